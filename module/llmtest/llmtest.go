@@ -1,0 +1,153 @@
+// Package llmtest is a language model for tests: it says what it is told to say,
+// and remembers what it was asked.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//
+//		"github.com/tmc/langchaingo/llms"
+//		"github.com/writ-go/writ/module/llmtest"
+//	)
+//
+//	func main() {
+//		model := llmtest.New("first", "second")
+//		reply, err := llms.GenerateFromSinglePrompt(context.Background(), model, "Hello?")
+//		fmt.Println(reply, err, model.Requests()[0].Text())
+//	}
+package llmtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Model is an [llms.Model] that follows a script. It is safe for concurrent use
+// and observes its context.
+type Model struct {
+	mu       sync.Mutex
+	answer   func(ctx context.Context, r Request) (Reply, error)
+	requests []Request
+}
+
+// Request is one call of the model.
+type Request struct {
+	N        int // from 1
+	Messages []llms.MessageContent
+	Options  llms.CallOptions
+}
+
+// Reply is what the model answers. Its zero value is an empty reply.
+type Reply struct {
+	Text         string
+	Reasoning    string
+	StopReason   string // default "stop"
+	InputTokens  int    // default: a quarter of the bytes it was sent
+	OutputTokens int    // default: a quarter of the bytes of Text
+}
+
+// New returns a model that gives the replies in order, and then an error.
+func New(replies ...string) *Model {
+	return Func(func(_ context.Context, r Request) (Reply, error) {
+		if r.N > len(replies) {
+			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %d replies; it ends: %s", r.N, len(replies), tail(r.Text()))
+		}
+		return Reply{Text: replies[r.N-1]}, nil
+	})
+}
+
+// Func returns a model that answers by a function. It is called concurrently if
+// the model is.
+func Func(answer func(ctx context.Context, r Request) (Reply, error)) *Model {
+	return &Model{answer: answer}
+}
+
+// Requests returns what the model was asked so far.
+func (m *Model) Requests() []Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]Request(nil), m.requests...)
+}
+
+// GenerateContent implements [llms.Model].
+func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	reply, err := m.answer(ctx, m.record(messages, options))
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return reply.response(messages), nil
+}
+
+// Call implements [llms.Model].
+func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
+}
+
+func (m *Model) record(messages []llms.MessageContent, options []llms.CallOption) Request {
+	var o llms.CallOptions
+	for _, option := range options {
+		option(&o)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := Request{N: len(m.requests) + 1, Messages: append([]llms.MessageContent(nil), messages...), Options: o}
+	m.requests = append(m.requests, r)
+	return r
+}
+
+func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
+	reason := r.StopReason
+	if reason == "" {
+		reason = "stop"
+	}
+	in, out := r.InputTokens, r.OutputTokens
+	if in == 0 {
+		in = len(Request{Messages: messages}.Text()) / 4
+	}
+	if out == 0 {
+		out = len(r.Text) / 4
+	}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+		Content: r.Text, ReasoningContent: r.Reasoning, StopReason: reason,
+		GenerationInfo: map[string]any{"PromptTokens": in, "CompletionTokens": out},
+	}}}
+}
+
+// Text is the whole request as text: every message under its role.
+func (r Request) Text() string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		fmt.Fprintf(&b, "--- %s ---\n", m.Role)
+		for _, part := range m.Parts {
+			fmt.Fprintln(&b, part)
+		}
+	}
+	return b.String()
+}
+
+// Last is the text of the last message.
+func (r Request) Last() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(Request{Messages: r.Messages[len(r.Messages)-1:]}.Text(), "\n")
+}
+
+func tail(text string) string {
+	const most = 300
+	if len(text) > most {
+		return "…" + text[len(text)-most:]
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package module
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Prediction is a module's answer.
+type Prediction[Out any] struct {
+	// Output is the answer, valid against the signature.
+	Output Out
+
+	// Trajectory is how the module came to it.
+	Trajectory Trajectory
+}
+
+// Trajectory is what a module did, step by step.
+type Trajectory struct {
+	Steps []Step
+
+	// Effects are the tool calls of the whole run, as the journal has them.
+	Effects []journal.Entry
+
+	// Orphans are those effects that no accepted program asked for: an attempt
+	// made them, failed, and was rewritten without them.
+	Orphans []journal.Entry
+}
+
+// Usage is what the steps cost together.
+func (t *Trajectory) Usage() Usage {
+	var u Usage
+	for _, s := range t.Steps {
+		u.add(s.Usage)
+	}
+	return u
+}
+
+// Step is one question to the model and what came of its reply.
+type Step struct {
+	Reply       string           // what the model said
+	Reasoning   string           // the part that explains
+	Code        string           // the part that is a program; "" if there was none
+	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
+	Observation string           // what the model is told of it; "" if it was the answer
+	Usage       Usage
+	Duration    time.Duration // of the model's reply
+}
+
+// Usage counts what models charge for.
+type Usage struct {
+	Calls        int // to the model
+	InputTokens  int // as far as the provider says
+	OutputTokens int
+}
+
+func (u *Usage) add(o Usage) {
+	u.Calls += o.Calls
+	u.InputTokens += o.InputTokens
+	u.OutputTokens += o.OutputTokens
+}
+
+// IncompleteError says that a module did not come to an answer. What it did is
+// in the trajectory: effects have happened and money was spent.
+type IncompleteError struct {
+	// Err is why: [ErrMaxIters], [ErrNoAnswer], the context's error, the
+	// model's, the sandbox's or a tool's fatal one.
+	Err error
+
+	// Trajectory is everything that was done.
+	Trajectory Trajectory
+}
+
+func (e *IncompleteError) Error() string {
+	return fmt.Sprintf("module: no answer after %s: %v", plural(len(e.Trajectory.Steps), "step"), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *IncompleteError) Unwrap() error { return e.Err }
+
+// ErrMaxIters is the reason when the steps are used up.
+var ErrMaxIters = errors.New("the steps are used up; allow more by Options.MaxIters, or look at the trajectory for what went wrong")
+
+// ErrNoAnswer is the reason when a reply could not be read, also after the model
+// was told why.
+var ErrNoAnswer = errors.New("the model's reply cannot be read")
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Answer returns what the last step submitted, or nil.
+func (t *Trajectory) Answer() json.RawMessage {
+	if len(t.Steps) == 0 {
+		return nil
+	}
+	last := t.Steps[len(t.Steps)-1]
+	if last.Outcome == nil || !last.Outcome.Submitted {
+		return nil
+	}
+	return last.Outcome.Value
+}

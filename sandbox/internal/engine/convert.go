@@ -1,0 +1,373 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// maxDepth bounds the nesting of values on their way in and out.
+const maxDepth = 500
+
+var (
+	errTooLarge = errors.New("the value is too large")
+	errTooDeep  = fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
+)
+
+// decode makes a value of JSON: plain objects and arrays, integers that a
+// number cannot hold as BigInt. Nil is undefined.
+func (r *run) decode(text json.RawMessage) (goja.Value, error) {
+	if text == nil {
+		return goja.Undefined(), nil
+	}
+	d := decoder{vm: r.vm, json: json.NewDecoder(bytes.NewReader(text))}
+	d.json.UseNumber()
+	v, err := d.value(0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.json.Token(); err != io.EOF {
+		return nil, errors.New("there is text behind the JSON value")
+	}
+	return v, nil
+}
+
+type decoder struct {
+	vm   *goja.Runtime
+	json *json.Decoder
+}
+
+func (d *decoder) value(depth int) (goja.Value, error) {
+	token, err := d.json.Token()
+	if err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		if t == '[' {
+			return d.array(depth)
+		}
+		return d.object(depth)
+	case json.Number:
+		return d.number(t)
+	case nil:
+		return goja.Null(), nil
+	default:
+		return d.vm.ToValue(t), nil
+	}
+}
+
+func (d *decoder) array(depth int) (goja.Value, error) {
+	var items []any
+	for d.json.More() {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, v)
+	}
+	_, err := d.json.Token() // the bracket
+	return d.vm.NewArray(items...), err
+}
+
+func (d *decoder) object(depth int) (goja.Value, error) {
+	object := d.vm.NewObject()
+	for d.json.More() {
+		key, err := d.json.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		// Defined, not set: a key named __proto__ is only a key.
+		if err := object.DefineDataProperty(key.(string), v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.json.Token() // the brace
+	return object, err
+}
+
+func (d *decoder) number(n json.Number) (goja.Value, error) {
+	const maxSafe = 1<<53 - 1
+	if i, err := n.Int64(); err == nil && -maxSafe <= i && i <= maxSafe {
+		return d.vm.ToValue(i), nil
+	}
+	if !strings.ContainsAny(n.String(), ".eE") {
+		if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+			return d.vm.ToValue(i), nil
+		}
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil, fmt.Errorf("the number %s is out of range", n)
+	}
+	return d.vm.ToValue(f), nil
+}
+
+// encode writes a value as JSON; nil if it is undefined or a function. Own
+// enumerable properties count, toJSON methods do not; Date is an ISO string,
+// Map an object or an array of pairs, Set an array, BigInt an exact integer, an
+// Error its name and message, NaN and infinities null. Getters and proxies run
+// guest code, which may throw.
+func (r *run) encode(v goja.Value) (text json.RawMessage, err error) {
+	e := encoder{vm: r.vm, limit: r.limit}
+	if exception := r.vm.Try(func() { err = e.top(v) }); exception != nil {
+		return nil, exception
+	}
+	if err != nil || e.buf.Len() == 0 {
+		return nil, err
+	}
+	return e.buf.Bytes(), nil
+}
+
+type encoder struct {
+	vm    *goja.Runtime
+	buf   bytes.Buffer
+	limit int
+	path  []*goja.Object // the objects around the value, to find cycles
+}
+
+func (e *encoder) top(v goja.Value) error {
+	if absent(v) {
+		return nil
+	}
+	return e.value(v)
+}
+
+// absent reports whether a value has no JSON form and is left out.
+func absent(v goja.Value) bool {
+	if v == nil || goja.IsUndefined(v) {
+		return true
+	}
+	if _, symbol := v.(*goja.Symbol); symbol {
+		return true
+	}
+	_, function := goja.AssertFunction(v)
+	return function
+}
+
+func (e *encoder) value(v goja.Value) error {
+	if e.limit > 0 && e.buf.Len() > e.limit {
+		return errTooLarge
+	}
+	if absent(v) || goja.IsNull(v) {
+		e.buf.WriteString("null")
+		return nil
+	}
+	if object, ok := v.(*goja.Object); ok {
+		return e.object(object)
+	}
+	return e.primitive(v.Export())
+}
+
+func (e *encoder) primitive(v any) error {
+	switch v := v.(type) {
+	case bool:
+		e.buf.WriteString(strconv.FormatBool(v))
+	case int64:
+		e.buf.WriteString(strconv.FormatInt(v, 10))
+	case *big.Int:
+		e.buf.WriteString(v.String())
+	case string:
+		return e.string(v)
+	case float64:
+		text, err := json.Marshal(v)
+		if err != nil {
+			text = []byte("null") // NaN or infinite
+		}
+		e.buf.Write(text)
+	default:
+		return fmt.Errorf("a value of type %T has no JSON form", v)
+	}
+	return nil
+}
+
+func (e *encoder) string(s string) error {
+	if e.limit > 0 && len(s) > e.limit {
+		return errTooLarge
+	}
+	je := json.NewEncoder(&e.buf)
+	je.SetEscapeHTML(false)
+	if err := je.Encode(s); err != nil {
+		return err
+	}
+	e.buf.Truncate(e.buf.Len() - 1) // Encode ends a line
+	return nil
+}
+
+func (e *encoder) object(o *goja.Object) error {
+	if len(e.path) >= maxDepth {
+		return errTooDeep
+	}
+	for _, outer := range e.path {
+		if outer == o {
+			return errors.New("the value contains itself")
+		}
+	}
+	e.path = append(e.path, o)
+	defer func() { e.path = e.path[:len(e.path)-1] }()
+	switch classOf(o) {
+	case "Array":
+		return e.array(o)
+	case "Date":
+		return e.date(o)
+	case "Error":
+		return e.members([]string{"name", "message"}, o)
+	case "Map":
+		return e.entries(o)
+	case "Set":
+		return e.items(o)
+	case "String", "Number", "Boolean":
+		return e.primitive(o.Export())
+	}
+	return e.members(o.Keys(), o)
+}
+
+// classOf names the kind of an object; typed arrays count as arrays. goja calls
+// a Map and a Set plain objects, but exports them as what they are.
+func classOf(o *goja.Object) string {
+	class := o.ClassName()
+	if class != "Object" {
+		return class
+	}
+	switch t := o.ExportType(); {
+	case t == typeOfMap:
+		return "Map"
+	case t == typeOfSet:
+		return "Set"
+	case t == typeOfPromise:
+		return "Promise"
+	case t.Kind() == reflect.Slice:
+		return "Array"
+	}
+	return class
+}
+
+var (
+	typeOfMap     = reflect.TypeFor[[][2]any]()
+	typeOfSet     = reflect.TypeFor[[]any]()
+	typeOfPromise = reflect.TypeFor[*goja.Promise]()
+)
+
+func (e *encoder) array(o *goja.Object) error {
+	length := int(o.Get("length").ToInteger())
+	e.buf.WriteByte('[')
+	for i := range length {
+		e.comma(i)
+		if err := e.value(o.Get(strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	e.buf.WriteByte(']')
+	return nil
+}
+
+func (e *encoder) date(o *goja.Object) error {
+	t, ok := o.Export().(time.Time)
+	if !ok || t.IsZero() {
+		e.buf.WriteString("null") // an invalid date
+		return nil
+	}
+	return e.string(t.UTC().Format("2006-01-02T15:04:05.000Z"))
+}
+
+// members writes the named properties; those without a JSON form are left out.
+func (e *encoder) members(names []string, o *goja.Object) error {
+	e.buf.WriteByte('{')
+	written := 0
+	for _, name := range names {
+		if v := o.Get(name); !absent(v) {
+			e.comma(written)
+			written++
+			if err := e.member(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	e.buf.WriteByte('}')
+	return nil
+}
+
+func (e *encoder) member(name string, v goja.Value) error {
+	if err := e.string(name); err != nil {
+		return err
+	}
+	e.buf.WriteByte(':')
+	return e.value(v)
+}
+
+// entries writes a Map: an object if its keys are strings, otherwise pairs.
+func (e *encoder) entries(o *goja.Object) error {
+	var keys, values []goja.Value
+	named := true
+	e.vm.ForOf(o, func(pair goja.Value) bool {
+		p := pair.ToObject(e.vm)
+		_, isText := p.Get("0").(goja.String)
+		named = named && isText
+		keys, values = append(keys, p.Get("0")), append(values, p.Get("1"))
+		return true
+	})
+	if !named {
+		return e.pairs(keys, values)
+	}
+	e.buf.WriteByte('{')
+	for i, key := range keys {
+		e.comma(i)
+		if err := e.member(key.String(), values[i]); err != nil {
+			return err
+		}
+	}
+	e.buf.WriteByte('}')
+	return nil
+}
+
+func (e *encoder) pairs(keys, values []goja.Value) error {
+	list := make([]goja.Value, len(keys))
+	for i := range keys {
+		list[i] = e.vm.NewArray(keys[i], values[i])
+	}
+	return e.list(list)
+}
+
+// items writes a Set.
+func (e *encoder) items(o *goja.Object) error {
+	var list []goja.Value
+	e.vm.ForOf(o, func(v goja.Value) bool {
+		list = append(list, v)
+		return true
+	})
+	return e.list(list)
+}
+
+func (e *encoder) list(values []goja.Value) error {
+	e.buf.WriteByte('[')
+	for i, v := range values {
+		e.comma(i)
+		if err := e.value(v); err != nil {
+			return err
+		}
+	}
+	e.buf.WriteByte(']')
+	return nil
+}
+
+func (e *encoder) comma(n int) {
+	if n > 0 {
+		e.buf.WriteByte(',')
+	}
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// thrown makes the object that a failed tool call throws, and remembers where
+// the call was made: the error comes into being outside any stack.
+func (r *run) thrown(e *ToolError, at Pos) goja.Value {
+	data, err := r.decode(e.Data)
+	if err != nil {
+		data = goja.Undefined()
+	}
+	object, err := r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
+	if err != nil {
+		return r.vm.NewTypeError(e.Message)
+	}
+	r.thrownAt[object] = at
+	return object
+}
+
+// toolErrorSource is the class of what a failed tool call throws.
+var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
+	constructor(message, tool, kind, data) {
+		super(message);
+		Object.defineProperty(this, "name", {value: "ToolError"});
+		this.tool = tool;
+		this.kind = kind;
+		if (data !== undefined) this.data = data;
+	}
+})`, true)
+
+func (r *run) toolErrorClass() goja.Value {
+	class, err := r.vm.RunProgram(toolErrorSource)
+	if err != nil {
+		panic(r.vm.NewTypeError("ToolError: " + err.Error())) // the program took away what it needs
+	}
+	return class
+}
+
+// failure describes what RunProgram or a callback returned.
+func (r *run) failure(err error) *Failure {
+	var exception *goja.Exception
+	var overflow *goja.StackOverflowError
+	switch {
+	case errors.As(err, &overflow):
+		return &Failure{Kind: Thrown, Message: "RangeError: too much recursion"}
+	case errors.As(err, &exception):
+		f := r.rejection(exception.Value())
+		if f.Line == 0 {
+			r.locate(f, framesOf(exception))
+		}
+		return f
+	default:
+		return &Failure{Kind: Thrown, Message: err.Error()}
+	}
+}
+
+func framesOf(e *goja.Exception) []frame {
+	var frames []frame
+	for _, f := range e.Stack() {
+		if f.SrcName() == fileName {
+			frames = append(frames, frame{f.Position().Line, f.Position().Column})
+		}
+	}
+	return frames
+}
+
+// rejection describes a thrown value.
+func (r *run) rejection(v goja.Value) *Failure {
+	f := &Failure{Kind: Thrown, Message: "uncaught " + r.inspect(v)}
+	object, ok := v.(*goja.Object)
+	if !ok || object.ClassName() != "Error" {
+		return f
+	}
+	f.Message = wordError(r.text(object, "name"), r.text(object, "message"))
+	r.locate(f, parseStack(r.text(object, "stack")))
+	if at, ok := r.thrownAt[object]; ok {
+		f.Pos, f.Stack = at, nil
+		f.Tool = &ToolError{Tool: r.text(object, "tool"), Kind: r.text(object, "kind"), Message: r.text(object, "message")}
+		f.Message = fmt.Sprintf("ToolError: %s: %s", f.Tool.Tool, f.Tool.Message)
+	}
+	return f
+}
+
+// text reads a property of a thrown object, whose getter may throw in turn.
+func (r *run) text(o *goja.Object, name string) (text string) {
+	_ = r.vm.Try(func() {
+		if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
+			text = v.String()
+		}
+	})
+	return text
+}
+
+var noMember = regexp.MustCompile(`^Object has no member '(.*)'$`)
+
+// wordError says an error in the words that a JavaScript programmer knows.
+func wordError(name, message string) string {
+	if m := noMember.FindStringSubmatch(message); m != nil {
+		message = m[1] + " is not a function"
+	}
+	switch {
+	case name == "":
+		return message
+	case message == "":
+		return name
+	}
+	return name + ": " + message
+}
+
+// frame is a place in the wrapped program.
+type frame struct{ line, column int }
+
+var stackFrame = regexp.MustCompile(regexp.QuoteMeta(fileName) + `:(\d+):(\d+)`)
+
+func parseStack(stack string) []frame {
+	var frames []frame
+	for line := range strings.Lines(stack) {
+		m := stackFrame.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		l, _ := strconv.Atoi(m[1])
+		c, _ := strconv.Atoi(m[2])
+		frames = append(frames, frame{l, c})
+	}
+	return frames
+}
+
+// locate translates frames into places in the source.
+func (r *run) locate(f *Failure, frames []frame) {
+	for _, at := range frames {
+		if pos := r.program.source.fromFrame(at.line, at.column); pos.Line != 0 {
+			f.Stack = append(f.Stack, pos)
+		}
+	}
+	if len(f.Stack) > 0 {
+		f.Pos = f.Stack[0]
+	}
+}
+
+func encodeFailure(err error) *Failure {
+	if errors.Is(err, errTooLarge) {
+		return &Failure{
+			Kind: TooLarge, Message: "the value of the program is too large",
+			Hint: "return a summary, or only the part that is needed",
+		}
+	}
+	return &Failure{Kind: BadValue, Message: "the value of the program has no JSON form: " + err.Error()}
+}

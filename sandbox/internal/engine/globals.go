@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// maxCallStack bounds the guest's call depth. More is dangerous: unwinding
+// nested native callbacks takes quadratic time.
+const maxCallStack = 1000
+
+// own makes the globals that goja lacks.
+var own = map[string]func(*run) any{
+	"console":       (*run).console,
+	"setTimeout":    func(r *run) any { return r.startTimer(false) },
+	"setInterval":   func(r *run) any { return r.startTimer(true) },
+	"clearTimeout":  func(r *run) any { return r.clearTimer },
+	"clearInterval": func(r *run) any { return r.clearTimer },
+	"sleep":         func(r *run) any { return r.sleep },
+	"ToolError":     func(r *run) any { return r.toolErrorClass() },
+}
+
+// globalNames are the globals of a VM as every program sees it.
+var globalNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{"arguments": true} // bound inside functions
+	for _, name := range goja.New().GlobalObject().GetOwnPropertyNames() {
+		names[name] = true
+	}
+	for name := range own {
+		names[name] = true
+	}
+	delete(names, "eval")
+	return names
+})
+
+// prepare gives the run's VM its limits and its globals. The program's own
+// globals stand behind the standard ones, in their prototype, and are made when
+// first used: a hundred bound tools cost a program nothing.
+func (r *run) prepare(job *Job) {
+	r.vm.SetMaxCallStackSize(maxCallStack)
+	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
+	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
+	global := r.vm.GlobalObject()
+	behind := r.vm.NewDynamicObject(r.globals)
+	must(behind.SetPrototype(r.vm.NewObject().Prototype()))
+	must(global.SetPrototype(behind))
+	r.refuseText(global)
+}
+
+// must passes over errors that only guest code could have caused, before any
+// has run.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// refuseText takes away the ways to make code from text: eval, Function, and
+// the constructor that every kind of function inherits. Kinds that do not occur
+// in the program cannot be reached from it.
+func (r *run) refuseText(global *goja.Object) {
+	function := r.vm.Get("Function").ToObject(r.vm)
+	refuse := r.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		panic(r.vm.NewTypeError("code cannot be made from text here"))
+	}).ToObject(r.vm)
+	must(refuse.Set("prototype", function.Get("prototype")))
+	must(global.Delete("eval"))
+	must(global.Set("Function", refuse))
+	r.refuseConstructor(function.Get("prototype"), refuse)
+	for _, sample := range r.program.functionKinds {
+		f, err := r.vm.RunProgram(sample)
+		must(err)
+		r.refuseConstructor(f.ToObject(r.vm).Prototype(), refuse)
+	}
+}
+
+func (r *run) refuseConstructor(prototype goja.Value, refuse *goja.Object) {
+	must(prototype.ToObject(r.vm).DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
+}
+
+// Samples of the kinds of function whose prototype is not Function's.
+var (
+	asyncFunction     = goja.MustCompile("", `(async () => {})`, true)
+	generatorFunction = goja.MustCompile("", `(function* () {})`, true)
+)
+
+// globals makes the program's own globals on demand. It implements
+// [goja.DynamicObject].
+type globals struct {
+	run  *run
+	job  *Job
+	made map[string]goja.Value
+}
+
+// Get implements [goja.DynamicObject].
+func (g *globals) Get(name string) goja.Value {
+	v, ok := g.made[name]
+	if !ok {
+		v = g.make(name)
+		g.made[name] = v
+	}
+	return v
+}
+
+func (g *globals) make(name string) goja.Value {
+	r := g.run
+	if tools, ok := r.scope.objects[name]; ok {
+		return r.namespace(tools)
+	}
+	if tool, ok := r.scope.globals[name]; ok {
+		return r.vm.ToValue(r.tool(tool))
+	}
+	if input, ok := r.scope.inputs[name]; ok {
+		return r.input(g.job.Inputs[input])
+	}
+	if name == "submit" && g.job.Submit {
+		return r.vm.ToValue(r.submit)
+	}
+	if build, ok := own[name]; ok {
+		return r.vm.ToValue(build(r))
+	}
+	return nil
+}
+
+// Has implements [goja.DynamicObject].
+func (g *globals) Has(name string) bool { return g.Get(name) != nil }
+
+// Set implements [goja.DynamicObject]: the program's globals are constants.
+func (g *globals) Set(string, goja.Value) bool { return false }
+
+// Delete implements [goja.DynamicObject].
+func (g *globals) Delete(string) bool { return false }
+
+// Keys implements [goja.DynamicObject]: for…in over the globals finds none.
+func (g *globals) Keys() []string { return nil }

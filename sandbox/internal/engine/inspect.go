@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// Bounds of what console prints of one value.
+const (
+	inspectDepth = 6
+	inspectItems = 100
+	inspectBytes = 16 << 10
+)
+
+// inspect writes a value for a person: strings as they are, objects much as
+// Node prints them, on one line.
+func (r *run) inspect(v goja.Value) string {
+	if text, ok := v.(goja.String); ok {
+		return text.String()
+	}
+	i := inspector{run: r}
+	if exception := r.vm.Try(func() { i.value(v, 0) }); exception != nil {
+		return "[a value that cannot be printed]"
+	}
+	return i.buf.String()
+}
+
+type inspector struct {
+	run  *run
+	buf  strings.Builder
+	path []*goja.Object
+}
+
+func (i *inspector) value(v goja.Value, depth int) {
+	if text, ok := v.(goja.String); ok {
+		i.buf.WriteString(strconv.Quote(text.String()))
+		return
+	}
+	object, ok := v.(*goja.Object)
+	if !ok {
+		if v == nil {
+			v = goja.Undefined()
+		}
+		i.buf.WriteString(v.String())
+		return
+	}
+	i.object(object, depth)
+}
+
+func (i *inspector) object(o *goja.Object, depth int) {
+	for _, outer := range i.path {
+		if outer == o {
+			i.buf.WriteString("[Circular]")
+			return
+		}
+	}
+	i.path = append(i.path, o)
+	defer func() { i.path = i.path[:len(i.path)-1] }()
+	class := classOf(o)
+	switch {
+	case class == "Function":
+		i.buf.WriteString("[Function " + i.run.text(o, "name") + "]")
+	case class == "Error":
+		i.buf.WriteString(wordError(i.run.text(o, "name"), i.run.text(o, "message")))
+	case class == "Date", class == "RegExp", class == "Promise":
+		i.atom(o, class)
+	case depth >= inspectDepth:
+		i.buf.WriteString("[" + class + "]")
+	case class == "Array":
+		i.array(o, depth)
+	case class == "Map", class == "Set":
+		i.collection(o, class, depth)
+	default:
+		i.members(o, depth)
+	}
+}
+
+func (i *inspector) atom(o *goja.Object, class string) {
+	switch class {
+	case "Promise":
+		i.buf.WriteString("Promise {}")
+	case "Date":
+		e := encoder{vm: i.run.vm}
+		if err := e.date(o); err == nil {
+			i.buf.WriteString(strings.Trim(e.buf.String(), `"`))
+		}
+	default:
+		i.buf.WriteString(o.String())
+	}
+}
+
+func (i *inspector) array(o *goja.Object, depth int) {
+	length := int(o.Get("length").ToInteger())
+	i.buf.WriteString("[")
+	for n := range length {
+		if i.full(n, length) {
+			break
+		}
+		i.value(o.Get(strconv.Itoa(n)), depth+1)
+	}
+	i.buf.WriteString("]")
+}
+
+func (i *inspector) collection(o *goja.Object, class string, depth int) {
+	size := int(o.Get("size").ToInteger())
+	i.buf.WriteString(class + "(" + strconv.Itoa(size) + ") {")
+	n := 0
+	i.run.vm.ForOf(o, func(v goja.Value) bool {
+		if i.full(n, size) {
+			return false
+		}
+		n++
+		if class == "Set" {
+			i.value(v, depth+1)
+			return true
+		}
+		pair := v.ToObject(i.run.vm)
+		i.value(pair.Get("0"), depth+1)
+		i.buf.WriteString(" => ")
+		i.value(pair.Get("1"), depth+1)
+		return true
+	})
+	i.buf.WriteString("}")
+}
+
+func (i *inspector) members(o *goja.Object, depth int) {
+	keys := o.Keys()
+	i.buf.WriteString("{")
+	for n, key := range keys {
+		if i.full(n, len(keys)) {
+			break
+		}
+		i.buf.WriteString(key + ": ")
+		i.value(o.Get(key), depth+1)
+	}
+	i.buf.WriteString("}")
+}
+
+// full writes what stands before item n, and reports whether it was that the
+// rest is left out.
+func (i *inspector) full(n, total int) bool {
+	if n > 0 {
+		i.buf.WriteString(", ")
+	}
+	if n < inspectItems && i.buf.Len() < inspectBytes {
+		return false
+	}
+	i.buf.WriteString("… " + strconv.Itoa(total-n) + " more")
+	return true
+}

@@ -1,0 +1,159 @@
+// Package engine runs one JavaScript program in one goja VM: parse, report,
+// compile, bind, loop, convert. It knows nothing of schemas, policies or
+// processes; whatever lies outside the VM is reached through [Host]. Everything
+// that passes between the two is plain data, so that it may cross a pipe.
+package engine
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Job is one program and what it may see.
+type Job struct {
+	Source string    `json:"source"`
+	Inputs []Input   `json:"inputs,omitempty"`
+	Tools  []Binding `json:"tools,omitempty"`
+	Submit bool      `json:"submit,omitempty"` // whether submit(value) is bound
+	Limits Limits    `json:"limits"`
+}
+
+// Input is a constant of the program.
+type Input struct {
+	Name string          `json:"name"`
+	JSON json.RawMessage `json:"json"`
+}
+
+// Binding is one tool: the names it has in the program. Its place in
+// [Job.Tools] is the number by which calls name it.
+type Binding struct {
+	Namespace string   `json:"ns,omitempty"` // a global object; "" for a global function
+	Names     []string `json:"names"`        // as a member of the namespace, or the one global name
+}
+
+// Limits bounds one run. The engine keeps those that only it can keep; calls
+// and their concurrency are counted by the host.
+type Limits struct {
+	Time   time.Duration `json:"time"`   // from start to end, waiting included
+	Output int           `json:"output"` // bytes of each console stream that are kept, and of the value
+}
+
+// Host is what lies outside the VM. Its methods are called on the engine's
+// goroutine, in the order in which the program acts, and must not block.
+type Host interface {
+	// Report receives what the parse found. The engine goes on to compile and
+	// calls the returned function before the first instruction runs; if that
+	// returns false the program is refused and nothing has run.
+	Report(Report) (allowed func() bool)
+
+	// Call starts a tool call. reply is called once, on any goroutine; a late
+	// reply, after the run has ended, is dropped.
+	Call(c Call, reply func(Reply))
+}
+
+// Call is one tool call as the program made it.
+type Call struct {
+	ID   int             `json:"id"`   // 1, 2, … in order of issue
+	Tool int             `json:"tool"` // index into Job.Tools
+	Args json.RawMessage `json:"args"`
+	More json.RawMessage `json:"more,omitempty"` // the second argument; nil where there is none
+	Pos
+}
+
+// Reply is the answer to a Call: a value (nil is undefined) or an error.
+type Reply struct {
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *ToolError      `json:"error,omitempty"`
+}
+
+// ToolError is thrown into the program.
+type ToolError struct {
+	Tool    string          `json:"tool"`
+	Kind    string          `json:"kind"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Pos is a place in the source; both count from 1, columns in UTF-16 units as
+// JavaScript tools count them. The zero Pos is unknown.
+type Pos struct {
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+}
+
+// Report is what the parse found out about a program without running it.
+type Report struct {
+	Findings   []Finding `json:"findings,omitempty"`   // what the engine itself refuses
+	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
+	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
+}
+
+// Finding is a construct that the engine does not have.
+type Finding struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Pos
+}
+
+// Name is an identifier in the source.
+type Name struct {
+	Name string `json:"name"`
+	Pos
+}
+
+// Site is a place where the program calls a tool, or what it takes for one.
+type Site struct {
+	Tool      int      `json:"tool"`           // index into Job.Tools; -1 where the namespace has no such member
+	Namespace string   `json:"ns,omitempty"`   // as written
+	Name      string   `json:"name,omitempty"` // as written
+	Args      *Literal `json:"args,omitempty"` // nil where nothing is known of them
+	Pos
+}
+
+// Literal is as much of an argument as is known before the program runs.
+type Literal struct {
+	// JSON is the value, with null in the places that are not known.
+	JSON json.RawMessage `json:"json"`
+	// Unknown holds the JSON pointers of those places. A pointer that ends in
+	// "/..." says that the object or array before it may have further members.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Result is how a run ended.
+type Result struct {
+	Value     json.RawMessage `json:"value,omitempty"` // nil is undefined
+	Submitted bool            `json:"submitted,omitempty"`
+	Failure   *Failure        `json:"failure,omitempty"`
+	Stdout    Output          `json:"stdout"`
+	Stderr    Output          `json:"stderr"`
+}
+
+// Output is one stream of the console, cut at Limits.Output.
+type Output struct {
+	Text  string `json:"text,omitempty"`
+	Bytes int    `json:"bytes,omitempty"` // what was written, kept or not
+}
+
+// Failure is why a program did not end well.
+type Failure struct {
+	Kind    string     `json:"kind"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitempty"`
+	Stack   []Pos      `json:"stack,omitempty"` // innermost first
+	Tool    *ToolError `json:"tool,omitempty"`  // the tool's error that was not caught
+	Pos
+}
+
+// Kinds of Failure that the engine reports.
+const (
+	Syntax   = "syntax"       // the source is not JavaScript that this engine runs
+	Refused  = "refused"      // Host.Report said no
+	Thrown   = "thrown"       // an exception was not caught
+	Timeout  = "timeout"      // Limits.Time passed
+	Stopped  = "stopped"      // the context was cancelled
+	Deadlock = "deadlock"     // it awaits something that can never happen
+	TooLarge = "output_limit" // the value exceeds Limits.Output
+	BadValue = "bad_value"    // the value has no JSON form
+	Memory   = "memory_limit" // the worker ran out of memory
+	Crashed  = "crashed"      // the worker died or the engine failed
+)

@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/parser"
+	tdparse "github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// fileName is what the program is called in stack traces.
+const fileName = "program.js"
+
+// The program becomes the body of an async function, for the sake of top-level
+// await and return; on one line, so that line numbers stay what they were.
+const (
+	prologue = `(async()=>{"use strict";`
+	epilogue = "\n})()"
+)
+
+// maxArrowDefaults bounds arrow functions nested in parameter defaults: goja's
+// parser takes time exponential in them.
+const maxArrowDefaults = 8
+
+// program is a parsed source.
+type program struct {
+	source     *source
+	ast        *ast.Program
+	body       *ast.BlockStatement // of the wrapping function
+	undeclared map[string]bool
+	declared   map[string]bool // anywhere, in any scope
+
+	functionKinds []*goja.Program // samples of what occurs besides ordinary functions
+}
+
+// parse parses a program twice: first by a parser that survives anything and
+// resolves names, and only what that accepts by goja's.
+func parse(text string) (*program, *Failure) {
+	src := newSource(text)
+	p := &program{source: src, undeclared: map[string]bool{}, declared: map[string]bool{}}
+	unsupported, failure := p.preflight()
+	if failure != nil {
+		return nil, failure
+	}
+	tree, err := parser.ParseFile(nil, fileName, prologue+text+epilogue, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, syntaxFailure(src, err, unsupported)
+	}
+	p.ast, p.body = tree, wrapperBody(tree)
+	if p.body == nil {
+		return nil, &Failure{Kind: Syntax, Message: "the program closes a bracket that it did not open"}
+	}
+	return p, nil
+}
+
+// preflight checks the syntax, resolves names, and names the construct, if any,
+// that is JavaScript but more than goja knows.
+func (p *program) preflight() (unsupported string, failure *Failure) {
+	// Parse writes a terminator behind the bytes it is given: let it copy.
+	text := []byte(p.source.text)
+	tree, err := js.Parse(tdparse.NewInputBytes(text[:len(text):len(text)]), js.Options{Inline: true})
+	if err != nil {
+		return "", preflightFailure(p.source, err)
+	}
+	for _, v := range tree.Undeclared {
+		if v.Decl == js.NoDecl && v.Uses > 0 {
+			p.undeclared[string(v.Name())] = true
+		}
+	}
+	s := survey{declared: p.declared}
+	js.Walk(&s, tree)
+	if s.deepestArrow > maxArrowDefaults {
+		return "", &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
+	}
+	if s.async {
+		p.functionKinds = append(p.functionKinds, asyncFunction)
+	}
+	if s.generator {
+		p.functionKinds = append(p.functionKinds, generatorFunction)
+	}
+	return s.unsupported, nil
+}
+
+// survey collects what the preflight wants to know of a syntax tree.
+type survey struct {
+	declared     map[string]bool
+	unsupported  string
+	arrows       int // depth of arrow functions
+	deepestArrow int
+
+	async, generator bool // whether such functions occur
+}
+
+// Enter implements [js.IVisitor].
+func (s *survey) Enter(n js.INode) js.IVisitor {
+	switch n := n.(type) {
+	case *js.Var:
+		if n.Decl != js.NoDecl {
+			s.declared[string(n.Name())] = true
+		}
+	case *js.ArrowFunc:
+		s.async = s.async || n.Async
+		s.arrows++
+		if hasDefault(n.Params) {
+			s.deepestArrow = max(s.deepestArrow, s.arrows)
+		}
+	case *js.ForOfStmt:
+		if n.Await {
+			s.unsupported = "for await"
+		}
+	case *js.FuncDecl:
+		s.function(n.Async, n.Generator)
+	case *js.MethodDecl:
+		s.function(n.Async, n.Generator)
+	case *js.ImportStmt, *js.ExportStmt:
+		s.unsupported = "import and export"
+	}
+	return s
+}
+
+func (s *survey) function(async, generator bool) {
+	s.async = s.async || async
+	s.generator = s.generator || generator
+	if async && generator {
+		s.unsupported = "async generators"
+	}
+}
+
+// Exit implements [js.IVisitor].
+func (s *survey) Exit(n js.INode) {
+	if _, ok := n.(*js.ArrowFunc); ok {
+		s.arrows--
+	}
+}
+
+func hasDefault(p js.Params) bool {
+	for _, b := range p.List {
+		if b.Default != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// wrapperBody returns the block of the function that wraps the program, if that
+// is all there is.
+func wrapperBody(tree *ast.Program) *ast.BlockStatement {
+	if len(tree.Body) != 1 {
+		return nil
+	}
+	statement, ok := tree.Body[0].(*ast.ExpressionStatement)
+	if !ok {
+		return nil
+	}
+	call, ok := statement.Expression.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) != 0 {
+		return nil
+	}
+	arrow, ok := call.Callee.(*ast.ArrowFunctionLiteral)
+	if !ok {
+		return nil
+	}
+	body, _ := arrow.Body.(*ast.BlockStatement)
+	return body
+}
+
+// returnLast makes the value of a final expression the value of the program.
+func (p *program) returnLast() {
+	list := p.body.List
+	for i := len(list) - 1; i > 0; i-- { // 0 is the directive
+		switch last := list[i].(type) {
+		case *ast.EmptyStatement, *ast.FunctionDeclaration, *ast.ClassDeclaration:
+			continue
+		case *ast.ExpressionStatement:
+			list[i] = &ast.ReturnStatement{Return: last.Idx0(), Argument: last.Expression}
+		}
+		return
+	}
+}
+
+// compile makes goja bytecode of the program.
+func (p *program) compile() (*goja.Program, *Failure) {
+	p.returnLast()
+	code, err := goja.CompileAST(p.ast, false)
+	if err != nil {
+		return nil, syntaxFailure(p.source, err, "")
+	}
+	return code, nil
+}
+
+func preflightFailure(src *source, err error) *Failure {
+	f := &Failure{Kind: Syntax, Message: err.Error()}
+	var perr *tdparse.Error
+	if errors.As(err, &perr) {
+		f.Message = wordSyntax(perr.Message)
+		if strings.Contains(f.Message, "import") || strings.Contains(f.Message, "export") {
+			f.Message = "import and export cannot be used here"
+		}
+		f.Pos = src.fromLine(perr.Line, perr.Column)
+	}
+	f.Hint = syntaxHint(f.Message)
+	return f
+}
+
+// syntaxFailure words an error of goja's parser or compiler.
+func syntaxFailure(src *source, err error, unsupported string) *Failure {
+	f := &Failure{Kind: Syntax, Message: strings.TrimPrefix(err.Error(), "SyntaxError: ")}
+	var list parser.ErrorList
+	var compiler *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &list) && len(list) > 0:
+		f.Message = wordSyntax(list[0].Message)
+		f.Pos = src.fromGoja(list[0].Position.Line, list[0].Position.Column)
+	case errors.As(err, &compiler):
+		f.Message = wordSyntax(compiler.Message)
+		if compiler.File != nil {
+			at := compiler.File.Position(compiler.Offset)
+			f.Pos = src.fromGoja(at.Line, at.Column)
+		}
+	}
+	if unsupported != "" {
+		f.Message = unsupported + " cannot be used here"
+	}
+	f.Hint = syntaxHint(f.Message)
+	return f
+}
+
+func wordSyntax(message string) string {
+	message = strings.TrimPrefix(message, "SyntaxError: ")
+	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
+}
+
+func syntaxHint(message string) string {
+	switch {
+	case strings.Contains(message, "import"), strings.Contains(message, "export"):
+		return "there are no modules; the declared tools are globals"
+	case strings.Contains(message, "for await"):
+		return "await the promises in an ordinary for…of, or use Promise.all"
+	case strings.Contains(message, "async generators"):
+		return "collect the items in an array"
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"sort"
+	"unicode/utf16"
+
+	"github.com/dop251/goja/file"
+)
+
+// source is the text of a program and the geometry of its lines.
+type source struct {
+	text    string
+	starts  []int                 // offsets of the lines
+	callees map[file.Idx]file.Idx // opening parenthesis of a call → name of what it calls
+}
+
+func newSource(text string) *source {
+	s := &source{text: text, starts: []int{0}, callees: map[file.Idx]file.Idx{}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.starts = append(s.starts, i+1)
+		}
+	}
+	return s
+}
+
+// pos translates an offset.
+func (s *source) pos(offset int) Pos {
+	line := sort.SearchInts(s.starts, offset+1)
+	return Pos{Line: line, Column: utf16Len(s.text[s.starts[line-1]:offset]) + 1}
+}
+
+// fromIdx translates a place in the wrapped program; the zero Pos if it is in
+// the wrapping.
+func (s *source) fromIdx(idx file.Idx) Pos {
+	offset := int(idx) - 1 - len(prologue)
+	if offset < 0 || offset > len(s.text) {
+		return Pos{}
+	}
+	return s.pos(offset)
+}
+
+// fromFrame translates a place in the wrapped program as goja counts it in
+// stack traces. For a call goja names the parenthesis; people look at the name.
+func (s *source) fromFrame(line, column int) Pos {
+	if line < 1 || line > len(s.starts) {
+		return Pos{}
+	}
+	offset := s.starts[line-1] + column - 1
+	if line > 1 {
+		offset += len(prologue)
+	}
+	idx := file.Idx(offset + 1)
+	if name, ok := s.callees[idx]; ok {
+		idx = name
+	}
+	return s.fromIdx(idx)
+}
+
+// fromLine translates a line and a column in bytes of the program itself. A
+// place beyond the end is the end.
+func (s *source) fromLine(line, column int) Pos {
+	if line < 1 {
+		return Pos{}
+	}
+	if line > len(s.starts) {
+		return s.pos(len(s.text))
+	}
+	return s.pos(min(s.starts[line-1]+max(column, 1)-1, len(s.text)))
+}
+
+func utf16Len(text string) int {
+	n := 0
+	for _, r := range text {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
+
+// fromGoja is fromFrame for syntax errors, which may be found only behind the
+// program's end.
+func (s *source) fromGoja(line, column int) Pos {
+	if line == 1 {
+		column -= len(prologue)
+	}
+	return s.fromLine(line, column)
+}

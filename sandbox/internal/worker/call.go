@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// lookout is how long a run goes on before somebody listens for its stop. To
+// start a second reader costs a short run more than the run itself.
+const lookout = time.Millisecond
+
+// Who reads from the host during a run.
+const (
+	nobody  int32 = iota // and the run's goroutine may
+	itself               // the run's goroutine, for the verdict or because it is over
+	another              // a goroutine of its own, from now on
+)
+
+// call is one run in the worker, and the host that its engine sees.
+type call struct {
+	s       *server
+	run     uint32
+	ctx     context.Context
+	cancel  context.CancelFunc
+	reader  atomic.Int32
+	lookout *time.Timer
+	verdict chan bool
+
+	mu      sync.Mutex
+	waiting map[int]func(engine.Reply)
+}
+
+func newCall(s *server, run uint32) *call {
+	c := &call{s: s, run: run, verdict: make(chan bool, 1)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.lookout = time.AfterFunc(lookout, c.listen)
+	return c
+}
+
+// listen starts a reader, if there is none and the run isn't over.
+func (c *call) listen() {
+	if c.reader.CompareAndSwap(nobody, another) {
+		go c.s.read()
+	}
+}
+
+// over ends the run, and says whether the reading has passed to another.
+func (c *call) over() (passed bool) {
+	c.lookout.Stop()
+	return !c.reader.CompareAndSwap(nobody, itself)
+}
+
+// Report implements engine.Host.
+func (c *call) Report(r engine.Report) (allowed func() bool) {
+	if err := c.s.out.send(kindReport, c.run, r); err != nil {
+		c.s.end(err)
+	}
+	return c.allowed
+}
+
+// allowed waits for the verdict, reading it here if nobody else reads.
+func (c *call) allowed() bool {
+	if !c.reader.CompareAndSwap(nobody, itself) {
+		return <-c.verdict
+	}
+	for len(c.verdict) == 0 {
+		if err := c.s.step(); err != nil {
+			c.s.end(err)
+			return false
+		}
+	}
+	c.reader.Store(nobody)
+	c.lookout.Reset(lookout)
+	return <-c.verdict
+}
+
+// judged takes the verdict.
+func (c *call) judged(f frame) error {
+	var ok bool
+	if err := f.decode(&ok); err != nil {
+		return err
+	}
+	select {
+	case c.verdict <- ok:
+	default:
+	}
+	return nil
+}
+
+// Call implements engine.Host.
+func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
+	c.mu.Lock()
+	if c.waiting == nil {
+		c.waiting = map[int]func(engine.Reply){}
+	}
+	c.waiting[e.ID] = answer
+	c.mu.Unlock()
+	if err := c.s.out.send(kindCall, c.run, e); err != nil {
+		c.s.end(err)
+		return
+	}
+	c.listen()
+}
+
+// answered hands a reply to whoever waits for it.
+func (c *call) answered(f frame) error {
+	var r reply
+	if err := f.decode(&r); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	answer := c.waiting[r.ID]
+	delete(c.waiting, r.ID)
+	c.mu.Unlock()
+	if answer != nil {
+		answer(r.Reply)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+// Package worker runs programs in child processes that can be killed. It is
+// both halves of the pipe: the pool in the host, which trusts nothing that comes
+// back, and the loop in the child, which hands each job to the engine.
+//
+//	pool, err := worker.NewPool(worker.Options{}) // starts one worker, or says why it can't
+//	defer pool.Close()
+//	res, err := pool.Run(ctx, &engine.Job{Source: "1+1"}, host)
+//
+// A child is this same executable, started again. Its package init sees that it
+// is meant ([Hook]), gives up what it doesn't need (harden), and serves; main
+// never runs. Where a run ends badly, the child is thrown away and another is
+// warmed; what the caller gets is a typed result all the same.
+//
+// From top to bottom: pool.go (who runs where), worker.go and run.go (one child,
+// one run, seen from the host), spawn_*.go (how a child starts and ends),
+// frame.go (what passes between the two), hook.go, harden*.go and serve.go (the
+// child).
+package worker

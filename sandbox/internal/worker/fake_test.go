@@ -1,0 +1,175 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// fakes is a kind of worker whose jobs name what to do.
+const fakes = "writ-test"
+
+func init() { Hook(fakes, fake) }
+
+// fake is an engine for tests: the source is "name" or "name:argument".
+func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result {
+	name, arg, _ := strings.Cut(job.Source, ":")
+	if strings.HasPrefix(name, "raw-") {
+		lie(host.(*call), name)
+	}
+	if name == "syntax" {
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.Syntax, Message: "bad"}}
+	}
+	allowed := host.Report(engine.Report{Sites: sites(arg)})
+	if !allowed() {
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.Refused, Message: "refused"}}
+	}
+	return act(ctx, name, arg, host)
+}
+
+func sites(arg string) []engine.Site {
+	if arg == "bad-site" {
+		return []engine.Site{{Tool: 99}}
+	}
+	return nil
+}
+
+func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result {
+	switch name {
+	case "echo":
+		return value(arg)
+	case "hang":
+		for {
+			time.Sleep(time.Hour)
+		}
+	case "spin":
+		for {
+		}
+	case "wait":
+		<-ctx.Done()
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "stopped in time"}}
+	case "die":
+		panic("no more")
+	case "exit":
+		leave(7)
+	case "recurse":
+		return value(fmt.Sprint(recurse(1)))
+	case "allocate":
+		return value(fmt.Sprint(len(allocate())))
+	case "grow":
+		return value(fmt.Sprint(grow()))
+	case "call":
+		return callMany(host, arg)
+	case "abandon":
+		host.Call(engine.Call{ID: 1, Args: json.RawMessage(`{}`)}, func(engine.Reply) {})
+		return value("gone")
+	case "nest":
+		_, err := NewPool(Options{Kind: fakes})
+		return value(fmt.Sprint(err))
+	case "surroundings":
+		return value(fmt.Sprintf("%v %s %v", os.Environ(), time.Local, descriptors()))
+	case "noise":
+		fmt.Fprint(os.Stderr, strings.Repeat("noise\n", 1<<20))
+		return value("said")
+	case "close":
+		closeLink()
+		select {}
+	}
+	return value("unknown " + name)
+}
+
+func value(s string) *engine.Result {
+	b, _ := json.Marshal(s)
+	return &engine.Result{Value: b}
+}
+
+func recurse(n int) int {
+	var room [1024]byte
+	room[n%1024] = byte(n)
+	return recurse(n+1) + int(room[(n+1)%1024])
+}
+
+func allocate() []byte { return make([]byte, 1<<40) }
+
+func grow() int {
+	var kept [][]byte
+	for {
+		b := make([]byte, 1<<20)
+		for i := range b {
+			b[i] = 1
+		}
+		kept = append(kept, b)
+		if len(kept) > 1<<16 {
+			return len(kept)
+		}
+	}
+}
+
+// callMany calls tool 0, one call after another, and returns the last reply.
+func callMany(host engine.Host, arg string) *engine.Result {
+	times := 1
+	_, _ = fmt.Sscan(arg, &times)
+	got := make(chan engine.Reply)
+	var last engine.Reply
+	for i := range times {
+		host.Call(engine.Call{ID: i + 1, Args: json.RawMessage(`{"n":1}`)}, func(r engine.Reply) { got <- r })
+		last = <-got
+	}
+	if last.Error != nil {
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.Thrown, Message: last.Error.Message, Tool: last.Error}}
+	}
+	return &engine.Result{Value: last.Value}
+}
+
+// lie sends what no honest worker would.
+func lie(c *call, name string) {
+	send := func(k kind, run uint32, v any) { _ = c.s.out.send(k, run, v) }
+	allow := func() { c.Report(engine.Report{})() }
+	nothing := json.RawMessage("{}")
+	switch name {
+	case "raw-early-call":
+		send(kindCall, c.run, engine.Call{ID: 1, Args: nothing})
+	case "raw-bad-id":
+		allow()
+		send(kindCall, c.run, engine.Call{ID: 7, Args: nothing})
+	case "raw-same-id":
+		allow()
+		send(kindCall, c.run, engine.Call{ID: 1, Args: nothing})
+		send(kindCall, c.run, engine.Call{ID: 1, Args: nothing})
+	case "raw-bad-tool":
+		allow()
+		send(kindCall, c.run, engine.Call{ID: 1, Tool: 5, Args: nothing})
+	case "raw-old-run":
+		send(kindResult, c.run-1, engine.Result{})
+	case "raw-two-reports":
+		allow()
+		send(kindReport, c.run, engine.Report{})
+	case "raw-unknown-kind":
+		send('?', c.run, nil)
+	case "raw-host-kind":
+		send(kindVerdict, c.run, true)
+	case "raw-null":
+		send(kindResult, c.run, nothing[:0:0])
+	case "raw-not-json":
+		write(c, "\x00\x00\x00\x01E"+"\x00\x00\x00"+string(rune(c.run))+"{")
+	case "raw-huge":
+		write(c, "\xff\xff\xff\xffE\x00\x00\x00\x01")
+	case "raw-garbage":
+		write(c, strings.Repeat("garbage ", 4096))
+	case "raw-unasked":
+		send(kindResult, c.run, engine.Result{Value: json.RawMessage("1")})
+		send(kindResult, c.run, engine.Result{Value: json.RawMessage("2")})
+	}
+	select {}
+}
+
+func write(c *call, s string) { _, _ = c.s.out.w.Write([]byte(s)) }
+
+// quiet keeps a crash short.
+func init() { debug.SetTraceback("none") }

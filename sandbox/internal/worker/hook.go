@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Sandbox is the kind of worker that runs programs with the engine alone.
+const Sandbox = "writ-sandbox"
+
+const (
+	// marker begins argv[0] of every worker. An argument is not inherited by
+	// what the program starts later, as an environment variable would be.
+	marker = "writ-worker/"
+	// tokenEnv holds what hello must repeat.
+	tokenEnv = "WRIT_WORKER_TOKEN"
+	// failed is the exit status of a worker that could not begin or go on.
+	failed = 125
+)
+
+// Run runs one job, as [engine.Run] does. The job's tools are shared with later
+// runs and must not be changed.
+type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
+
+// hooks are the kinds of worker that this executable can become. It is written
+// by package init only.
+var hooks = map[string]bool{}
+
+func init() { Hook(Sandbox, engine.Run) }
+
+// Hook makes this executable able to become workers of the named kind. It is
+// called from the init of the package that owns the kind, which must not wait
+// for its importers: their init runs later, and never in a worker of this kind.
+//
+// In a process that was started as such a worker, Hook does not return: it gives
+// up all that a worker doesn't need, serves runs until the host closes the
+// connection, and exits.
+func Hook(name string, run Run) {
+	hooks[name] = true
+	if len(os.Args) > 0 && os.Args[0] == marker+name {
+		become(run)
+	}
+}
+
+// become makes this process a worker, and ends it.
+func become(run Run) {
+	defer leave(failed)
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(os.Stderr, "writ worker: panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if err := work(run); err != nil {
+		fmt.Fprintln(os.Stderr, "writ worker:", err)
+		return
+	}
+	leave(0)
+}
+
+// work serves until the host closes the connection.
+func work(run Run) error {
+	link, err := attach()
+	if err != nil {
+		return fmt.Errorf("this is not a worker's place, start the program by its own name: %w", err)
+	}
+	s := newServer(link, run)
+	h, err := s.greeting(os.Getenv(tokenEnv))
+	if err != nil {
+		return err
+	}
+	if err := harden(h.Memory); err != nil {
+		return fmt.Errorf("can't be made safe: %w", err)
+	}
+	if err := s.out.send(kindReady, 0, ready{}); err != nil {
+		return err
+	}
+	return s.serve()
+}
+
+// errNested says that the process may not start workers.
+var errNested = errors.New("this process is a worker itself: start no sandbox from code that runs in one, or in the init of a package")
+
+// inWorker says whether the process is, or was started as, a worker of any kind.
+func inWorker() bool {
+	return os.Getenv(tokenEnv) != "" || len(os.Args) > 0 && strings.HasPrefix(os.Args[0], marker)
+}

@@ -1,0 +1,325 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// scene names what the test binary plays instead of running tests. Scenes need a
+// process of their own.
+const scene = "WRIT_TEST_SCENE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(scene) {
+	case "":
+		os.Exit(m.Run())
+	case "parent":
+		playParent()
+	case "deleted":
+		playDeleted()
+	case "leaks":
+		playLeaks()
+	}
+}
+
+func play(t *testing.T, path, name string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.Command(path)
+	cmd.Env = append(os.Environ(), scene+"="+name)
+	out := &bytes.Buffer{}
+	cmd.Stderr = out
+	return cmd, out
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// playParent starts a worker that hangs, tells its number, and hangs too.
+func playParent() {
+	p, err := NewPool(Options{Kind: fakes})
+	check(err)
+	pid := p.idle[0].cmd.Process.Pid
+	fmt.Println(pid)
+	j := job("spin")
+	j.Limits.Time = 0
+	_, err = p.Run(context.Background(), j, &host{})
+	check(err)
+}
+
+func TestParentDies(t *testing.T) {
+	t.Parallel()
+	cmd, log := play(t, "/proc/self/exe", "parent")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err, log)
+	}
+	time.Sleep(50 * time.Millisecond)
+	var pid int
+	fmt.Sscan(line, &pid)
+	if !alive(pid) {
+		t.Fatalf("no worker %d: %s", pid, log)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for start := time.Now(); alive(pid); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("the worker lives on")
+		}
+	}
+}
+
+// alive says whether the process exists and isn't waiting to be reaped.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+}
+
+// playDeleted deletes its own executable before it starts workers.
+func playDeleted() {
+	path, err := os.Executable()
+	check(err)
+	check(os.Remove(path))
+	p, err := NewPool(Options{Kind: fakes})
+	check(err)
+	for range 3 {
+		res, err := p.Run(context.Background(), job("die"), &host{})
+		check(err)
+		if res.Failure == nil {
+			check(errors.New("it lives"))
+		}
+		res, err = p.Run(context.Background(), job("echo:still here"), &host{})
+		check(err)
+		if string(res.Value) != `"still here"` {
+			check(fmt.Errorf("%+v", res))
+		}
+	}
+	check(p.Close())
+}
+
+func TestDeletedExecutable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy")
+	copyFile(t, path)
+	cmd, log := play(t, path, "deleted")
+	if err := cmd.Run(); err != nil {
+		t.Error(err, log)
+	}
+}
+
+func copyFile(t *testing.T, to string) {
+	t.Helper()
+	in, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playLeaks uses a pool in every way and looks at what is left.
+func playLeaks() {
+	warm, err := NewPool(Options{Kind: fakes}) // what the runtime opens once
+	check(err)
+	check(warm.Close())
+	files, routines := count("/proc/self/fd"), runtime.NumGoroutine()
+	p, err := NewPool(Options{Kind: fakes, Max: 4, Memory: 64 << 20})
+	check(err)
+	var wg sync.WaitGroup
+	for i := range 40 {
+		source := []string{"echo:x", "die", "hang", "raw-bad-id", "call:3", "noise", "abandon", "grow"}[i%8]
+		wg.Go(func() {
+			j := job(source)
+			if source == "hang" {
+				j.Limits.Time = time.Millisecond
+			}
+			_, err := p.Run(context.Background(), j, &host{})
+			check(err)
+		})
+	}
+	wg.Wait()
+	check(p.Close())
+	time.Sleep(50 * time.Millisecond) // handlers of late calls
+	if n := count("/proc/self/fd"); n != files {
+		check(fmt.Errorf("%d descriptors, %d before", n, files))
+	}
+	if n := runtime.NumGoroutine(); n > routines {
+		stacks := make([]byte, 1<<16)
+		check(fmt.Errorf("%d goroutines, %d before\n%s", n, routines, stacks[:runtime.Stack(stacks, true)]))
+	}
+	if _, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err != unix.ECHILD {
+		check(errors.New("a child is left"))
+	}
+}
+
+func count(dir string) int {
+	entries, err := os.ReadDir(dir)
+	check(err)
+	return len(entries)
+}
+
+func TestLeaks(t *testing.T) {
+	t.Parallel()
+	cmd, log := play(t, "/proc/self/exe", "leaks")
+	if err := cmd.Run(); err != nil {
+		t.Error(err, log)
+	}
+}
+
+// TestForged starts the executable as if it were a worker, in the ways that
+// others can, and expects that main is not reached, or that nothing happens.
+func TestForged(t *testing.T) {
+	t.Parallel()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := os.NewFile(uintptr(pair[0]), "socket")
+	defer socket.Close()
+	ours := os.NewFile(uintptr(pair[1]), "ours")
+	defer ours.Close()
+	null, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		env    []string
+		files  []*os.File
+		status int
+	}{
+		{"name alone", []string{marker + fakes}, nil, nil, failed},
+		{"name and token", []string{marker + fakes}, []string{tokenEnv + "=x"}, nil, failed},
+		{"file", []string{marker + Sandbox}, []string{tokenEnv + "=x"}, []*os.File{null, null}, failed},
+		{"no liveness", []string{marker + fakes}, []string{tokenEnv + "=x"}, []*os.File{socket}, failed},
+		{"argument", []string{"x", "-test.run=^$", marker + fakes}, nil, []*os.File{socket}, 0},
+		{"token alone", []string{"x", "-test.run=^$"}, []string{tokenEnv + "=x"}, []*os.File{socket}, 0},
+	} {
+		cmd := &exec.Cmd{Path: "/proc/self/exe", Args: tt.args, Env: append(tt.env, "HOME=/"), ExtraFiles: tt.files}
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != tt.status {
+			t.Errorf("%s: exit status %d, want %d\n%s", tt.name, got, tt.status, out)
+		}
+	}
+}
+
+func TestWrongToken(t *testing.T) {
+	t.Parallel()
+	c, err := start(&Options{Kind: fakes}, "right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newFrameWriter(c.link).send(kindHello, 0, hello{Token: "wrong", Memory: 1 << 26}); err != nil {
+		t.Fatal(err)
+	}
+	<-c.exited
+	if got := c.cmd.ProcessState.ExitCode(); got != failed {
+		t.Errorf("exit status %d", got)
+	}
+	c.kill()
+}
+
+func TestSurroundings(t *testing.T) {
+	if strings.Contains(os.Getenv(tokenEnv), "x") {
+		t.Skip()
+	}
+	leak, err := unix.Dup(0) // without CLOEXEC
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(leak)
+	p := newPool(t, Options{InheritEnv: []string{"HOME", "PATH"}})
+	res, err := p.Run(t.Context(), job("surroundings"), &host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	_ = json.Unmarshal(res.Value, &got)
+	if want := "[] UTC [0 1 2 3 4]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Memory: 64 << 20})
+	pid := p.idle[0].cmd.Process.Pid
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(limits)) {
+		f := strings.Fields(line)
+		if strings.HasPrefix(line, "Max core") && f[4] != "0" || strings.HasPrefix(line, "Max file size") && f[3] != "0" {
+			t.Error(line)
+		}
+		if strings.HasPrefix(line, "Max data") && f[3] == "unlimited" {
+			t.Error(line)
+		}
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		status, _ := os.ReadFile(task)
+		if !cgo && !bytes.Contains(status, []byte("NoNewPrivs:\t1")) {
+			t.Errorf("%s can gain privileges", task)
+		}
+	}
+}
+
+func TestSilentStart(t *testing.T) {
+	t.Parallel()
+	_, err := NewPool(Options{Command: []string{"/bin/sleep", "100"}, StartTimeout: 100 * time.Millisecond})
+	if err == nil || !strings.HasPrefix(err.Error(), "start worker: the worker was not ready in time") {
+		t.Error(err)
+	}
+	_, err = NewPool(Options{Command: []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"}})
+	if err == nil || err.Error() != "start worker: it ended with exit status 3; it wrote: no luck" {
+		t.Error(err)
+	}
+	if _, err = NewPool(Options{Command: []string{"/nowhere"}}); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

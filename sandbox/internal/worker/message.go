@@ -1,0 +1,18 @@
+package worker
+
+import "github.com/writ-go/writ/sandbox/internal/engine"
+
+// hello is what the host says first.
+type hello struct {
+	Token  string `json:"token"`  // the one that is also in the environment
+	Memory int64  `json:"memory"` // bytes on top of what the worker needs empty
+}
+
+// ready is the worker's answer. What it contains of its walls, it says here.
+type ready struct{}
+
+// reply is an engine.Reply and the call that it answers.
+type reply struct {
+	ID int `json:"id"`
+	engine.Reply
+}

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package worker
+
+const cgo = false

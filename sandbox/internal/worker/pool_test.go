@@ -1,0 +1,428 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// host is a host for tests.
+type host struct {
+	refuse bool
+	answer func(engine.Call, func(engine.Reply))
+	called atomic.Int32
+}
+
+func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
+
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
+	h.called.Add(1)
+	if h.answer != nil {
+		h.answer(c, reply)
+		return
+	}
+	go reply(engine.Reply{Value: c.Args})
+}
+
+// tool is a set of one.
+var tool = []engine.Binding{{Namespace: "t", Names: []string{"f"}}}
+
+func job(source string) *engine.Job {
+	return &engine.Job{Source: source, Tools: tool, Limits: engine.Limits{Time: 20 * time.Second}}
+}
+
+func newPool(t testing.TB, o Options) *Pool {
+	t.Helper()
+	o.Kind = defaulted(o.Kind, fakes)
+	p, err := NewPool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// mustEcho makes sure that the pool still works.
+func mustEcho(t testing.TB, p *Pool, text string) {
+	t.Helper()
+	res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+	if err != nil || res.Failure != nil || string(res.Value) != `"`+text+`"` {
+		t.Fatalf("echo: %+v, %v", res, err)
+	}
+}
+
+// mustFail runs a program that must fail, within a time, and the next run work.
+func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
+	t.Helper()
+	start := time.Now()
+	res, err := p.Run(t.Context(), j, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Failure == nil {
+		t.Fatalf("it ended well: %+v", res)
+	}
+	if d := time.Since(start); d > 15*time.Second {
+		t.Errorf("it took %v", d)
+	}
+	mustEcho(t, p, "next")
+	return res.Failure
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	for i := range 20 {
+		mustEcho(t, p, itoa(i))
+	}
+	res, err := p.Run(t.Context(), job("echo:x"), &host{refuse: true})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Refused {
+		t.Errorf("refused: %+v, %v", res, err)
+	}
+	res, err = p.Run(t.Context(), job("syntax"), &host{})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Syntax {
+		t.Errorf("syntax: %+v, %v", res, err)
+	}
+	mustEcho(t, p, "again")
+	if pid := p.idle[0].cmd.Process.Pid; p.idle[0].runs != 23 {
+		t.Errorf("worker %d did %d runs, not all 23", pid, p.idle[0].runs)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	h := &host{}
+	res, err := p.Run(t.Context(), job("call:50"), h)
+	if err != nil || string(res.Value) != `{"n":1}` || h.called.Load() != 50 {
+		t.Errorf("%+v, %v after %d calls", res, err, h.called.Load())
+	}
+	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		reply(engine.Reply{Error: &engine.ToolError{Kind: "denied", Message: "no"}}) // at once, and twice
+		reply(engine.Reply{})
+	}}
+	res, err = p.Run(t.Context(), job("call"), h)
+	if err != nil || res.Failure == nil || res.Failure.Tool.Kind != "denied" {
+		t.Errorf("denied: %+v, %v", res, err)
+	}
+	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		reply(engine.Reply{Value: json.RawMessage("{not json")})
+	}}
+	res, err = p.Run(t.Context(), job("call"), h)
+	if err != nil || res.Failure == nil || res.Failure.Message != "the tool's answer has no JSON form" {
+		t.Errorf("bad reply: %+v, %v", res, err)
+	}
+}
+
+func TestLargeFrames(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	long := strings.Repeat("x", 5<<20)
+	mustEcho(t, p, long)
+	big, _ := json.Marshal(long)
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
+	res, err := p.Run(t.Context(), job("call:3"), h)
+	if err != nil || string(res.Value) != string(big) {
+		t.Errorf("%d bytes, %v", len(res.Value), err)
+	}
+}
+
+func TestToolsChange(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	mustEcho(t, p, "with a tool")
+	j := job("call")
+	j.Tools = nil
+	if f := mustFail(t, p, j, &host{}); !strings.Contains(f.Message, "tool 0 of 0") {
+		t.Error(f.Message)
+	}
+}
+
+func TestManyRuns(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 4})
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for i := range 20 {
+				text := fmt.Sprintf("%d-%d", g, i)
+				res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+				if err != nil || string(res.Value) != `"`+text+`"` {
+					t.Errorf("%s: %+v, %v", text, res, err)
+				}
+				res, err = p.Run(t.Context(), job("call:3"), &host{})
+				if err != nil || string(res.Value) != `{"n":1}` {
+					t.Errorf("%s: %+v, %v", text, res, err)
+				}
+			}
+			if _, err := p.Run(t.Context(), job("die"), &host{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(p.idle); n > 4 {
+		t.Errorf("%d workers idle, more than the pool may have", n)
+	}
+}
+
+func TestDeaths(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Memory: 64 << 20})
+	for _, tt := range []struct{ source, kind, message string }{
+		{"die", engine.Crashed, "the process that ran the program died: panic: no more"},
+		{"exit", engine.Crashed, "the process that ran the program died: exit status 7"},
+		{"recurse", engine.Crashed, stackOverflow().Message},
+		{"allocate", engine.Memory, "the program ran out of memory"},
+		{"grow", engine.Memory, "the program ran out of memory"},
+	} {
+		f := mustFail(t, p, job(tt.source), &host{})
+		if f.Kind != tt.kind || f.Message != tt.message {
+			t.Errorf("%s: %s: %s", tt.source, f.Kind, f.Message)
+		}
+	}
+}
+
+func TestLies(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	const broke = "the worker broke the protocol: "
+	for source, message := range map[string]string{
+		"raw-early-call":   broke + "call 1 of a program that was not allowed",
+		"raw-bad-id":       broke + "call 7 after call 0",
+		"raw-same-id":      broke + "call 1 after call 1",
+		"raw-bad-tool":     broke + "call of tool 5 of 1",
+		"echo:bad-site":    broke + "a call site of tool 99 of 1",
+		"raw-old-run":      broke + "frame 'E' of run 0 in run 1",
+		"raw-two-reports":  broke + "a second report",
+		"raw-unknown-kind": broke + "frame '?' is not due",
+		"raw-host-kind":    broke + "frame 'V' is not due",
+		"raw-not-json":     broke + "frame 'E': unexpected end of JSON input",
+		"raw-huge":         broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
+		"raw-garbage":      broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
+		"close":            broke + "it closed the connection",
+	} {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			p := newPool(t, Options{Max: 1})
+			f := mustFail(t, p, job(source), &host{})
+			if f.Kind != engine.Crashed || f.Message != message {
+				t.Errorf("%s: %s", f.Kind, f.Message)
+			}
+		})
+	}
+	res, err := p.Run(t.Context(), job("raw-unasked"), &host{})
+	if err != nil || string(res.Value) != "1" {
+		t.Errorf("unasked: %+v, %v", res, err)
+	}
+	mustEcho(t, p, "in a worker that has said nothing yet")
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for _, source := range []string{"hang", "spin"} {
+		j := job(source)
+		j.Limits.Time = 100 * time.Millisecond
+		start := time.Now()
+		res, err := p.Run(t.Context(), j, &host{})
+		late := time.Since(start) - j.Limits.Time
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if late < lateness || late > 2*time.Second {
+			t.Errorf("%s: returned %v after the deadline", source, late)
+		}
+		mustEcho(t, p, "next")
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for source, message := range map[string]string{
+		"wait": "stopped in time", // what the worker says of it
+		"hang": "the run was cancelled",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		start := time.Now()
+		res, err := p.Run(ctx, job(source), &host{})
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped || res.Failure.Message != message {
+			t.Errorf("%s: %+v, %v", source, res, err)
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%s took %v", source, d)
+		}
+		mustEcho(t, p, "next")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	busy, cancel := context.WithCancel(t.Context())
+	started := make(chan struct{})
+	h := &host{answer: func(engine.Call, func(engine.Reply)) { close(started) }}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = p.Run(busy, job("call"), h) })
+	<-started
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("in the queue: %v", err)
+	}
+	wg.Go(func() {
+		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("in the queue of a closed pool: %v", err)
+		}
+	})
+	time.AfterFunc(50*time.Millisecond, cancel)
+	time.Sleep(10 * time.Millisecond)
+	p.Close()
+	wg.Wait()
+	if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestLateReply(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	var late func(engine.Reply)
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { late = reply }}
+	res, err := p.Run(t.Context(), job("abandon"), h)
+	if err != nil || string(res.Value) != `"gone"` {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	late(engine.Reply{Value: json.RawMessage("1")})
+	mustEcho(t, p, "next")
+	if p.idle[0].runs != 2 {
+		t.Error("the worker was not used again")
+	}
+}
+
+func TestHostPanics(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	h := &host{answer: func(engine.Call, func(engine.Reply)) { panic("host") }}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was lost")
+			}
+		}()
+		_, _ = p.Run(t.Context(), job("call"), h)
+	}()
+	mustEcho(t, p, "next")
+}
+
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	res, err := p.Run(t.Context(), job("noise"), &host{})
+	if err != nil || string(res.Value) != `"said"` {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	mustEcho(t, p, "next")
+	if n := len(p.idle[0].log.String()); n < logEnd || n > 2*logEnd+10 {
+		t.Errorf("%d bytes were kept", n)
+	}
+}
+
+func TestNest(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	res, err := p.Run(t.Context(), job("nest"), &host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	if err := json.Unmarshal(res.Value, &got); err != nil || got != errNested.Error() {
+		t.Errorf("%s, %v", res.Value, err)
+	}
+}
+
+func TestBadJob(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	j := job("echo:x")
+	j.Inputs = []engine.Input{{Name: "x", JSON: json.RawMessage("{")}}
+	if _, err := p.Run(t.Context(), j, &host{}); !errors.Is(err, errEncode) {
+		t.Error(err)
+	}
+	mustEcho(t, p, "next")
+}
+
+func TestDiesIdle(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	w := p.idle[0].worker
+	w.end()
+	<-w.exited
+	mustEcho(t, p, "in another")
+}
+
+func TestIdleEnds(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 3, Idle: 200 * time.Millisecond})
+	var wg sync.WaitGroup
+	var all sync.WaitGroup
+	all.Add(3)
+	for range 3 {
+		wg.Go(func() {
+			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+				all.Done()
+				go func() { all.Wait(); reply(engine.Reply{}) }()
+			}}
+			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		p.mu.Lock()
+		n := len(p.idle)
+		p.mu.Unlock()
+		if n == 1 {
+			break
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d workers are idle", n)
+		}
+	}
+	mustEcho(t, p, "in the last")
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Kind: "nobody"}, `start worker: nothing in this program can become a worker of kind "nobody": import the package that has its hook, or set a command`},
+		{Options{Memory: 1}, "a memory of 1 bytes is too small to run anything: give at least 16777216"},
+		{Options{Max: -1}, "an option is negative: leave it zero for the default"},
+	} {
+		if _, err := NewPool(tt.o); err == nil || err.Error() != tt.want {
+			t.Errorf("%+v: %v", tt.o, err)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+const (
+	// lateness is how long after a program's deadline its worker may still
+	// come to an end by itself.
+	lateness = 150 * time.Millisecond
+	// stopping is how long it may do so after the caller has gone.
+	stopping = 100 * time.Millisecond
+	// frameLimit bounds what a worker may send at once, and outputGrowth what
+	// each byte of output that the job allows may add: two streams of the
+	// console, in which any byte may become \u0000, and a value.
+	frameLimit   = 16 << 20
+	outputGrowth = 14
+)
+
+// run is one run as the host sees it.
+type run struct {
+	w      *worker
+	id     uint32
+	job    *engine.Job
+	host   engine.Host
+	calls  int  // made so far
+	judged bool // whether report has come
+	passed bool // whether the verdict was yes
+	over   atomic.Bool
+}
+
+// do runs a job, and says whether the worker may do another. The host's methods
+// are called on this goroutine only, and never after it returns. An error means
+// that the job could not be sent.
+func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
+	w.runs++
+	w.in.limit = frameLimit + outputGrowth*max(0, job.Limits.Output)
+	r := &run{w: w, id: w.runs, job: job, host: host}
+	deadline := r.deadline()
+	unwatch := context.AfterFunc(ctx, r.stop)
+	res, err = r.talk()
+	kept := unwatch()
+	if deadline != nil {
+		kept = deadline.Stop() && kept
+	}
+	switch {
+	case errors.Is(err, errEncode):
+		return nil, false, fmt.Errorf("job: %w", err)
+	case err != nil:
+		return &engine.Result{Failure: r.failure(err)}, false, nil
+	}
+	return res, r.end() && kept && w.in.silent() && harmless(res.Failure), nil
+}
+
+// deadline starts the timer that ends a run which doesn't end itself.
+func (r *run) deadline() *time.Timer {
+	if r.job.Limits.Time <= 0 {
+		return nil
+	}
+	return time.AfterFunc(r.job.Limits.Time+lateness, func() { r.w.kill(errOvertime) })
+}
+
+// stop asks the run to end, as the caller has gone, and soon sees to it. The
+// worker isn't used again.
+func (r *run) stop() {
+	time.AfterFunc(stopping, func() { r.w.kill(errStopped) })
+	_ = r.w.out.send(kindStop, r.id, nil)
+}
+
+// end makes late replies be dropped. A reply that is being written at this moment
+// makes the worker useless: nobody knows how long the rest would take.
+func (r *run) end() bool {
+	r.over.Store(true)
+	if !r.w.out.TryLock() {
+		return false
+	}
+	r.w.out.Unlock()
+	return true
+}
+
+// talk sends the job and answers what the worker says until it sends a result.
+func (r *run) talk() (*engine.Result, error) {
+	if err := r.send(); err != nil {
+		return nil, err
+	}
+	for {
+		f, err := r.w.in.next()
+		if err != nil {
+			return nil, err
+		}
+		if f.run != r.id {
+			return nil, fmt.Errorf("%w: frame %q of run %d in run %d", errBreach, f.kind, f.run, r.id)
+		}
+		switch f.kind {
+		case kindReport:
+			err = r.report(f)
+		case kindCall:
+			err = r.call(f)
+		case kindResult:
+			return r.result(f)
+		default:
+			err = fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// send sends the job, and its tools if they aren't those of the last run.
+func (r *run) send() error {
+	out := r.w.out
+	out.Lock()
+	defer out.Unlock()
+	if !same(r.w.tools, r.job.Tools) {
+		if err := out.add(kindTools, r.id, r.job.Tools); err != nil {
+			return err
+		}
+		r.w.tools = r.job.Tools
+	}
+	job := *r.job
+	job.Tools = nil
+	if err := out.add(kindRun, r.id, &job); err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+// same says whether two slices are the very same one. Tools belong to a snapshot
+// and don't change, so there is no need to compare more.
+func same(a, b []engine.Binding) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// report passes on what the parse found and sends the verdict.
+func (r *run) report(f frame) error {
+	if r.judged {
+		return fmt.Errorf("%w: a second report", errBreach)
+	}
+	var rep engine.Report
+	if err := decode(f, &rep); err != nil {
+		return err
+	}
+	for _, s := range rep.Sites {
+		if s.Tool < -1 || s.Tool >= len(r.job.Tools) {
+			return fmt.Errorf("%w: a call site of tool %d of %d", errBreach, s.Tool, len(r.job.Tools))
+		}
+	}
+	r.judged = true
+	r.passed = r.host.Report(rep)()
+	return r.w.out.send(kindVerdict, r.id, r.passed)
+}
+
+// call passes on a tool call.
+func (r *run) call(f frame) error {
+	var c engine.Call
+	if err := decode(f, &c); err != nil {
+		return err
+	}
+	switch {
+	case !r.passed:
+		return fmt.Errorf("%w: call %d of a program that was not allowed", errBreach, c.ID)
+	case c.ID != r.calls+1:
+		return fmt.Errorf("%w: call %d after call %d", errBreach, c.ID, r.calls)
+	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
+		return fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
+	}
+	r.calls++
+	r.host.Call(c, r.answer(c))
+	return nil
+}
+
+// answer returns the function that answers a call, once. It may run on any
+// goroutine, and after the run.
+func (r *run) answer(c engine.Call) func(engine.Reply) {
+	var answered atomic.Bool
+	return func(a engine.Reply) {
+		if answered.Swap(true) || r.over.Load() {
+			return
+		}
+		if r.reply(c.ID, a) != nil {
+			_ = r.reply(c.ID, engine.Reply{Error: &engine.ToolError{
+				Kind: "internal", Message: "the tool's answer has no JSON form",
+			}})
+		}
+	}
+}
+
+// reply sends one answer. An error of the connection is the reader's to find.
+func (r *run) reply(id int, a engine.Reply) error {
+	out := r.w.out
+	out.Lock()
+	defer out.Unlock()
+	if r.over.Load() {
+		return nil
+	}
+	if err := out.add(kindReply, r.id, reply{id, a}); err != nil {
+		return err
+	}
+	_ = out.flush()
+	return nil
+}
+
+// result takes the end of the run.
+func (r *run) result(f frame) (*engine.Result, error) {
+	var res *engine.Result
+	if err := decode(f, &res); err != nil {
+		return nil, err
+	}
+	if res == nil {
+		return nil, fmt.Errorf("%w: no result", errBreach)
+	}
+	return res, nil
+}
+
+// decode reads a body that a worker wrote. One that can't be read is a breach.
+func decode(f frame, v any) error {
+	if err := f.decode(v); err != nil {
+		return fmt.Errorf("%w: %w", errBreach, err)
+	}
+	return nil
+}
+
+// harmless says whether a program that ended so leaves nothing behind.
+func harmless(f *engine.Failure) bool {
+	if f == nil {
+		return true
+	}
+	switch f.Kind {
+	case engine.Timeout, engine.Stopped, engine.Memory, engine.TooLarge, engine.Crashed:
+		return false
+	}
+	return true
+}
+
+// failure says why a run has no result.
+func (r *run) failure(err error) *engine.Failure {
+	r.over.Store(true)
+	if cause := r.w.killed(); cause == nil {
+		r.w.part(err)
+	}
+	switch cause := r.w.killed(); {
+	case errors.Is(cause, errOvertime):
+		return overtime(r.job.Limits.Time)
+	case errors.Is(cause, errStopped):
+		return stopped()
+	case errors.Is(cause, errBreach):
+		return &engine.Failure{Kind: engine.Crashed, Message: cause.Error()}
+	default:
+		return r.w.obituary()
+	}
+}

@@ -1,0 +1,158 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// server is the worker's half: one run at a time.
+//
+// The goroutine that reads a run frame runs it, for handing it over to another
+// would cost a wake-up. It also reads the verdict. Only when the program calls a
+// tool, or lasts, does a second goroutine start to read; then that one goes on
+// to read the next run, and the first ends with its own.
+type server struct {
+	run   Run
+	in    *frameReader
+	out   *frameWriter
+	tools []engine.Binding
+	done  chan error
+
+	mu  sync.Mutex
+	cur *call // the run in progress, or nil
+}
+
+func newServer(link io.ReadWriter, run Run) *server {
+	return &server{
+		run: run, in: newFrameReader(link, maxBody), out: newFrameWriter(link),
+		done: make(chan error, 1),
+	}
+}
+
+// greeting reads hello.
+func (s *server) greeting(token string) (hello, error) {
+	var h hello
+	f, err := s.in.next()
+	if err != nil {
+		return h, fmt.Errorf("the host said nothing: %w", err)
+	}
+	if f.kind != kindHello {
+		return h, fmt.Errorf("the host began with frame %q", f.kind)
+	}
+	if err := f.decode(&h); err != nil {
+		return h, err
+	}
+	if token == "" || h.Token != token {
+		return h, errors.New("the host doesn't know the token in " + tokenEnv)
+	}
+	return h, nil
+}
+
+// serve runs what it is sent until the connection ends. The goroutines are its
+// own because package init is locked to a thread, and switching threads is slow.
+func (s *server) serve() error {
+	go s.read()
+	err := <-s.done
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// read takes frames until the reading has passed to another goroutine.
+func (s *server) read() {
+	for {
+		f, err := s.in.next()
+		if err != nil {
+			s.end(err)
+			return
+		}
+		passed, err := s.take(f)
+		if err != nil {
+			s.end(err)
+		}
+		if passed || err != nil {
+			return
+		}
+	}
+}
+
+// step takes one frame that may arrive in the middle of a run.
+func (s *server) step() error {
+	f, err := s.in.next()
+	if err != nil {
+		return err
+	}
+	switch f.kind {
+	case kindVerdict, kindReply, kindStop:
+		return s.deliver(f)
+	}
+	return fmt.Errorf("frame %q from the host is not due", f.kind)
+}
+
+// end ends the worker. A run in progress isn't waited for.
+func (s *server) end(err error) {
+	select {
+	case s.done <- err:
+	default:
+	}
+}
+
+// take handles one frame, and says whether the reading has passed on.
+func (s *server) take(f frame) (passed bool, err error) {
+	switch f.kind {
+	case kindTools:
+		s.tools = nil
+		return false, f.decode(&s.tools)
+	case kindRun:
+		job := &engine.Job{}
+		if err := f.decode(job); err != nil {
+			return false, err
+		}
+		job.Tools = s.tools
+		return s.execute(f.run, job)
+	case kindVerdict, kindReply, kindStop:
+		return false, s.deliver(f)
+	}
+	return false, fmt.Errorf("frame %q from the host is not due", f.kind)
+}
+
+// execute runs one job and sends how it ended.
+func (s *server) execute(run uint32, job *engine.Job) (passed bool, err error) {
+	c := newCall(s, run)
+	defer c.cancel()
+	s.begin(c)
+	res := s.run(c.ctx, job, c)
+	s.begin(nil)
+	passed = c.over()
+	return passed, s.out.send(kindResult, run, res)
+}
+
+func (s *server) begin(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cur = c
+}
+
+// deliver passes a frame to the run it is for, unless that is over.
+func (s *server) deliver(f frame) error {
+	s.mu.Lock()
+	c := s.cur
+	s.mu.Unlock()
+	if c == nil || c.run != f.run {
+		return nil
+	}
+	switch f.kind {
+	case kindStop:
+		c.cancel()
+		return nil
+	case kindVerdict:
+		return c.judged(f)
+	default:
+		return c.answered(f)
+	}
+}

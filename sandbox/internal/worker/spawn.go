@@ -1,0 +1,127 @@
+package worker
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// drain is how long what a dead worker has written is still read. Only a process
+// that it has started, and that got away, could write for longer.
+const drain = 100 * time.Millisecond
+
+// child is the process of a worker.
+type child struct {
+	cmd    *exec.Cmd
+	link   link          // to what the worker reads and writes
+	keep   []io.Closer   // what has to stay open as long as the process lives
+	log    *tail         // its standard error
+	exited chan struct{} // closed when it is reaped; cmd.ProcessState is set then
+
+	mu     sync.Mutex
+	reaped bool // its number may be another's now
+}
+
+// link is the host's end of the connection.
+type link interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+}
+
+// command returns the command of a worker, which has yet to get its descriptors.
+func command(o *Options, token string) (*exec.Cmd, error) {
+	path, args, err := executable(o)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: path,
+		Args: append([]string{marker + o.Kind}, args...),
+		Dir:  string(os.PathSeparator),
+		Env:  []string{tokenEnv + "=" + token, "GOMAXPROCS=2"},
+	}
+	for _, name := range o.InheritEnv {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd, nil
+}
+
+// executable returns what to start.
+func executable(o *Options) (path string, args []string, err error) {
+	if len(o.Command) > 0 {
+		return o.Command[0], o.Command[1:], nil
+	}
+	if !hooks[o.Kind] {
+		return "", nil, fmt.Errorf("nothing in this program can become a worker of kind %q: import the package that has its hook, or set a command", o.Kind)
+	}
+	if mode := buildMode(); mode != "" && mode != "exe" && mode != "pie" {
+		return "", nil, fmt.Errorf("this code was built with -buildmode=%s, so the running executable is another program: set a command that is a worker", mode)
+	}
+	path, err = self()
+	return path, nil, err
+}
+
+// buildMode returns the mode this code was built in, if that is known.
+func buildMode() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "-buildmode" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// start starts the process. Whatever happens to it, it is reaped.
+func start(o *Options, token string) (*child, error) {
+	cmd, err := command(o, token)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: cmd, log: &tail{}, exited: make(chan struct{})}
+	stderr, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	cmd.Stderr = w
+	if err := c.connect(); err != nil {
+		stderr.Close()
+		return nil, err
+	}
+	go c.reap(stderr)
+	return c, nil
+}
+
+// reap waits for the end of the process and of what it has written.
+func (c *child) reap(stderr *os.File) {
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(c.log, stderr)
+	}()
+	c.wait()
+	_ = stderr.SetReadDeadline(time.Now().Add(drain))
+	<-copied
+	stderr.Close()
+	_ = c.link.SetReadDeadline(time.Now().Add(drain))
+	for _, k := range c.keep {
+		k.Close()
+	}
+	close(c.exited)
+}
+
+// kill ends the process and the connection.
+func (c *child) kill() {
+	c.end()
+	c.link.Close()
+}

@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// self is this executable, even if its file has been replaced or deleted.
+func self() (string, error) { return "/proc/self/exe", nil }
+
+// connect starts the process with its end of a socket and of the pipe that tells
+// it that we live.
+func (c *child) connect() error {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return os.NewSyscallError("socketpair", err)
+	}
+	host, theirs := os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "host")
+	defer theirs.Close()
+	alive, lives, err := os.Pipe()
+	if err != nil {
+		host.Close()
+		return err
+	}
+	defer alive.Close()
+	c.cmd.ExtraFiles = []*os.File{theirs, alive} // linkFD and livenessFD
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.cmd.Start(); err != nil {
+		host.Close()
+		lives.Close()
+		return err
+	}
+	c.link = host
+	c.keep = append(c.keep, lives)
+	return nil
+}
+
+// wait reaps the process and ends what it has started. Before it is reaped nobody
+// else can have its number, which is its group's too.
+func (c *child) wait() {
+	for unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	c.end()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.cmd.Wait()
+	c.reaped = true
+}
+
+// end kills the process and what it has started.
+func (c *child) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reaped {
+		_ = unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL)
+	}
+}
+
+// idle says whether an idle worker is alive and keeps silent, as it must.
+func (c *child) idle() bool {
+	file, ok := c.link.(*os.File)
+	if !ok {
+		return true
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var got error
+	err = raw.Control(func(fd uintptr) {
+		_, _, got = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	})
+	return err == nil && got == unix.EAGAIN
+}

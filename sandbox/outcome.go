@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// Outcome is how a program ended.
+type Outcome struct {
+	// Value is what the program gave: the argument of submit, what it returned,
+	// or the value of its last expression. Nil means undefined.
+	Value json.RawMessage
+
+	// Submitted says that the value came by submit.
+	Submitted bool
+
+	// Stdout and Stderr hold what was written to the console.
+	Stdout, Stderr Output
+
+	// Calls are the tool calls, in the order in which the program made them.
+	Calls []Call
+
+	// Failure is why the program did not end well; nil if it did.
+	Failure *Failure
+
+	// Duration is the time from start to end.
+	Duration time.Duration
+}
+
+// Decode stores the program's value in what v points to, as encoding/json does.
+// It returns the [Failure] of a program that failed, and an error if the value
+// is undefined or does not fit.
+func (o *Outcome) Decode(v any) error {
+	switch {
+	case o.Failure != nil:
+		return o.Failure
+	case o.Value == nil:
+		return fmt.Errorf("sandbox: the program gave no value; return one, or end with an expression")
+	}
+	d := json.NewDecoder(bytes.NewReader(o.Value))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("sandbox: the program's value: %w", err)
+	}
+	return nil
+}
+
+// Output is one stream of the console.
+type Output struct {
+	Text  string // cut at Limits.Output
+	Bytes int    // how much was written
+}
+
+// Cut reports whether something is missing from Text.
+func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
+
+// Call is one tool call of a run.
+type Call struct {
+	ID       int              // 1, 2, … in the order in which the program made them
+	Tool     string           // as the program writes it: mail.send
+	Args     json.RawMessage  // what was passed
+	Result   json.RawMessage  // nil is undefined
+	Error    *tools.ToolError // what was thrown into the program; nil if the call went well
+	Recorded bool             // answered from the record: nothing was done this time
+	Pending  bool             // had not ended when the run did: what it did is unknown
+	Started  time.Duration    // since the start of the run
+	Duration time.Duration
+	Line     int // where the program calls; from 1, 0 if unknown
+	Column   int
+}
+
+// Kind says what kind of failure or finding it is.
+type Kind string
+
+// What the check refuses; nothing has run.
+const (
+	Syntax          Kind = "syntax"           // not JavaScript that the sandbox runs
+	Undeclared      Kind = "undeclared"       // a name that nothing declares
+	UnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
+	InvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
+	Unsupported     Kind = "unsupported"      // a construct that would not do what it says
+	SourceLimit     Kind = "source_limit"     // longer than Limits.Source
+	Refused         Kind = "refused"          // several of these
+)
+
+// How a program that ran may fail.
+const (
+	Thrown      Kind = "thrown"       // an exception or rejection was not caught
+	ToolFailed  Kind = "tool_error"   // so was a tool's error
+	Held        Kind = "held"         // a call resembles an earlier one: see tools.HoldError
+	Deadlock    Kind = "deadlock"     // it awaits what nothing can settle
+	Timeout     Kind = "timeout"      // longer than Limits.Time
+	MemoryLimit Kind = "memory_limit" // more than Limits.Memory
+	CallLimit   Kind = "call_limit"   // more calls than Limits.Calls
+	OutputLimit Kind = "output_limit" // a value larger than Limits.Output
+	BadValue    Kind = "bad_value"    // a value without JSON form, such as one that contains itself
+	Crashed     Kind = "crashed"      // the worker died
+	Stopped     Kind = "stopped"      // the context was cancelled; Run also returns an error
+)
+
+// Finding is one reason why a program was refused.
+type Finding struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // what to write instead
+	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
+	Column  int    `json:"column,omitempty"`
+	Frame   string `json:"frame,omitempty"` // the line, and a caret under the column
+}
+
+// String is the finding as a person or a model reads it.
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "line %d, column %d: ", f.Line, f.Column)
+	}
+	b.WriteString(f.Message)
+	if f.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", f.Hint)
+	}
+	if f.Frame != "" {
+		b.WriteString("\n" + f.Frame)
+	}
+	return b.String()
+}
+
+// Failure is why a program did not end well, in words that its author, usually
+// a model, can act on.
+type Failure struct {
+	Finding                   // what happened first, or the only finding
+	Findings []Finding        // of a refused program: all of them; otherwise nil
+	Stack    []string         // of an exception: "line 3, column 7", innermost first
+	Tool     *tools.ToolError // of ToolFailed: the error that was not caught
+	Hold     *tools.HoldError // of Held: the call in question
+}
+
+// Error is the whole message, all findings included.
+func (f *Failure) Error() string { return f.String() }
+
+// String is the failure as a person or a model reads it.
+func (f *Failure) String() string {
+	if len(f.Findings) < 2 {
+		return f.Finding.String()
+	}
+	lines := []string{f.Message}
+	for _, finding := range f.Findings {
+		lines = append(lines, finding.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Ran reports whether any of the program was executed.
+func (f *Failure) Ran() bool { return f.Findings == nil }
+
+// refusal makes a failure of one or more findings.
+func refusal(findings []Finding) *Failure {
+	f := &Failure{Finding: findings[0], Findings: findings}
+	if len(findings) > 1 {
+		f.Finding = Finding{Kind: Refused, Message: fmt.Sprintf("the program was refused for %d reasons; nothing has run", len(findings))}
+	}
+	return f
+}

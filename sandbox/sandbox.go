@@ -1,0 +1,251 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker"
+	"github.com/writ-go/writ/tools"
+)
+
+// Limits bounds every run of a sandbox. A zero field means its default; there
+// is no way to say "unlimited".
+type Limits struct {
+	Time        time.Duration // from start to end, waiting for tools included; default 30 s
+	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
+	Source      int           // bytes of the program; default 64 KiB
+	Output      int           // bytes kept of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
+	Calls       int           // tool calls; default 100
+	Concurrency int           // tool calls at the same time, the others wait; default 16
+}
+
+func (l Limits) withDefaults() (Limits, error) {
+	if min(l.Time, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
+		time.Duration(l.Calls), time.Duration(l.Concurrency)) < 0 {
+		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
+	}
+	defaults := Limits{
+		Time: 30 * time.Second, Memory: 256 << 20, Source: 64 << 10,
+		Output: 64 << 10, Calls: 100, Concurrency: 16,
+	}
+	return Limits{
+		Time:        or(l.Time, defaults.Time),
+		Memory:      or(l.Memory, defaults.Memory),
+		Source:      or(l.Source, defaults.Source),
+		Output:      or(l.Output, defaults.Output),
+		Calls:       or(l.Calls, defaults.Calls),
+		Concurrency: or(l.Concurrency, defaults.Concurrency),
+	}, nil
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// Options configures a [Sandbox].
+type Options struct {
+	// Limits bounds every run.
+	Limits Limits
+
+	// Workers is how many processes there are at most, each running one program
+	// at a time; further runs wait. Zero is twice the number of processors, at
+	// least 4. Together they may use Workers × Limits.Memory.
+	Workers int
+
+	// Command starts a dedicated worker program instead of the running
+	// executable. It must import this package and may do nothing else.
+	Command []string
+
+	// InheritEnv names environment variables that package initialisation in the
+	// worker needs. They are gone before any program runs.
+	InheritEnv []string
+}
+
+// Sandbox checks and runs programs. It keeps nothing between runs and is safe
+// for concurrent use.
+type Sandbox struct {
+	limits Limits
+	tier   tier
+}
+
+// tier is where programs run: in a worker process or in this one.
+type tier interface {
+	Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error)
+	Close() error
+}
+
+// New returns a sandbox that runs programs in child processes, which are the
+// same executable started again: see the package comment. The caller closes it.
+// Nil options are the defaults. It starts one worker at once, and returns an
+// error that says why if that fails.
+func New(o *Options) (*Sandbox, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	limits, err := o.Limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := worker.NewPool(worker.Options{
+		Memory: limits.Memory, Max: o.Workers, Command: o.Command, InheritEnv: o.InheritEnv,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return &Sandbox{limits: limits, tier: pool}, nil
+}
+
+// NewInProcess returns a sandbox that runs programs in this process. It stops
+// accidents, not attackers: a program can end the process by exhausting its
+// stack or memory, and can keep a processor busy for ever. It is for trusted
+// programs, debuggers, and systems without child processes. Limits.Memory has
+// no effect.
+func NewInProcess(o *Options) (*Sandbox, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	limits, err := o.Limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Sandbox{limits: limits, tier: inProcess{}}, nil
+}
+
+// Limits returns the limits in force.
+func (s *Sandbox) Limits() Limits { return s.limits }
+
+// Close ends the workers, after the runs in progress have ended.
+func (s *Sandbox) Close() error { return s.tier.Close() }
+
+// Program is one program and what it may use.
+type Program struct {
+	// Source is JavaScript. Top-level await and return work; the value is what
+	// is returned, or that of the last statement if it is an expression.
+	Source string
+
+	// Inputs are constants of the program, by name. Values are converted as
+	// encoding/json does; a json.RawMessage is taken as it is.
+	Inputs map[string]any
+
+	// Tools is what the program may call; nil for nothing.
+	Tools *tools.Set
+
+	// Ledger records the calls and answers those already made; nil for none. A
+	// tools/journal attempt is one.
+	Ledger tools.Ledger
+
+	// Submit binds submit(value), which ends the program with a value.
+	Submit bool
+
+	// Timeout shortens Limits.Time for this run; zero leaves it.
+	Timeout time.Duration
+
+	// OnCall, if set, is told of every call when it has ended. It is called
+	// concurrently and should return soon.
+	OnCall func(Call)
+}
+
+// Run checks and runs one program and returns how it ended. What the program
+// did wrong is in the outcome: see [Failure]. An error is what no program can
+// mend: a cancelled ctx, an input that has no JSON form or no valid name, a
+// sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
+// The outcome may then be nil; if it is not, it holds what was done before.
+func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
+	return s.run(ctx, p, false)
+}
+
+// Check reports what Run would refuse, all at once, without running anything.
+// Nil means that the program would be run. The error is as for Run.
+func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
+	out, err := s.run(ctx, p, true)
+	if err != nil {
+		return nil, err
+	}
+	if out.Failure == nil {
+		return nil, nil
+	}
+	return out.Failure.Findings, nil
+}
+
+func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("sandbox: not started: %w", context.Cause(ctx))
+	}
+	job, err := s.job(p)
+	if err != nil {
+		return nil, err
+	}
+	if failure := s.tooLong(p.Source); failure != nil {
+		return &Outcome{Failure: failure}, nil
+	}
+	h := newHost(ctx, s.limits, &p, checkOnly)
+	result, err := s.tier.Run(h.ctx, job, h)
+	h.end()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	out := h.outcome(result)
+	if err := h.fatal(ctx, out); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+func (s *Sandbox) tooLong(source string) *Failure {
+	if len(source) <= s.limits.Source {
+		return nil
+	}
+	f := Finding{
+		Kind:    SourceLimit,
+		Message: fmt.Sprintf("the program has %d bytes; %d are allowed", len(source), s.limits.Source),
+		Hint:    "write a shorter one",
+	}
+	return refusal([]Finding{f})
+}
+
+// job makes plain data of a program.
+func (s *Sandbox) job(p Program) (*engine.Job, error) {
+	job := &engine.Job{
+		Source: p.Source, Submit: p.Submit,
+		Limits: engine.Limits{Time: s.limits.Time, Output: s.limits.Output},
+	}
+	if p.Timeout > 0 {
+		job.Limits.Time = min(p.Timeout, job.Limits.Time)
+	}
+	taken := map[string]bool{}
+	for _, b := range p.Tools.Bindings() {
+		job.Tools = append(job.Tools, engine.Binding{Namespace: b.Object, Names: b.Names})
+		taken[or(b.Object, b.Names[0])] = true
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
+		input, err := input(name, p.Inputs[name], taken)
+		errs = append(errs, err)
+		job.Inputs = append(job.Inputs, input)
+	}
+	return job, errors.Join(errs...)
+}
+
+func input(name string, value any, taken map[string]bool) (engine.Input, error) {
+	switch {
+	case !tools.Identifier(name) || tools.Reserved(name):
+		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
+	case taken[name]:
+		return engine.Input{}, fmt.Errorf("sandbox: input %q: a tool has that name", name)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return engine.Input{}, fmt.Errorf("sandbox: input %q: %w", name, err)
+	}
+	return engine.Input{Name: name, JSON: text}, nil
+}

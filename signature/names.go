@@ -1,0 +1,56 @@
+package signature
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkFields refuses names that a program could not use as variables.
+func checkFields(inputs, outputs []Field) error {
+	if len(outputs) == 0 {
+		return errors.New("signature: there is no output field; add one")
+	}
+	seen := map[string]string{}
+	for _, side := range []struct {
+		name   string
+		fields []Field
+	}{{"input", inputs}, {"output", outputs}} {
+		for _, f := range side.fields {
+			if err := checkName(f.Name); err != nil {
+				return fmt.Errorf("signature: %s field %q: %w", side.name, f.Name, err)
+			}
+			if other, taken := seen[f.Name]; taken {
+				return fmt.Errorf("signature: %s field %q: there is an %s field of that name; rename one", side.name, f.Name, other)
+			}
+			seen[f.Name] = side.name
+		}
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name is empty")
+	case !identifier.MatchString(name):
+		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
+	case slices.Contains(reserved, name):
+		return errors.New("the name is reserved in JavaScript; choose another")
+	default:
+		return nil
+	}
+}
+
+var identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{Nd}_$]*$`)
+
+// reserved are the words that no variable of a module may be called, and the
+// names of the language that none should be.
+var reserved = strings.Fields(`
+	arguments await break case catch class const continue debugger default
+	delete do else enum eval export extends false finally for function if
+	implements import in instanceof interface let new null package private
+	protected public return static super switch this throw true try typeof var
+	void while with yield Infinity NaN undefined globalThis`)

@@ -1,0 +1,133 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// home is the made-up URL of the schema being compiled.
+const home = "writ:schema"
+
+// build compiles a decoded schema. The library is not trusted never to panic
+// on what a stranger wrote.
+func build(doc any, formats bool) (s *jsonschema.Schema, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot be compiled: %v", p)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.UseRegexpEngine(compilePattern)
+	if formats {
+		c.AssertFormat()
+	}
+	if err := c.AddResource(home, doc); err != nil {
+		return nil, err
+	}
+	s, err = c.Compile(home)
+	if err != nil {
+		return nil, wording(doc, err)
+	}
+	return s, nil
+}
+
+// noLoader keeps schemas from reaching the network and the disk.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
+
+// wording turns an error of the library into one that names the place in the
+// schema and not the made-up URL.
+func wording(doc any, err error) error {
+	var (
+		invalid *jsonschema.SchemaValidationError
+		load    *jsonschema.LoadURLError
+		regex   *jsonschema.InvalidRegexError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return invalidSchema(doc, invalid)
+	case errors.As(err, &load):
+		return fmt.Errorf("refers to %q, which is not loaded; copy it into $defs", load.URL)
+	case errors.As(err, &regex):
+		place := path(doc, tokens(place(regex.URL)))
+		return fmt.Errorf("%s: pattern %s does not compile: %v", place, quote(regex.Regex), regex.Err)
+	default:
+		return errors.New(strings.ReplaceAll(err.Error(), home, ""))
+	}
+}
+
+func invalidSchema(doc any, err *jsonschema.SchemaValidationError) error {
+	var violation *jsonschema.ValidationError
+	if !errors.As(err.Err, &violation) {
+		return err.Err
+	}
+	if base := tokens(place(err.URL)); len(base) > 0 { // the schema was the target of a $ref
+		doc, _ = lookup(doc, base)
+	}
+	x := &explainer{root: doc}
+	var lines []string
+	for _, f := range x.findings(x.explain(violation)) {
+		lines = append(lines, f.String())
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+// place returns the JSON pointer that a schema's location names, or the
+// location itself if it is not in the compiled document.
+func place(location string) string {
+	fragment, ok := strings.CutPrefix(location, home+"#")
+	if !ok {
+		return location
+	}
+	if p, err := url.PathUnescape(fragment); err == nil {
+		return p
+	}
+	return fragment
+}
+
+// index lists all schemas that can be reached, by place, and adapts them: it
+// disarms formats of the drafts that assert them, and takes over property names.
+func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
+	found := map[string]*jsonschema.Schema{}
+	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
+		s := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if _, seen := found[place(s.Location)]; seen {
+			continue
+		}
+		found[place(s.Location)] = s
+		queue = append(append(queue, sameValue(s)...), innerValues(s)...)
+		if !formats {
+			s.Format = nil
+		}
+		takeNames(s)
+	}
+	return found
+}
+
+// takeNames replaces propertyNames by an extension, because the library
+// reports it at a place that later siblings overwrite.
+func takeNames(s *jsonschema.Schema) {
+	if s.PropertyNames != nil {
+		s.Extensions = append(s.Extensions, names{s.PropertyNames})
+		s.PropertyNames = nil
+	}
+}
+
+type names struct{ rule *jsonschema.Schema }
+
+func (n names) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	object, _ := v.(map[string]any)
+	for name := range object {
+		if n.rule.Validate(name) != nil {
+			ctx.AddError(&kind.PropertyNames{Property: name})
+		}
+	}
+}

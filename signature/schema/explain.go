@@ -1,0 +1,308 @@
+package schema
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// explainer turns the library's tree of errors into problems.
+type explainer struct {
+	root    any                           // the value
+	rules   map[string]*jsonschema.Schema // by place
+	unknown *unknowns                     // nil: all is known
+}
+
+// check validates the value. The library is not trusted never to panic.
+func (x *explainer) check(s *jsonschema.Schema) (problems []problem) {
+	defer func() {
+		if p := recover(); p != nil {
+			problems = []problem{{text: fmt.Sprintf("cannot be checked: %v", p)}}
+		}
+	}()
+	violation, _ := s.Validate(x.root).(*jsonschema.ValidationError)
+	if violation == nil {
+		return nil
+	}
+	return x.explain(violation)
+}
+
+// explain returns the problems of one error; none if it hangs on an unknown
+// place.
+func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
+	if x.unknown.decides(e, x.root) {
+		return nil
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		return x.every(e.Causes)
+	case *kind.AnyOf:
+		return x.choice(e)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			return x.choice(e)
+		}
+	case *kind.Required:
+		return x.missing(e, k.Missing)
+	case *kind.AdditionalProperties:
+		return x.surplus(e, k.Properties)
+	case *kind.DependentRequired:
+		return dependent(e, k.Prop, k.Missing)
+	case *kind.Dependency:
+		return dependent(e, k.Prop, k.Missing)
+	case *kind.PropertyNames:
+		return []problem{{at: extend(e.InstanceLocation, k.Property), text: "is not an allowed name"}}
+	case *kind.FalseSchema:
+		return x.forbidden(e)
+	}
+	return []problem{x.single(e)}
+}
+
+func (x *explainer) every(errs []*jsonschema.ValidationError) []problem {
+	var all []problem
+	for _, e := range errs {
+		all = append(all, x.explain(e)...)
+	}
+	return all
+}
+
+func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []problem {
+	given, _ := lookup(x.root, e.InstanceLocation)
+	rule := x.rule(e)
+	var all []problem
+	for _, name := range names {
+		p := problem{at: extend(e.InstanceLocation, name), text: "is required"}
+		if other := nearest(name, strangers(given, rule)); other != "" && rule.AdditionalProperties == nil {
+			p.hint = "did you call it " + other + "?"
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// surplus words properties that the schema does not have.
+func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []problem {
+	given, _ := lookup(x.root, e.InstanceLocation)
+	free := unused(given, x.rule(e))
+	var all []problem
+	for _, name := range names {
+		p := problem{at: extend(e.InstanceLocation, name), text: "is not a known property"}
+		if near := nearest(name, free); near != "" {
+			p.hint = "did you mean " + near + "?"
+		} else if 0 < len(free) && len(free) <= 10 {
+			p.hint = "known: " + strings.Join(free, ", ")
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func dependent(e *jsonschema.ValidationError, with string, names []string) []problem {
+	var all []problem
+	for _, name := range names {
+		all = append(all, problem{at: extend(e.InstanceLocation, name), text: "is required with " + with})
+	}
+	return all
+}
+
+// forbidden words a schema that is false; unevaluatedProperties: false arrives
+// as one.
+func (x *explainer) forbidden(e *jsonschema.ValidationError) []problem {
+	p := problem{at: e.InstanceLocation, text: "is not allowed"}
+	if strings.HasSuffix(place(e.SchemaURL), "/unevaluatedProperties") {
+		p.text = "is not a known property"
+	}
+	return []problem{p}
+}
+
+// rule returns the compiled schema that raised the error; an empty one if it is
+// not of the document.
+func (x *explainer) rule(e *jsonschema.ValidationError) *jsonschema.Schema {
+	return cmp.Or(x.rules[place(e.SchemaURL)], &jsonschema.Schema{})
+}
+
+// unused returns the properties of a rule that an object lacks, in order.
+func unused(object any, rule *jsonschema.Schema) []string {
+	given, _ := object.(map[string]any)
+	var free []string
+	for _, name := range slices.Sorted(maps.Keys(rule.Properties)) {
+		if _, used := given[name]; !used {
+			free = append(free, name)
+		}
+	}
+	return free
+}
+
+// strangers returns the properties of an object that a rule does not name.
+func strangers(object any, rule *jsonschema.Schema) []string {
+	given, _ := object.(map[string]any)
+	var others []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, known := rule.Properties[name]; !known {
+			others = append(others, name)
+		}
+	}
+	return others
+}
+
+// single words an error about one value.
+func (x *explainer) single(e *jsonschema.ValidationError) problem {
+	v, _ := lookup(x.root, e.InstanceLocation)
+	p := problem{at: e.InstanceLocation, given: describe(v)}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		p.types = articles(k.Want)
+	case *kind.Enum:
+		p.values, p.hint = literals(k.Want), nearestValue(v, k.Want)
+	case *kind.Const:
+		p.values, p.hint = literals([]any{k.Want}), nearestValue(v, []any{k.Want})
+	default:
+		p.text = limit(k, p.given)
+	}
+	return p
+}
+
+// limit words an error about size, form or content.
+func limit(k jsonschema.ErrorKind, given string) string {
+	switch k := k.(type) {
+	case *kind.Minimum:
+		return "must be at least " + decimal(k.Want) + ", not " + given
+	case *kind.Maximum:
+		return "must be at most " + decimal(k.Want) + ", not " + given
+	case *kind.ExclusiveMinimum:
+		return "must be more than " + decimal(k.Want) + ", not " + given
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + decimal(k.Want) + ", not " + given
+	case *kind.MultipleOf:
+		return "must be a multiple of " + decimal(k.Want) + ", not " + given
+	case *kind.Pattern:
+		return "must match /" + k.Want + "/, not " + given
+	case *kind.Format:
+		return "must be " + formatName(k.Want) + ", not " + given
+	default:
+		return size(k)
+	}
+}
+
+func size(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.MinLength:
+		return "must have at least " + plural(k.Want, "character") + ", not " + strconv.Itoa(k.Got)
+	case *kind.MaxLength:
+		return "must have at most " + plural(k.Want, "character") + ", not " + strconv.Itoa(k.Got)
+	case *kind.MinItems:
+		return "must have at least " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got)
+	case *kind.MaxItems:
+		return "must have at most " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got)
+	case *kind.MinProperties:
+		return "must have at least " + propertyCount(k.Want) + ", not " + strconv.Itoa(k.Got)
+	case *kind.MaxProperties:
+		return "must have at most " + propertyCount(k.Want) + ", not " + strconv.Itoa(k.Got)
+	default:
+		return content(k)
+	}
+}
+
+func content(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.AdditionalItems:
+		return "must have " + plural(k.Count, "item") + " fewer"
+	case *kind.UniqueItems:
+		return fmt.Sprintf("must not repeat an item: [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Contains:
+		return "must have an item of the form that the schema's \"contains\" asks for"
+	case *kind.MinContains:
+		return fmt.Sprintf("must have at least %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
+	case *kind.MaxContains:
+		return fmt.Sprintf("must have at most %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
+	case *kind.OneOf:
+		return fmt.Sprintf("must match exactly one alternative, but matches number %d and %d", k.Subschemas[0]+1, k.Subschemas[1]+1)
+	case *kind.Not:
+		return "has a form that is not allowed"
+	default:
+		return "does not fit its schema"
+	}
+}
+
+func articles(types []string) []string {
+	words := make([]string, len(types))
+	for i, t := range types {
+		switch t {
+		case "null":
+			words[i] = t
+		case "integer", "array", "object":
+			words[i] = "an " + t
+		default:
+			words[i] = "a " + t
+		}
+	}
+	return words
+}
+
+// literals writes values as JSON.
+func literals(values []any) []string {
+	const most = 40
+	var all []string
+	for _, v := range values[:min(len(values), most)] {
+		all = append(all, literal(v))
+	}
+	if len(values) > most {
+		all = append(all, fmt.Sprintf("… (%d in all)", len(values)))
+	}
+	return all
+}
+
+func literal(v any) string {
+	if s, ok := v.(string); ok {
+		return quote(s)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return describe(v)
+	}
+	return strings.ReplaceAll(string(b), "```", "\\u0060``")
+}
+
+func plural(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return strconv.Itoa(n) + " " + unit + "s"
+}
+
+func propertyCount(n int) string {
+	if n == 1 {
+		return "1 property"
+	}
+	return strconv.Itoa(n) + " properties"
+}
+
+// decimal writes a number without loss where it is whole, and shortest otherwise.
+func decimal(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+func formatName(format string) string {
+	switch format {
+	case "date-time":
+		return "a date-time such as 2026-01-31T15:04:05Z"
+	case "date":
+		return "a date such as 2026-01-31"
+	case "time":
+		return "a time such as 15:04:05Z"
+	default:
+		return "of format " + format
+	}
+}

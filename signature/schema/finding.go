@@ -1,0 +1,140 @@
+package schema
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Finding is one way in which a value violates a schema, worded for whoever
+// wrote the value.
+type Finding struct {
+	// Path is where in the value, as JavaScript writes it: items[0].name. It is
+	// empty for the whole value.
+	Path string `json:"path"`
+	// Message is what is wrong, expected and given: must be an integer, not "ten".
+	Message string `json:"message"`
+	// Hint is what to do about it, where that can be guessed: did you mean limit?
+	Hint string `json:"hint,omitempty"`
+}
+
+// String returns the finding as one line.
+func (f Finding) String() string {
+	subject := f.Path
+	if subject == "" {
+		subject = "the value"
+	}
+	if f.Hint == "" {
+		return subject + " " + f.Message
+	}
+	return subject + " " + f.Message + " (" + f.Hint + ")"
+}
+
+// problem is a finding in the making. What is expected is kept in parts, so
+// that the alternatives of a union can be told as one.
+type problem struct {
+	at     []string // where
+	types  []string // kinds of value that would do: "an integer"
+	values []string // values that would do, as literals
+	given  string   // what is there instead
+	text   string   // the message, if the above cannot tell it
+	hint   string
+}
+
+// expects reports whether the problem is one of type or of allowed values.
+func (p problem) expects() bool { return len(p.types)+len(p.values) > 0 }
+
+func (p problem) message() string {
+	if !p.expects() {
+		return p.text
+	}
+	wanted := slices.Clone(p.types)
+	switch {
+	case len(p.values) == 1:
+		wanted = append(wanted, p.values[0])
+	case len(p.values) > 1:
+		wanted = append(wanted, "one of "+strings.Join(p.values, ", "))
+	}
+	return "must be " + alternatives(wanted) + ", not " + p.given
+}
+
+// join returns one problem that expects what either expects.
+func (p problem) join(other problem) problem {
+	p.types = union(p.types, other.types)
+	p.values = union(p.values, other.values)
+	p.hint = cmp.Or(p.hint, other.hint)
+	return p
+}
+
+// findings sorts problems by place, words them and drops repetitions.
+func (x *explainer) findings(problems []problem) []Finding {
+	slices.SortStableFunc(problems, func(a, b problem) int {
+		return cmp.Or(slices.CompareFunc(a.at, b.at, compareTokens), cmp.Compare(a.message(), b.message()))
+	})
+	var all []Finding
+	for _, p := range problems {
+		f := Finding{Path: path(x.root, p.at), Message: p.message(), Hint: p.hint}
+		if len(all) == 0 || all[len(all)-1] != f {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// compareTokens puts [2] before [10].
+func compareTokens(a, b string) int {
+	i, errA := strconv.Atoi(a)
+	j, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(i, j)
+	}
+	return cmp.Compare(a, b)
+}
+
+// alternatives joins words as speech does: a, b or c.
+func alternatives(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// describe says what a value is, in a few words.
+func describe(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "an array"
+	case string:
+		return quote(clip(v))
+	case json.Number:
+		return clip(v.String())
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return "null"
+	}
+}
+
+// clip cuts a long text.
+func clip(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+var schemaSeeds = []string{
+	`true`,
+	`{"type": "object", "properties": {"a": {"type": "integer", "minimum": 1, "description": "A. */ B"}}, "required": ["a"], "additionalProperties": false}`,
+	`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": false}`,
+	`{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"const": 1}, {"enum": ["x", null]}, {"items": {"$ref": "#"}}]}}}`,
+	`{"oneOf": [{"pattern": "^(a|b)+$"}, {"not": {"type": "string"}}], "propertyNames": {"maxLength": 3}, "if": {"required": ["a"]}, "then": {"dependentRequired": {"a": ["b"]}}}`,
+	`{"prefixItems": [{"format": "date-time"}], "unevaluatedItems": false, "contains": {"multipleOf": 0.1}, "uniqueItems": true}`,
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, s := range schemaSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := schema.Compile(raw)
+		if (s == nil) == (err == nil) {
+			t.Fatalf("got %v and %v", s, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "writ:") {
+			t.Errorf("the error shows the made-up URL: %v", err)
+		}
+		if err == nil && !json.Valid(s.Raw()) {
+			t.Errorf("Raw is not JSON: %s", s.Raw())
+		}
+	})
+}
+
+// FuzzValidate also holds the promise of partial validation: what it reports of
+// a value with an unknown member is reported whatever that member is.
+func FuzzValidate(f *testing.F) {
+	for _, s := range schemaSeeds {
+		f.Add([]byte(s), []byte(`{"a": 1, "b": ["x", null]}`), []byte(`"x"`))
+		f.Add([]byte(s), []byte(`{"aa": 1e400}`), []byte(`{}`))
+	}
+	f.Fuzz(func(t *testing.T, raw, value, member []byte) {
+		s, err := schema.Compile(raw)
+		if err != nil {
+			return
+		}
+		for _, finding := range s.Validate(value) {
+			if finding.Message == "" || strings.ContainsRune(finding.String(), '\n') {
+				t.Errorf("bad finding %q", finding)
+			}
+		}
+		if !json.Valid(member) {
+			return
+		}
+		known := []byte(`{"a": ` + string(member) + `, "c": 1}`)
+		partial := []byte(`{"a": null, "c": 1}`)
+		if must := s.ValidatePartial(partial, []string{"/a"}); must != nil && s.Validate(known) == nil {
+			t.Errorf("%s is valid, but was refused with a unknown: %v", known, must)
+		}
+	})
+}
+
+func FuzzTypeScript(f *testing.F) {
+	for _, s := range schemaSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := schema.Compile(raw)
+		if err != nil {
+			return
+		}
+		text := s.TypeScript(nil)
+		if strings.Contains(text, "```") || strings.ContainsFunc(text, func(r rune) bool {
+			return r != ' ' && unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
+		}) {
+			t.Errorf("%q breaks out", text)
+		}
+	})
+}

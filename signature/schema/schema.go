@@ -1,0 +1,121 @@
+// Package schema compiles JSON Schemas, makes them from Go types, checks
+// values against them and prints them as TypeScript.
+//
+// What is wrong with a value is reported as a list of findings, all at once
+// and worded for whoever wrote the value, be it a person or a model:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"reflect"
+//
+//		"github.com/writ-go/writ/signature/schema"
+//	)
+//
+//	type Query struct {
+//		Customer string `json:"customer_id"`
+//		Limit    int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100"`
+//	}
+//
+//	func main() {
+//		s, err := schema.Of(reflect.TypeFor[Query]())
+//		if err != nil {
+//			panic(err)
+//		}
+//		fmt.Println(s.TypeScript(nil))
+//		for _, f := range s.Validate([]byte(`{"custommer_id": "c1", "limit": "ten"}`)) {
+//			fmt.Println(f)
+//		}
+//	}
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema is one compiled JSON Schema. It is immutable and safe for concurrent
+// use.
+type Schema struct {
+	raw      json.RawMessage
+	document document
+	compiled *jsonschema.Schema
+	// rules are the compiled schemas by JSON pointer (or by URL, outside the
+	// document).
+	rules map[string]*jsonschema.Schema
+}
+
+// Compile compiles a schema of any draft from 4 to 2020-12, the latest being
+// the default. It loads nothing: a $ref to another document is an error.
+// "format" is an annotation, not a check, since what servers accept differs
+// from what the standards say.
+//
+// The error says what is wrong and where. Schemas that no honest author writes
+// are refused: nested deeper than 200, of more than 20,000 values, or so
+// intertwined that checking one value takes too long.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	return compile(raw, false)
+}
+
+func compile(raw json.RawMessage, formats bool) (*Schema, error) {
+	doc, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := build(doc.value, formats)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	s := &Schema{raw: compact(raw), document: doc, compiled: compiled}
+	s.rules = index(compiled, formats)
+	if err := weigh(compiled); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return s, nil
+}
+
+// Raw returns the schema as compact JSON.
+func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
+
+// Validate returns everything that is wrong with a JSON value, in a stable
+// order, or nil if it fits. Malformed JSON, repeated properties and nesting
+// deeper than 1,000 are findings too. Numbers are compared exactly, whatever
+// their size.
+func (s *Schema) Validate(value json.RawMessage) []Finding {
+	return s.validate(value, nil)
+}
+
+// ValidatePartial checks a value of which parts are not known yet, such as the
+// arguments of a call in a program that has not run: it reports only what must
+// fail, whatever the unknown parts turn out to be.
+//
+// The JSON pointers in unknown name the unknown places, which hold null in
+// value. A pointer that ends in "/..." says that the object or array before it
+// may have more members than are seen, because something is spread into it.
+// Names are known even where values are not: a misspelt property is reported
+// also if its value is unknown. A property that a later spread may overwrite is
+// itself an unknown place.
+func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
+	return s.validate(value, newUnknowns(unknown))
+}
+
+func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
+	d, err := decode(raw, maxValueDepth, nil)
+	if err != nil {
+		return []Finding{{Message: err.Error()}}
+	}
+	x := &explainer{root: d.value, rules: s.rules, unknown: unknown}
+	return x.findings(append(d.repeated, x.check(s.compiled)...))
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return raw
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,100 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+func TestCompileErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, raw, want string }{
+		{"cut off", `{`, `schema: is not valid JSON: unexpected end of JSON input (byte 1)`},
+		{"trailing", `{} {}`, `schema: is not valid JSON: invalid character '{' after top-level value (byte 4)`},
+		{"array", `[]`, `schema: the value must be a boolean or an object, not an array`},
+		{"two mistakes", `{"properties": {"a": {"type": "strin", "minLength": -1}}}`, `schema: properties.a.minLength must be at least 0, not -1; properties.a.type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "strin" (did you mean "string"?)`},
+		{"in a definition", `{"$ref": "#/$defs/x", "$defs": {"x": {"required": "a"}}}`, `schema: $defs.x.required must be an array, not "a"`},
+		{"remote", `{"$ref": "https://example.com/a.json"}`, `schema: refers to "https://example.com/a.json", which is not loaded; copy it into $defs`},
+		{"file", `{"$ref": "file:///etc/passwd"}`, `schema: refers to "file:///etc/passwd", which is not loaded; copy it into $defs`},
+		{"dialect", `{"$schema": "https://example.com/meta"}`, `schema: refers to "https://example.com/meta", which is not loaded; copy it into $defs`},
+		{"dangling", `{"$ref": "#/$defs/x"}`, `schema: json-pointer in "#/$defs/x" not found`},
+		{"endless", `{"$ref": "#"}`, `schema: "#" refers to itself without end`},
+		{"endless pair", `{"items": {"anyOf": [{"$ref": "#/items"}]}}`, `schema: "#/items" refers to itself without end`},
+		{"pattern", `{"properties": {"a": {"pattern": "("}}}`, `schema: properties.a.pattern must be of format regex, not "("`},
+		{"huge number", `{"minimum": 1e999999999}`, `schema: has the number 1e999999999, which is out of range`},
+		{"deep", strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `schema: is nested deeper than 200`},
+		{"big", `{"enum": [` + strings.Repeat("0,", 20_000) + `1]}`, `schema: has 20003 values; at most 20000 are taken`},
+		{"chain", chain(110), `schema: "#/$defs/d9" combines too many schemas for one value`},
+		{"doubling", doubling(30), `schema: "#/$defs/d18" combines too many schemas for one value`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := schema.Compile([]byte(test.raw))
+			checkError(t, err, test.want)
+		})
+	}
+}
+
+// chain returns a schema of n references, one to the next.
+func chain(n int) string {
+	return defs(n, func(next string) string { return `{"$ref": "` + next + `"}` })
+}
+
+// doubling returns a schema that checks one value 2ⁿ times.
+func doubling(n int) string {
+	return defs(n, func(next string) string {
+		return `{"allOf": [{"$ref": "` + next + `"}, {"$ref": "` + next + `"}]}`
+	})
+}
+
+func defs(n int, body func(next string) string) string {
+	var b strings.Builder
+	b.WriteString(`{"$ref": "#/$defs/d0", "$defs": {`)
+	for i := range n {
+		fmt.Fprintf(&b, `"d%d": %s,`, i, body(fmt.Sprintf("#/$defs/d%d", i+1)))
+	}
+	fmt.Fprintf(&b, `"d%d": {}}}`, n)
+	return b.String()
+}
+
+func TestRawIsCompactAndOwn(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{ "type" : "string" }`)
+	s.Raw()[0] = 'x'
+	if got := string(s.Raw()); got != `{"type":"string"}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestLargeSchemaCompilesSoon(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`{"properties": {"a": true`)
+	for i := range 9_000 {
+		fmt.Fprintf(&b, `, "p%d": {"type": "string"}`, i)
+	}
+	b.WriteString(`}}`)
+	start := time.Now()
+	compile(t, b.String())
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestHostilePatternTimesOutOnce(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"items": {"pattern": "^(a+)+$"}}`)
+	hostile := `"` + strings.Repeat("a", 40) + `!"`
+	value := "[" + strings.Repeat(hostile+",", 200) + hostile + "]"
+	start := time.Now()
+	if findings := s.Validate([]byte(value)); len(findings) != 201 {
+		t.Errorf("got %d findings, want 201", len(findings))
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+const (
+	maxTypeDepth = 200    // of nesting, beyond which a type is unknown
+	maxTypeNodes = 10_000 // of one type; local references can multiply
+)
+
+// TypeOptions says how much of a schema [Schema.TypeScript] shows.
+type TypeOptions struct {
+	// Docs adds descriptions and constraints as comments behind properties.
+	Docs bool
+	// Depth is how many levels of objects show their properties; deeper ones
+	// are printed as object. Zero means all.
+	Depth int
+}
+
+// TypeScript returns the schema as an inline TypeScript type on one line, such
+// as
+//
+//	{mood: "good" | "bad"; limit?: number /* integer, 1–100, default 20 */}
+//
+// Nil options mean with comments and in full depth. Nothing in the schema can
+// break out of a comment, a string or a fenced block. What has no equivalent,
+// as recursion and conditions, is unknown or left out: every valid value has the
+// type, but not every value of the type is valid.
+func (s *Schema) TypeScript(o *TypeOptions) string {
+	if o == nil {
+		o = &TypeOptions{Docs: true}
+	}
+	p := &printer{schema: s, options: *o}
+	return p.expression(spot{value: s.document.value}).text
+}
+
+// printer prints one type.
+type printer struct {
+	schema  *Schema
+	options TypeOptions
+	follows []string // the references being followed
+	depth   int      // of nesting
+	objects int      // levels of objects
+	nodes   int
+}
+
+// spot is one schema and its place in the document.
+type spot struct {
+	at    []string
+	value any
+}
+
+func (s spot) keyword(name string) any {
+	object, _ := s.value.(map[string]any)
+	return object[name]
+}
+
+func (s spot) text(name string) string {
+	text, _ := s.keyword(name).(string)
+	return text
+}
+
+func (s spot) has(name string) bool {
+	object, _ := s.value.(map[string]any)
+	_, ok := object[name]
+	return ok
+}
+
+// child returns the schema under a keyword, and list those in its array.
+func (s spot) child(names ...string) spot {
+	v, _ := lookup(s.value, names)
+	return spot{at: append(s.at[:len(s.at):len(s.at)], names...), value: v}
+}
+
+func (s spot) list(name string) []spot {
+	array, _ := s.keyword(name).([]any)
+	all := make([]spot, len(array))
+	for i := range array {
+		all[i] = s.child(name, strconv.Itoa(i))
+	}
+	return all
+}
+
+func (p *printer) expression(s spot) expr {
+	p.nodes++
+	if p.nodes > maxTypeNodes || p.depth >= maxTypeDepth {
+		return unknownType
+	}
+	p.depth++
+	defer func() { p.depth-- }()
+	if allowed, ok := s.value.(bool); ok && !allowed {
+		return expr{"never", atAtom}
+	}
+	switch {
+	case s.has("const"):
+		return expr{literal(s.keyword("const")), atAtom}
+	case s.has("enum"):
+		return p.enum(s)
+	default:
+		return intersect(p.parts(s))
+	}
+}
+
+// parts returns the types that a value must have all at once.
+func (p *printer) parts(s spot) []expr {
+	parts := []expr{p.byType(s)}
+	if s.has("$ref") {
+		parts = append(parts, p.reference(s))
+	}
+	for _, each := range s.list("allOf") {
+		parts = append(parts, p.expression(each))
+	}
+	for _, choice := range []string{"anyOf", "oneOf"} {
+		if s.has(choice) {
+			parts = append(parts, unite(p.each(s.list(choice))))
+		}
+	}
+	return parts
+}
+
+func (p *printer) each(spots []spot) []expr {
+	all := make([]expr, len(spots))
+	for i, s := range spots {
+		all[i] = p.expression(s)
+	}
+	return all
+}
+
+func (p *printer) enum(s spot) expr {
+	values, _ := s.keyword("enum").([]any)
+	all := make([]expr, len(values))
+	for i, v := range values {
+		all[i] = expr{literal(v), atAtom}
+	}
+	return unite(all)
+}
+
+// reference prints the schema that a $ref names, unless that is being printed.
+func (p *printer) reference(s spot) expr {
+	target, ok := p.schema.target(s)
+	if !ok || slices.Contains(p.follows, pointer(target.at)) {
+		return unknownType
+	}
+	p.follows = append(p.follows, pointer(target.at))
+	defer func() { p.follows = p.follows[:len(p.follows)-1] }()
+	return p.expression(target)
+}
+
+// target resolves a $ref as the compiler did.
+func (s *Schema) target(from spot) (spot, bool) {
+	rule := s.rules[pointer(from.at)]
+	if rule == nil || rule.Ref == nil {
+		return spot{}, false
+	}
+	at := tokens(place(rule.Ref.Location))
+	v, ok := lookup(s.document.value, at)
+	return spot{at, v}, ok
+}
+
+// byType prints what "type" and the keywords of objects and arrays say.
+func (p *printer) byType(s spot) expr {
+	types := typesOf(s)
+	if len(types) == 0 {
+		return unknownType
+	}
+	all := make([]expr, len(types))
+	for i, t := range types {
+		all[i] = p.typed(t, s)
+	}
+	return unite(all)
+}
+
+// typesOf returns the types that a schema admits; none for all.
+func typesOf(s spot) []string {
+	switch t := s.keyword("type").(type) {
+	case string:
+		return []string{t}
+	case []any:
+		var names []string
+		for _, name := range t {
+			if name, ok := name.(string); ok {
+				names = append(names, name)
+			}
+		}
+		return names
+	default:
+		return implied(s)
+	}
+}
+
+// implied guesses the type where there is none but only one makes sense.
+func implied(s spot) []string {
+	switch {
+	case s.has("properties"):
+		return []string{"object"}
+	case s.has("items") || s.has("prefixItems"):
+		return []string{"array"}
+	default:
+		return nil
+	}
+}
+
+func (p *printer) typed(name string, s spot) expr {
+	switch name {
+	case "object":
+		return expr{p.object(s), atAtom}
+	case "array":
+		return expr{p.array(s), atAtom}
+	case "integer", "number":
+		return expr{"number", atAtom}
+	case "string", "boolean", "null":
+		return expr{name, atAtom}
+	default:
+		return unknownType
+	}
+}

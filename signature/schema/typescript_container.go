@@ -1,0 +1,123 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// anyObject is the type of objects of which nothing more is known.
+const anyObject = "Record<string, unknown>"
+
+func (p *printer) object(s spot) string {
+	if !p.enter() {
+		return "object"
+	}
+	defer p.leave()
+	members := p.members(s)
+	if len(members) == 0 {
+		return p.dictionary(s)
+	}
+	return "{" + strings.Join(members, "") + "}"
+}
+
+func (p *printer) enter() bool {
+	if p.options.Depth > 0 && p.objects >= p.options.Depth {
+		return false
+	}
+	p.objects++
+	return true
+}
+
+func (p *printer) leave() { p.objects-- }
+
+// members prints the properties, each but the first with its separator.
+func (p *printer) members(s spot) []string {
+	required, _ := s.keyword("required").([]any)
+	names := p.schema.document.order[pointer(extend(s.at, "properties"))]
+	var all []string
+	for _, name := range names {
+		all = append(all, p.member(s.child("properties", name), name, slices.Contains(required, any(name))))
+	}
+	for _, r := range required {
+		if name, _ := r.(string); !slices.Contains(names, name) {
+			all = append(all, key(name)+": unknown")
+		}
+	}
+	return separate(all)
+}
+
+func (p *printer) member(s spot, name string, required bool) string {
+	mark := "?: "
+	if required {
+		mark = ": "
+	}
+	return key(name) + mark + p.expression(s).text + p.comment(s)
+}
+
+// separate puts "; " before all members but the first.
+func separate(members []string) []string {
+	for i := range members {
+		if i > 0 {
+			members[i] = "; " + members[i]
+		}
+	}
+	return members
+}
+
+// dictionary prints an object without named properties.
+func (p *printer) dictionary(s spot) string {
+	if s.has("patternProperties") {
+		patterns, _ := s.keyword("patternProperties").(map[string]any)
+		var all []expr
+		for _, name := range p.schema.document.order[pointer(extend(s.at, "patternProperties"))] {
+			if _, ok := patterns[name]; ok {
+				all = append(all, p.expression(s.child("patternProperties", name)))
+			}
+		}
+		return "Record<string, " + unite(all).text + ">"
+	}
+	switch s.keyword("additionalProperties").(type) {
+	case map[string]any:
+		return "Record<string, " + p.expression(s.child("additionalProperties")).text + ">"
+	case bool:
+		if s.keyword("additionalProperties") == false {
+			return "{}"
+		}
+	}
+	return anyObject
+}
+
+func (p *printer) array(s spot) string {
+	if tuple := append(s.list("prefixItems"), s.list("items")...); len(tuple) > 0 {
+		return p.tuple(s, tuple)
+	}
+	if !s.has("items") {
+		return "unknown[]"
+	}
+	return p.expression(s.child("items")).within(atAtom) + "[]"
+}
+
+// tuple prints an array whose first items have types of their own. What follows
+// them is told by "items" or, in older drafts, by "additionalItems".
+func (p *printer) tuple(s spot, first []spot) string {
+	var all []string
+	for _, item := range first {
+		all = append(all, p.expression(item).text)
+	}
+	rest := "additionalItems"
+	if s.has("prefixItems") {
+		rest = "items"
+	}
+	if s.has(rest) && s.keyword(rest) != false {
+		all = append(all, "..."+p.expression(s.child(rest)).within(atAtom)+"[]")
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// key writes the name of a property.
+func key(name string) string {
+	if identifier.MatchString(name) {
+		return name
+	}
+	return quote(name)
+}

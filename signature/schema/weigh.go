@@ -1,0 +1,122 @@
+package schema
+
+import (
+	"fmt"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	maxChecks = 10_000 // of one value
+	maxChain  = 100    // of schemas that one value descends through
+)
+
+// weigh refuses schemas that would check one and the same value without end,
+// exponentially often, or so deep that the stack overflows.
+func weigh(root *jsonschema.Schema) error {
+	w := weigher{}
+	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
+		s := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if _, seen := w[s]; seen {
+			continue
+		}
+		if _, err := w.weight(s); err != nil {
+			return err
+		}
+		queue = append(append(queue, sameValue(s)...), innerValues(s)...)
+	}
+	return nil
+}
+
+type weight struct{ checks, chain int }
+
+// weigher remembers the weights; nil marks a schema being weighed.
+type weigher map[*jsonschema.Schema]*weight
+
+func (w weigher) weight(s *jsonschema.Schema) (weight, error) {
+	if known, seen := w[s]; seen && known != nil {
+		return *known, nil
+	} else if seen {
+		return weight{}, fmt.Errorf("%q refers to itself without end", "#"+place(s.Location))
+	}
+	w[s] = nil
+	total := weight{checks: 1}
+	for _, child := range sameValue(s) {
+		c, err := w.weight(child)
+		if err != nil {
+			return weight{}, err
+		}
+		total.checks += c.checks
+		total.chain = max(total.chain, c.chain+1)
+	}
+	if total.checks > maxChecks || total.chain > maxChain {
+		return weight{}, fmt.Errorf("%q combines too many schemas for one value", "#"+place(s.Location))
+	}
+	w[s] = &total
+	return total, nil
+}
+
+// sameValue returns the schemas that s applies to the value it is given.
+func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
+	all := []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}
+	if s.DynamicRef != nil {
+		all = append(all, s.DynamicRef.Ref)
+	}
+	all = append(all, s.AllOf...)
+	all = append(all, s.AnyOf...)
+	all = append(all, s.OneOf...)
+	for _, d := range s.DependentSchemas {
+		all = append(all, d)
+	}
+	for _, d := range s.Dependencies {
+		all = appendSchemas(all, d)
+	}
+	return present(all)
+}
+
+// innerValues returns the schemas that s applies to members of its value.
+func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
+	all := []*jsonschema.Schema{
+		s.PropertyNames, s.UnevaluatedProperties,
+		s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema,
+	}
+	all = append(all, s.PrefixItems...)
+	all = appendSchemas(all, s.Items)
+	all = appendSchemas(all, s.AdditionalItems)
+	all = appendSchemas(all, s.AdditionalProperties)
+	for _, p := range s.Properties {
+		all = append(all, p)
+	}
+	for _, p := range s.PatternProperties {
+		all = append(all, p)
+	}
+	for _, x := range s.Extensions {
+		if n, ok := x.(names); ok {
+			all = append(all, n.rule)
+		}
+	}
+	return present(all)
+}
+
+// appendSchemas appends what one of the library's fields of several types holds.
+func appendSchemas(all []*jsonschema.Schema, field any) []*jsonschema.Schema {
+	switch f := field.(type) {
+	case *jsonschema.Schema:
+		return append(all, f)
+	case []*jsonschema.Schema:
+		return append(all, f...)
+	default:
+		return all
+	}
+}
+
+func present(all []*jsonschema.Schema) []*jsonschema.Schema {
+	some := all[:0]
+	for _, s := range all {
+		if s != nil {
+			some = append(some, s)
+		}
+	}
+	return some
+}

@@ -1,0 +1,146 @@
+// Package signature says what goes into a task and what must come out of it.
+//
+// A [Signature] is made from two Go structs. It encodes inputs, tells a model
+// in TypeScript what the output must look like, and turns what the model
+// answers into a Go value or into a list of what is wrong with it:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"github.com/writ-go/writ/signature"
+//	)
+//
+//	type Review struct {
+//		Text string `json:"text"`
+//	}
+//
+//	type Verdict struct {
+//		Mood  string  `json:"mood" jsonschema:"enum=good,enum=bad"`
+//		Score float64 `json:"score" jsonschema:"minimum=0,maximum=1"`
+//	}
+//
+//	func main() {
+//		judge := signature.Must(signature.New[Review, Verdict]("Judge the review."))
+//		fmt.Println(judge.Spec().OutputTypeScript())
+//
+//		verdict, err := judge.Decode([]byte(`{"mood": "bad", "score": 0.1}`))
+//		fmt.Println(verdict.Mood, err)
+//
+//		_, err = judge.Decode([]byte(`{"mood": "great", "score": 3}`))
+//		fmt.Println(err)
+//	}
+//
+// A [Spec] is the same without Go types. All that modules do, they do with a
+// Spec; the Signature is a typed cover over it.
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// Signature is a [Spec] with the Go types of its inputs and outputs. It is
+// immutable and safe for concurrent use.
+type Signature[In, Out any] struct{ spec *Spec }
+
+// New makes a signature of two structs. Their exported fields are the inputs
+// and outputs, named as encoding/json names them and described as [schema.Of]
+// says. There may be no inputs; there must be an output.
+//
+// The error names the field that cannot be used: one whose type is recursive or
+// not JSON, or whose name is not a JavaScript identifier or is taken.
+func New[In, Out any](instructions string) (*Signature[In, Out], error) {
+	in, err := structSchema(reflect.TypeFor[In]())
+	if err != nil {
+		return nil, fmt.Errorf("signature: input %w", err)
+	}
+	out, err := structSchema(reflect.TypeFor[Out]())
+	if err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	spec, err := specOf(instructions, in, out)
+	if err != nil {
+		return nil, err
+	}
+	return &Signature[In, Out]{spec}, nil
+}
+
+// Must returns s, and panics if err is not nil. It is for signatures in package
+// variables:
+//
+//	var judge = signature.Must(signature.New[Review, Verdict]("Judge the review."))
+func Must[In, Out any](s *Signature[In, Out], err error) *Signature[In, Out] {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Spec returns the signature without its types.
+func (s *Signature[In, Out]) Spec() *Spec { return s.spec }
+
+// WithInstructions returns a copy with other instructions.
+func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
+	return &Signature[In, Out]{s.spec.WithInstructions(text)}
+}
+
+// Encode returns the inputs as JSON, in the order of the fields. Nil slices and
+// maps are encoded as empty ones. The error wraps an [*InvalidError] if an input
+// violates its tags.
+func (s *Signature[In, Out]) Encode(in In) (Values, error) {
+	raw, err := s.spec.in.Encode(&in)
+	if err != nil {
+		return nil, fmt.Errorf("signature: input: %w", err)
+	}
+	if findings := s.spec.in.Validate(raw); findings != nil {
+		return nil, fmt.Errorf("signature: input: %w", &InvalidError{findings})
+	}
+	var values Values
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return nil, fmt.Errorf("signature: input: %w", err)
+	}
+	return values, nil
+}
+
+// Decode turns a JSON object into the output type. The error is an
+// [*InvalidError] if the object does not fit in any way; then the output is the
+// zero value. Nothing is lost: unknown properties are refused, integers that
+// overflow too, and numbers in an any are [json.Number].
+func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
+	var out, zero Out
+	if findings := s.spec.Validate(output); findings != nil {
+		return zero, &InvalidError{findings}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil {
+		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
+	}
+	return out, nil
+}
+
+// decodeFinding words what only the Go type knows, such as the range of an int8.
+func decodeFinding(err error) schema.Finding {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
+	}
+	return schema.Finding{Message: "does not decode: " + err.Error()}
+}
+
+func structSchema(t reflect.Type) (*schema.Schema, error) {
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("type is %v; use a struct with a field for each value", t)
+	}
+	return schema.Of(t)
+}

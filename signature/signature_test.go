@@ -1,0 +1,280 @@
+package signature_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+type (
+	none struct{}
+
+	question struct {
+		Text  string   `json:"text" jsonschema:"minLength=1,description=What is asked."`
+		Tags  []string `json:"tags"`
+		Limit *int     `json:"limit"`
+		Note  string   `json:"note,omitempty"`
+	}
+	answer struct {
+		Big    int64            `json:"big"`
+		Huge   uint64           `json:"huge,omitempty"`
+		Small  int8             `json:"small,omitempty"`
+		Mood   string           `json:"mood" jsonschema:"enum=good,enum=bad"`
+		When   *time.Time       `json:"when"`
+		Counts map[string][]int `json:"counts,omitempty"`
+		Any    any              `json:"any,omitempty"`
+		Raw    json.RawMessage  `json:"raw,omitempty"`
+		Bytes  []byte           `json:"bytes,omitempty"`
+	}
+	tree     struct{ Children []tree }
+	withTree struct{ Tree tree }
+	text     struct{ V string }
+	dashed   struct {
+		V string `json:"customer-id"`
+	}
+	keyword struct {
+		V string `json:"class"`
+	}
+)
+
+func (text) MarshalJSON() ([]byte, error) { return []byte(`"x"`), nil }
+
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("got error  %v\nwant error %s", err, want)
+	}
+}
+
+func newError[In, Out any]() error {
+	_, err := signature.New[In, Out]("Do it.")
+	return err
+}
+
+func TestNewErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"recursive", newError[withTree, answer](), `signature: input field "Tree.Children": type signature_test.tree is recursive; use json.RawMessage, or give the type a JSONSchema method`},
+		{"unsupported", newError[none, struct{ C chan int }](), `signature: output field "C": type chan int cannot be JSON; leave the field out with json:"-"`},
+		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use the struct signature_test.question`},
+		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for each value`},
+		{"interface", newError[question, any](), `signature: output type is interface {}; use a struct with a field for each value`},
+		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are not known; use a plain struct`},
+		{"no output", newError[question, none](), `signature: there is no output field; add one`},
+		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a JavaScript identifier; use letters, digits and _`},
+		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; choose another`},
+		{"both ways", newError[question, question](), `signature: output field "text": there is an input field of that name; rename one`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			checkError(t, test.err, test.want)
+		})
+	}
+}
+
+func TestMustPanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	signature.Must(signature.New[question, none]("Do it."))
+}
+
+func TestSpecOfStructs(t *testing.T) {
+	t.Parallel()
+	spec := signature.Must(signature.New[question, answer]("Answer.")).Spec()
+	var got []string
+	for _, f := range append(spec.Inputs(), spec.Outputs()...) {
+		line := f.Name + " " + f.Schema.TypeScript(nil)
+		if f.Required {
+			line += " required"
+		}
+		got = append(got, strings.TrimSpace(line+" "+f.Description))
+	}
+	want := []string{
+		"text string required What is asked.", "tags string[] required", "limit number | null", "note string",
+		"big number required", "huge number", "small number", `mood "good" | "bad" required`, "when string | null",
+		"counts Record<string, number[]>", "any unknown", "raw unknown", "bytes string",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	const ts = `{text: string /* ≥ 1 character. What is asked. */; tags: string[]; limit?: number | null /* integer */; note?: string}`
+	if got := spec.InputSchema().TypeScript(nil); got != ts {
+		t.Errorf("got  %s\nwant %s", got, ts)
+	}
+}
+
+func TestWithInstructionsCopies(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[question, answer]("Answer."))
+	edited := s.WithInstructions("Answer briefly.")
+	if s.Spec().Instructions() != "Answer." || edited.Spec().Instructions() != "Answer briefly." {
+		t.Errorf("got %q and %q", s.Spec().Instructions(), edited.Spec().Instructions())
+	}
+}
+
+func TestFieldsAreCopies(t *testing.T) {
+	t.Parallel()
+	spec := signature.Must(signature.New[question, answer]("Answer.")).Spec()
+	spec.Inputs()[0].Name = "changed"
+	if got := spec.Inputs()[0].Name; got != "text" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[question, answer]("Answer."))
+	values, err := s.Encode(question{Text: "a < b?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := signature.Values{
+		{Name: "text", JSON: json.RawMessage(`"a < b?"`)},
+		{Name: "tags", JSON: json.RawMessage(`[]`)},
+		{Name: "limit", JSON: json.RawMessage(`null`)},
+	}
+	if !reflect.DeepEqual(values, want) {
+		t.Errorf("got %s", values)
+	}
+	_, err = s.Encode(question{})
+	checkError(t, err, `signature: input: text must have at least 1 character, not 0`)
+	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
+		t.Errorf("%T is not an InvalidError", err)
+	}
+}
+
+func TestEncodeOfNothing(t *testing.T) {
+	t.Parallel()
+	values, err := signature.Must(signature.New[none, answer]("Answer.")).Encode(none{})
+	if err != nil || len(values) != 0 {
+		t.Errorf("got %v, %v", values, err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[question, answer]("Answer."))
+	got, err := s.Decode([]byte(`{"big": 9007199254740993, "huge": 18446744073709551615, "mood": "good", "when": "2026-01-31T15:04:05Z", "counts": {"a": [1]}, "any": [9007199254740993], "raw": {"x": 1}, "bytes": "aGk="}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	when := time.Date(2026, 1, 31, 15, 4, 5, 0, time.UTC)
+	want := answer{
+		Big: 9007199254740993, Huge: 18446744073709551615, Mood: "good", When: &when,
+		Counts: map[string][]int{"a": {1}}, Any: []any{json.Number("9007199254740993")},
+		Raw: json.RawMessage(`{"x": 1}`), Bytes: []byte("hi"),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[question, answer]("Answer."))
+	tests := []struct{ name, output, want string }{
+		{"not JSON", `good`, `the value is not valid JSON: invalid character 'g' looking for beginning of value (byte 1)`},
+		{"null", `null`, `the value must be an object, not null`},
+		{"all at once", `{"mod": "good", "big": "1", "when": "now"}`, "big must be an integer, not \"1\"\n" +
+			"mod is not a known property (did you mean mood?)\nmood is required\nwhen must be a date-time such as 2026-01-31T15:04:05Z, not \"now\""},
+		{"overflow", `{"big": 1, "mood": "bad", "small": 300}`, `small does not fit the Go type int8: number 300`},
+		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big does not fit the Go type int64: number 9223372036854775808`},
+		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
+		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `the value does not decode: illegal base64 data at input byte 0`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := s.Decode([]byte(test.output))
+			checkError(t, err, test.want)
+			if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
+				t.Errorf("%T is not an InvalidError", err)
+			}
+			if !reflect.DeepEqual(out, answer{}) {
+				t.Errorf("got %+v beside the error", out)
+			}
+		})
+	}
+}
+
+func mustCompile(t *testing.T, raw string) *schema.Schema {
+	t.Helper()
+	s, err := schema.Compile([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestNewSpec(t *testing.T) {
+	t.Parallel()
+	list := mustCompile(t, `{"type": "array", "items": {"$ref": "#/$defs/item"}, "$defs": {"item": {"type": "integer"}}}`)
+	spec, err := signature.NewSpec("Count.", []signature.Field{{Name: "anything"}}, []signature.Field{
+		{Name: "z", Description: "First.", Schema: list, Required: true},
+		{Name: "a", Schema: list},
+		{Name: "b", Description: "Whatever.", Schema: mustCompile(t, `true`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{z: number[] /* each integer. First. */; a?: number[] /* each integer */; b?: unknown /* Whatever. */}`
+	if got := spec.OutputTypeScript(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	var got []string
+	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
+		got = append(got, f.String())
+	}
+	wantLines := []string{`a[1] must be an integer, not "x"`, `c is not a known property (known: b, z)`, `z is required`}
+	if !slices.Equal(got, wantLines) {
+		t.Errorf("got  %q\nwant %q", got, wantLines)
+	}
+	if got := spec.Inputs()[0].Schema.TypeScript(nil); got != "unknown" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNewSpecErrors(t *testing.T) {
+	t.Parallel()
+	field := func(names ...string) []signature.Field {
+		var all []signature.Field
+		for _, name := range names {
+			all = append(all, signature.Field{Name: name})
+		}
+		return all
+	}
+	tests := []struct {
+		name            string
+		inputs, outputs []signature.Field
+		want            string
+	}{
+		{"no output", field("a"), nil, `signature: there is no output field; add one`},
+		{"empty name", nil, field(""), `signature: output field "": the name is empty`},
+		{"twice", nil, field("a", "a"), `signature: output field "a": there is an output field of that name; rename one`},
+		{"both ways", field("a"), field("a"), `signature: output field "a": there is an input field of that name; rename one`},
+		{"reserved", field("await"), field("a"), `signature: input field "await": the name is reserved in JavaScript; choose another`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := signature.NewSpec("Do it.", test.inputs, test.outputs)
+			checkError(t, err, test.want)
+		})
+	}
+}

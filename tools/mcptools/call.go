@@ -1,0 +1,103 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// remote is one tool of one server.
+type remote struct {
+	server *server
+	name   string
+	typed  bool // there is an output schema
+
+	// output is the compiled output schema, or nil if there is none that can
+	// be used. Most tools of most servers are never called.
+	output func() *schema.Schema
+}
+
+func newRemote(s *server, name string, output json.RawMessage) *remote {
+	r := &remote{server: s, name: name, typed: output != nil}
+	r.output = sync.OnceValue(func() *schema.Schema {
+		if !r.typed {
+			return nil
+		}
+		compiled, err := schema.Compile(output)
+		if err != nil {
+			s.warn("results of tool %q are not checked: its output schema does not compile: %v", name, err)
+			return nil
+		}
+		return compiled
+	})
+	return r
+}
+
+// call is a [tools.Handler].
+func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	if timeout := r.server.config.Timeout; timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	if len(args) == 0 {
+		args = json.RawMessage(`{}`)
+	}
+	raw, err := r.server.request(ctx, func(ctx context.Context) (any, error) {
+		return r.server.session.CallTool(ctx, &mcp.CallToolParams{Name: r.name, Arguments: args})
+	})
+	if err != nil {
+		return nil, r.failure(ctx, err)
+	}
+	return r.result(raw)
+}
+
+// failure sorts the error of a request by what is known to have happened.
+func (r *remote) failure(ctx context.Context, err error) error {
+	var wire *jsonrpc.Error
+	var size *sizeError
+	te := &tools.ToolError{}
+	switch {
+	case errors.As(err, &size):
+		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but "+size.Error()+"; ask for less"
+	case errors.As(err, &wire):
+		te.Kind, te.Message, te.Data = rpcKind(wire.Code, wire.Message), wire.Message, present(wire.Data)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		te.Kind, te.Message = tools.KindTimeout, "no answer in time; whether it took effect is unknown"
+	case ctx.Err() != nil:
+		te.Kind, te.Message = tools.KindCancelled, "cancelled; whether it took effect is unknown"
+	case errors.Is(err, mcp.ErrConnectionClosed):
+		te.Kind, te.Message = tools.KindUnavailable, "the tool's server is not running; nothing was done"
+		err = r.server.lost()
+	case isLost(err):
+		te.Kind, te.Message = tools.KindUnknown, "the connection to the tool's server was lost; whether it took effect is unknown"
+		err = errors.Join(err, r.server.lost())
+	default: // the server asked for what no one here can give, or the like
+		te.Kind, te.Message = tools.KindFailed, err.Error()
+	}
+	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %w", r.server.name, r.name, err))
+}
+
+// rpcKind sorts JSON-RPC errors. Servers report a tool that they do not have
+// as a method that they do not have, or as an argument that is wrong.
+func rpcKind(code int64, message string) string {
+	message = strings.ToLower(message)
+	unknown := strings.Contains(message, "unknown tool") ||
+		strings.HasPrefix(message, "tool ") && strings.HasSuffix(message, " not found")
+	switch {
+	case code == jsonrpc.CodeMethodNotFound, code == jsonrpc.CodeInvalidParams && unknown:
+		return tools.KindUnknownTool
+	case code == jsonrpc.CodeInvalidParams:
+		return tools.KindInvalidArguments
+	default:
+		return tools.KindFailed
+	}
+}

@@ -1,0 +1,109 @@
+package mcptools
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// edge is how much is kept of either end of a line that is too long.
+const edge = 256
+
+// lineReader splits a stream into lines and never holds more than max bytes of
+// one.
+type lineReader struct {
+	r   *bufio.Reader
+	max int
+}
+
+// longLine is what is left of a line longer than max.
+type longLine struct {
+	head, tail []byte
+	size       int
+}
+
+// next returns the next line without its end, or what is left of it. The last
+// line need not have an end; after it comes io.EOF.
+func (l *lineReader) next() ([]byte, *longLine, error) {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(trimEnd(line)) > l.max:
+			long, err := l.skip(line, err)
+			return nil, long, err
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
+			return trimEnd(line), nil, nil
+		default:
+			return nil, nil, err
+		}
+	}
+}
+
+// skip reads the rest of a long line, of which start has been read.
+func (l *lineReader) skip(start []byte, err error) (*longLine, error) {
+	long := &longLine{head: append([]byte(nil), start[:min(edge, len(start))]...), size: len(start)}
+	long.tail = append(long.tail, start[max(0, len(start)-edge):]...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		var part []byte
+		part, err = l.r.ReadSlice('\n')
+		long.size += len(part)
+		long.tail = append(long.tail, part...)
+		long.tail = append(long.tail[:0], long.tail[max(0, len(long.tail)-edge):]...)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil // the next read says so again
+	}
+	long.tail = trimEnd(long.tail)
+	return long, err
+}
+
+func trimEnd(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// The id of a response stands at one of its ends. In valid JSON neither
+// pattern can match inside a string or a nested object: a quote inside a string
+// is escaped, and a nested object is closed by a brace of its own.
+var (
+	idFirst = regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,\s*"(?:jsonrpc|result|error)"`)
+	idLast  = regexp.MustCompile(`,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+)
+
+// response returns an error response in place of one that was too long, so that
+// its call fails at once instead of waiting for ever; nil if no id is found.
+func (l *longLine) response(limit int) *jsonrpc.Response {
+	match := idFirst.FindSubmatch(l.head)
+	if match == nil {
+		match = idLast.FindSubmatch(l.tail)
+	}
+	if match == nil {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(match[1]), 64)
+	if err != nil {
+		return nil
+	}
+	id, err := jsonrpc.MakeID(n)
+	if err != nil {
+		return nil
+	}
+	return &jsonrpc.Response{ID: id, Error: &sizeError{size: l.size, limit: limit}}
+}
+
+// sizeError says that an answer was larger than allowed.
+type sizeError struct{ size, limit int }
+
+func (e *sizeError) Error() string {
+	return fmt.Sprintf("the answer has %d bytes; at most %d are accepted", e.size, e.limit)
+}

@@ -1,0 +1,118 @@
+package mcptools
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Schemas keep their order and their integers; descriptions fall back on titles.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/list": result(`{"tools":[
+		{"name":"a","description":"Does.","inputSchema":{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}},"outputSchema":{"type":"object"}},
+		{"name":"b","title":"Title","inputSchema":null},
+		{"name":"c/d e","annotations":{"title":"Noted","readOnlyHint":true},"x":1}
+	]}`)}, nil)
+	var lines []string
+	all, err := s.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range all {
+		lines = append(lines, fmt.Sprintf("%s.%s: %s in:%s out:%s %+v", tool.Namespace, tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema, tool.Hints))
+	}
+	none := "{Class:0 Destructive:false Repeatable:false Identity:[]}"
+	equalLines(t, "tools", lines,
+		`s.a: Does. in:{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}} out:{"type":"object"} `+none,
+		`s.b: Title in: out: `+none,
+		`s.c/d e: Noted in: out: `+none)
+}
+
+func TestListingIsBounded(t *testing.T) {
+	t.Parallel()
+	page := 0
+	endless := func(cursor string) script {
+		return script{"tools/list": func(json.RawMessage) string {
+			page++
+			return fmt.Sprintf(`"result":{"tools":[{"name":"t%d"}],"nextCursor":"`+cursor+`"}`, page, page%3)
+		}}
+	}
+	many := `{"tools":[` + strings.TrimSuffix(strings.Repeat(`{"name":"%d"},`, 30), ",") + `]}`
+	numbers := make([]any, 30)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	for _, c := range []struct {
+		name    string
+		s       script
+		o       *Options
+		tools   int
+		warning string
+	}{
+		{"a cursor repeats", endless("c%d"), nil, 4, `mcp server "s": page 4 of its tools leads back to an earlier one; the listing ends there`},
+		{"too many pages", script{"tools/list": func(params json.RawMessage) string {
+			page++
+			return fmt.Sprintf(`"result":{"tools":[{"name":"t%d"}],"nextCursor":"%d"}`, page, page)
+		}}, &Options{MaxPages: 5}, 5, `mcp server "s": it has more than 5 pages of tools; the rest is left out`},
+		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20, `mcp server "s": it has more than 20 tools; the rest is left out`},
+		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30, ``},
+		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1, `mcp server "s": tool "a" is listed twice; the first is kept`},
+		{"malformed tools", script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)}, nil, 1,
+			`mcp server "s": tool "a" is left out: malformed description: json: cannot unmarshal number into Go struct field listedTool.description of type string` + "\n" +
+				`mcp server "s": a tool without a proper name is left out`},
+		{"no tools at all", script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, c.s, c.o)
+			equal(t, "tools", fmt.Sprint(len(list(t, s))), fmt.Sprint(c.tools))
+			equalLines(t, "warnings", s.Warnings(), strings.Split(c.warning, "\n")...)
+			equal(t, "error", fmt.Sprint(s.Status()[0].Err), "<nil>")
+		})
+	}
+}
+
+func TestListingFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		list func(json.RawMessage) string
+		want string
+	}{
+		{"an error", func(json.RawMessage) string { return `"error":{"code":-32603,"message":"database is down"}` },
+			`mcp server "s": listing tools: calling "tools/list": database is down`},
+		{"silence", func(json.RawMessage) string { return "" },
+			`mcp server "s": listing tools: no answer within 200ms; raise the timeout: context deadline exceeded`},
+		{"nonsense", result(`{"tools":"none"}`),
+			`mcp server "s": listing tools: malformed answer: json: cannot unmarshal string into Go struct field toolPage.tools of type []json.RawMessage`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, script{"tools/list": c.list}, &Options{ConnectTimeout: 200 * time.Millisecond})
+			equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
+			equal(t, "error", fmt.Sprint(s.Status()[0].Err), c.want)
+		})
+	}
+}
+
+// BenchmarkList10000 lists ten thousand tools in one page.
+func BenchmarkList10000(b *testing.B) {
+	var page strings.Builder
+	page.WriteString(`"result":{"tools":[`)
+	for i := range 10_000 {
+		if i > 0 {
+			page.WriteByte(',')
+		}
+		fmt.Fprintf(&page, `{"name":"tool%d","description":"Does something to an item.","inputSchema":{"type":"object","properties":{"id":{"type":"string","description":"The item."},"limit":{"type":"integer"}},"required":["id"]}}`, i)
+	}
+	page.WriteString(`]}`)
+	s := serve(b, script{"tools/list": func(json.RawMessage) string { return page.String() }}, nil)
+	for b.Loop() {
+		all, err := s.Tools(b.Context())
+		if err != nil || len(all) != 10_000 {
+			b.Fatal(len(all), err)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools"
+)
+
+const typedTool = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	text := func(texts ...string) string {
+		blocks := make([]string, len(texts))
+		for i, s := range texts {
+			blocks[i] = `{"type":"text","text":` + string(quote(s)) + `}`
+		}
+		return `"content":[` + strings.Join(blocks, ",") + `]`
+	}
+	for _, c := range []struct{ name, result, untyped, typed string }{
+		{"text", text("hi <b>"), `"hi <b>"`, notJSON + ` "hi <b>"`},
+		{"several texts", text("a", "b"), `"a\nb"`, notJSON + ` "a\nb"`},
+		{"text that is the declared JSON", text(` {"n": 1} `), `" {\"n\": 1} "`, `{"n": 1}`},
+		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch + `n must be an integer, not "1" {"n": "1"}`},
+		{"text that looks like JSON", text("007"), `"007"`, notJSON + ` "007"`},
+		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `"{\"n\":1}"`, `{"z":1,"n":9007199254740993}`},
+		{"structured, violating", `"structuredContent":{"m":1}`, `{"m":1}`, mismatch + `n is required {"m":1}`},
+		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"n":2}`, `{"n":2}`},
+		{"an image", `"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
+			`[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`, notJSON + ` "see"`},
+		{"a block of an unknown type", `"content":[{"type":"hologram","x":12345678901234567890}]`,
+			`[{"type":"hologram","x":12345678901234567890}]`, notJSON + ` ""`},
+		{"no content", `"content":[]`, `null`, notJSON + ` ""`},
+		{"null content", `"content":null`, `null`, notJSON + ` ""`},
+		{"nothing", ``, `null`, notJSON + ` ""`},
+		{"malformed", `"content":"text"`, malformed, malformed},
+
+		{"an error", text("no such order") + `,"isError":true`, `failed: no such order`, `failed: no such order`},
+		{"an error with data", `"isError":true,"structuredContent":{"code":7}`,
+			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`},
+		{"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: path is required") + `,"isError":true`,
+			`invalid_arguments: Input validation error: path is required`, `invalid_arguments: Input validation error: path is required`},
+		{"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
+			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			answer := result("{" + c.result + "}")
+			untyped := serve(t, script{"tools/call": answer}.with(nil), nil)
+			equal(t, "untyped", call(t.Context(), list(t, untyped)["t"], `{}`), c.untyped)
+			typed := serve(t, script{"tools/call": answer, "tools/list": result(typedTool)}.with(nil), nil)
+			equal(t, "typed", call(t.Context(), list(t, typed)["t"], `{}`), c.typed)
+		})
+	}
+}
+
+const (
+	notJSON   = `invalid_result: the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON`
+	mismatch  = `invalid_result: the call was made, but its result is not the declared one: `
+	malformed = `invalid_result: the call was made, but the answer is malformed: json: cannot unmarshal string into Go struct field callResult.content of type []json.RawMessage`
+)
+
+func TestLongErrorsAreCut(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("é", 20_000) + `"}]}`)}, nil)
+	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxMessage/2)+"…")
+}
+
+func TestUnusableOutputSchema(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{
+		"tools/list": result(`{"tools":[{"name":"t","outputSchema":{"type":"object","properties":7}}]}`),
+		"tools/call": result(`{"structuredContent":{"any":"thing"}}`),
+	}, nil)
+	tool := list(t, s)["t"]
+	equal(t, "declared", string(tool.OutputSchema), `{"type":"object","properties":7}`)
+	equal(t, "result", call(t.Context(), tool, `{}`), `{"any":"thing"}`)
+	if w := s.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], `mcp server "s": results of tool "t" are not checked: its output schema does not compile: `) {
+		t.Errorf("warnings: %q", w)
+	}
+}
+
+func TestRPCErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{`{"code":-32601,"message":"Method not found"}`, `unknown_tool: Method not found`},
+		{`{"code":-32602,"message":"unknown tool \"t\""}`, `unknown_tool: unknown tool "t"`},
+		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`, `invalid_arguments: path is required {"path":"x"}`},
+		{`{"code":-32603,"message":"internal"}`, `failed: internal`},
+		{`{"code":-32000,"message":"rate limited","data":null}`, `failed: rate limited`},
+	} {
+		s := serve(t, script{"tools/call": func(json.RawMessage) string { return `"error":` + c.in }}, nil)
+		equal(t, c.in, call(t.Context(), list(t, s)["t"], `{}`), c.want)
+	}
+}
+
+// Arguments reach the server as the program gave them.
+func TestArgumentsAreRaw(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/call": func(params json.RawMessage) string {
+		return `"result":{"structuredContent":` + string(params) + `}`
+	}}, nil)
+	equal(t, "arguments", call(t.Context(), list(t, s)["t"], `{"z":12345678901234567890,"a":"<&>"}`),
+		`{"name":"t","arguments":{"z":12345678901234567890,"a":"<&>"}}`)
+	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"name":"t","arguments":{}}`)
+}
+
+func TestCallsThatAreNotAnswered(t *testing.T) {
+	t.Parallel()
+	silent := script{"tools/call": func(json.RawMessage) string { return "" }}
+	s := serve(t, silent, nil)
+	tool := list(t, s)["t"]
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	equal(t, "deadline", call(ctx, tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
+
+	s.servers[0].config.Timeout = 20 * time.Millisecond
+	equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+	s.servers[0].config.Timeout = 0
+	equal(t, "replies still awaited", fmt.Sprint(len(s.servers[0].link.raw.waiting)), "0")
+
+	time.AfterFunc(20*time.Millisecond, func() { s.Close() })
+	equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+}
+
+// inProcess connects to a server built with the SDK, which speaks the newest
+// protocol.
+func inProcess(t *testing.T, server *mcp.Server, o *Options) *Servers {
+	t.Helper()
+	ours, theirs := mcp.NewInMemoryTransports()
+	session, err := server.Connect(t.Context(), theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers, err := Connect(t.Context(), map[string]mcp.Transport{"memory": ours}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		servers.Close()
+		_ = session.Wait()
+	})
+	return servers
+}
+
+func TestInProcessServer(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		City string `json:"city"`
+	}
+	type out struct {
+		Degrees int `json:"degrees"`
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
+	for i := range 5 {
+		mcp.AddTool(server, &mcp.Tool{Name: fmt.Sprintf("weather%d", i), Description: "The weather."},
+			func(_ context.Context, _ *mcp.CallToolRequest, in in) (*mcp.CallToolResult, out, error) {
+				if in.City == "Atlantis" {
+					return nil, out{}, fmt.Errorf("%s is under water", in.City)
+				}
+				return nil, out{Degrees: i}, nil
+			})
+	}
+	s := inProcess(t, server, nil)
+	named := list(t, s)
+	equal(t, "tools over three pages", fmt.Sprint(len(named)), "5")
+	equal(t, "result", call(t.Context(), named["weather3"], `{"city":"Oslo"}`), `{"degrees":3}`)
+	equal(t, "error", call(t.Context(), named["weather3"], `{"city":"Atlantis"}`), `failed: Atlantis is under water`)
+	equal(t, "version", s.Status()[0].ProtocolVersion, "2026-07-28")
+
+	set, err := tools.NewSet(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "name in programs", set.Bindings()[0].Path(), "memory.weather0")
+
+	server.RemoveTools("weather3")
+	equal(t, "a removed tool", call(t.Context(), named["weather3"], `{}`), `unknown_tool: unknown tool "weather3"`)
+}
+
+// A server of the newest protocol may ask before it answers; the question is
+// refused and the answer arrives all the same.
+func TestServerThatAsks(t *testing.T) {
+	t.Parallel()
+	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if req.Params.InputResponses == nil {
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ListRootsParams{}}}, nil
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
+		})
+	s := inProcess(t, server, nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"done"`)
+}
+
+func TestServerThatAsksInVain(t *testing.T) {
+	t.Parallel()
+	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "sure?"}}}, nil
+		})
+	s := inProcess(t, server, nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `x`)
+}
+
+func FuzzResult(f *testing.F) {
+	f.Add([]byte(`{"content":[{"type":"text","text":"a"}]}`))
+	f.Add([]byte(`{"content":[{"type":"image"},null,7],"structuredContent":{"a":1}}`))
+	f.Add([]byte(`{"isError":true,"content":[{"type":"text","text":"MCP error -32602: x"}]}`))
+	o := (*Options)(nil).withDefaults()
+	untyped := newRemote(&server{name: "s", o: &o}, "t", nil)
+	typed := newRemote(&server{name: "s", o: &o}, "t", json.RawMessage(`{"type":"object"}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, r := range []*remote{untyped, typed} {
+			value, err := r.result(raw)
+			if (err == nil) != json.Valid(value) {
+				t.Fatalf("%q: value %q, error %v", raw, value, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools"
+)
+
+// Servers is a group of MCP servers. It is a [tools.Source] and is safe for
+// concurrent use. Whoever opened it must Close it.
+type Servers struct {
+	servers  []*server
+	warnings []string
+	closed   chan struct{}
+	once     sync.Once
+	closeErr error
+}
+
+var _ tools.Source = (*Servers)(nil)
+
+// Status is how one server does.
+type Status struct {
+	// Name is the server's name in the configuration.
+	Name string
+
+	// Err says why the server cannot be used, and what to do; nil if it can.
+	Err error
+
+	// ProtocolVersion is what was negotiated, such as "2025-11-25"; empty
+	// unless the server connected.
+	ProtocolVersion string
+
+	// Tools is the number of tools in the last listing.
+	Tools int
+
+	// Noise is the number of lines on stdout that were no messages and have
+	// been skipped.
+	Noise int
+
+	// Stderr is the end of what the server wrote to stderr, up to 8 KiB.
+	Stderr string
+}
+
+// Open starts the servers of a configuration file, in parallel, and returns
+// when each has connected or failed. The file is described at [ParseConfig].
+//
+// The failure of one server is no error: its tools are missing, and
+// [Servers.Status] says why. An error means that the file is missing, malformed
+// or names no servers, that every server failed, or that ctx ended; then
+// nothing is left running. ctx bounds connecting only.
+func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
+	c, err := ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	return Start(ctx, c, o)
+}
+
+// Start is [Open] for a configuration that has been read already. Disabled
+// servers are left out.
+func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
+	all := o.withDefaults()
+	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
+	for _, config := range c.Servers {
+		if !config.Disabled {
+			s.servers = append(s.servers, &server{name: config.Name, config: config, o: &all})
+		}
+	}
+	for _, w := range s.warnings {
+		all.Logger.WarnContext(ctx, w)
+	}
+	return s.connect(ctx)
+}
+
+// Connect connects to servers that somebody else runs, by name: servers in the
+// same process, or in a test. A transport serves one connection, so each can be
+// given once. Errors are those of [Start]. Close ends the connections.
+func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
+	all := o.withDefaults()
+	s := &Servers{closed: make(chan struct{})}
+	for _, name := range slices.Sorted(maps.Keys(transports)) {
+		s.servers = append(s.servers, &server{name: name, transport: transports[name], o: &all})
+	}
+	return s.connect(ctx)
+}
+
+func (s *Servers) connect(ctx context.Context) (*Servers, error) {
+	errs := each(s.servers, func(srv *server) error { return srv.connect(ctx) })
+	switch {
+	case ctx.Err() != nil:
+		_ = s.Close()
+		return nil, fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
+	case len(errs) > 0 && !slices.Contains(errs, nil):
+		_ = s.Close()
+		return nil, fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+	}
+	return s, nil
+}
+
+// each runs f for every server at once and returns what each returned.
+func each(servers []*server, f func(*server) error) []error {
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, srv := range servers {
+		wg.Go(func() { errs[i] = f(srv) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// ErrClosed is returned by [Servers.Tools] after [Servers.Close].
+var ErrClosed = errors.New("mcp servers are closed")
+
+// Tools lists the tools of all servers as they are now, in the order of the
+// configuration, each in the namespace of its server's name. A server that has
+// failed, or fails now, has none, and [Servers.Status] says why. The error is
+// [ErrClosed] or that of ctx.
+//
+// The tools are valid until Close. Their Hints are empty: what a call means is
+// for the host to say, not for the server.
+func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
+	select {
+	case <-s.closed:
+		return nil, ErrClosed
+	default:
+	}
+	lists := make(map[*server][]*tools.Tool, len(s.servers))
+	var mu sync.Mutex
+	each(s.servers, func(srv *server) error {
+		list := srv.list(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		lists[srv] = list
+		return nil
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("mcp servers: listing tools: %w", err)
+	}
+	var all []*tools.Tool
+	for _, srv := range s.servers {
+		all = append(all, lists[srv]...)
+	}
+	return all, nil
+}
+
+// Status returns how each server does, in the order of the configuration.
+func (s *Servers) Status() []Status {
+	list := make([]Status, len(s.servers))
+	for i, srv := range s.servers {
+		list[i] = srv.status()
+	}
+	return list
+}
+
+// Warnings returns what the host should know and nothing has failed over: keys
+// of the configuration without effect, listings that were cut short, tools that
+// were left out, output schemas that cannot be used.
+func (s *Servers) Warnings() []string {
+	list := slices.Clone(s.warnings)
+	for _, srv := range s.servers {
+		srv.mu.Lock()
+		list = append(list, srv.warnings...)
+		srv.mu.Unlock()
+	}
+	return list
+}
+
+// Close ends all servers, with everything that they started, and waits until
+// they are gone, which takes at most twice [Options.Grace] and a little. Calls
+// in flight fail. The error names a process that could not be ended. Close may
+// be called again and returns the same.
+func (s *Servers) Close() error {
+	s.once.Do(func() {
+		close(s.closed)
+		s.closeErr = errors.Join(each(s.servers, (*server).close)...)
+	})
+	return s.closeErr
+}

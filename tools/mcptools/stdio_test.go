@@ -1,0 +1,251 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+)
+
+func TestStdio(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("plain"), nil)
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
+	equal(t, "status", fmt.Sprintf("%+v", s.Status()), "[{Name:plain Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]")
+}
+
+func TestNoiseOnStdoutIsSkipped(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("noisy"), nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
+	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "4")
+}
+
+// A server that cannot stand the newer protocol is started once more.
+func TestRedial(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"dies-on-discover", "ignores-discover"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, fake(name), &Options{ConnectTimeout: 6 * time.Second, Grace: 50 * time.Millisecond})
+			equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
+			equal(t, "version", s.Status()[0].ProtocolVersion, "2025-11-25")
+		})
+	}
+}
+
+func TestConnectErrors(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	in := fake("plain")
+	in.Dir = missing
+	remote := ServerConfig{Name: "remote", URL: "https://example.com/mcp"}
+	for _, c := range []struct {
+		config ServerConfig
+		want   string
+	}{
+		{fake("broken"), `mcp server "broken": ended before it answered (exit status 7); run its command by hand to see why
+  its stderr ends:
+    Error: TOKEN is not set
+        at main.js:1`},
+		{fake("not-mcp"), `mcp server "not-mcp": ended before it answered (exit status 2); run its command by hand to see why
+  its stdout was no MCP message: "usage: tool [-v] file"`},
+		{fake("silent"), `mcp server "silent": no answer within 1s; see that its command starts an MCP server on stdio, or raise the timeout`},
+		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path: executable file not found in $PATH`},
+		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run; correct the path, or make it executable: exec: %q: stat %s: no such file or directory`, missing, missing, missing)},
+		{in, fmt.Sprintf(`mcp server "plain": folder %q does not exist; create it, or correct "cwd"`, missing)},
+		{remote, `mcp server "remote": only stdio servers are supported yet; give a "command" instead of a URL`},
+	} {
+		t.Run(c.config.Name, func(t *testing.T) {
+			t.Parallel()
+			c.config.Timeout = time.Second
+			if c.config.Name != "silent" {
+				c.config.Timeout = 20 * time.Second
+			}
+			s, err := Start(t.Context(), &Config{Servers: []ServerConfig{c.config}}, &Options{Grace: 50 * time.Millisecond})
+			if s != nil {
+				t.Error("servers were returned with an error")
+			}
+			equal(t, "error", fmt.Sprint(err), "no mcp server could be used:\n"+c.want)
+		})
+	}
+}
+
+// One failure leaves the other servers as they are.
+func TestOneFailureIsNotFatal(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "mcp.json")
+	good := fake("plain")
+	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"bad":  map[string]any{"command": "no-such-mcp-server"},
+		"good": map[string]any{"command": good.Command, "args": good.Args, "autoApprove": []string{"*"}},
+		"off":  map[string]any{"command": "no-such-mcp-server", "disabled": true},
+	}})
+	write(t, config, string(text))
+
+	s, err := Open(t.Context(), config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	equal(t, "tools", list(t, s)["t"].Namespace, "good")
+	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path: executable file not found in $PATH ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
+	equalLines(t, "warnings", s.Warnings(), `mcp server "good": "autoApprove" is not supported and has no effect`)
+}
+
+func TestCancelledStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	s, err := Start(ctx, &Config{Servers: []ServerConfig{fake("silent")}}, &Options{Grace: 50 * time.Millisecond})
+	if s != nil {
+		t.Error("servers were returned with an error")
+	}
+	equal(t, "error", fmt.Sprint(err), "mcp servers: connecting was ended: context canceled")
+}
+
+func TestServerDiesDuringCall(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("dies"), nil)
+	tool := list(t, s)["t"]
+
+	_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
+	var te *tools.ToolError
+	if !errors.As(err, &te) {
+		t.Fatal(err)
+	}
+	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+	equal(t, "for the host", fmt.Sprint(te.Unwrap()), `mcp server "dies": tool "t": calling "tools/call": EOF
+mcp server "dies" ended (exit status 3); open the servers again
+  its stderr ends:
+    panic: out of cheese`)
+
+	equal(t, "the next call", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; nothing was done")
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
+	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" ended (exit status 3); open the servers again
+  its stderr ends:
+    panic: out of cheese`)
+}
+
+func TestMegabytesOnStderr(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("chatty"), nil)
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
+	kept := s.Status()[0].Stderr
+	if len(kept) > stderrKept || !strings.HasSuffix(kept, "play \nthe last line") {
+		t.Errorf("%d bytes kept, ending %q", len(kept), kept[max(0, len(kept)-40):])
+	}
+}
+
+func TestBigResults(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("big"), &Options{MaxMessage: 2 << 20, MaxResult: 1 << 20})
+	tool := list(t, s)["t"]
+	equal(t, "within bounds", fmt.Sprint(len(call(t.Context(), tool, `{"size": 1000000}`))), "1000002")
+	equal(t, "over MaxResult", call(t.Context(), tool, `{"size": 1500000}`),
+		"invalid_result: the call was made, but the answer has 1500002 bytes; at most 1048576 are accepted; ask for less")
+	equal(t, "over MaxMessage", call(t.Context(), tool, `{"size": 20000000}`),
+		"invalid_result: the call was made, but the answer has 20000074 bytes; at most 2097152 are accepted; ask for less")
+	equal(t, "afterwards", call(t.Context(), tool, `{"size": 1}`), `"x"`)
+}
+
+// t.Setenv forbids running in parallel.
+func TestEnvironmentIsMinimal(t *testing.T) {
+	t.Setenv("MCPTOOLS_SECRET", "s3cret")
+	t.Setenv("MCPTOOLS_WANTED", "wanted")
+	config := fake("environment")
+	config.Env = map[string]string{"GIVEN": "given"}
+	config.Dir = t.TempDir()
+	s := start(t, config, &Options{Env: []string{"MCPTOOLS_WANTED", "MCPTOOLS_UNSET"}})
+
+	var got struct {
+		Names []string
+		Dir   string
+		Given string
+	}
+	if err := json.Unmarshal([]byte(call(t.Context(), list(t, s)["t"], `{}`)), &got); err != nil {
+		t.Fatal(err)
+	}
+	extra := slices.DeleteFunc(got.Names, func(name string) bool { return slices.Contains(essential, name) })
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		extra = slices.DeleteFunc(extra, func(name string) bool { return strings.HasPrefix(name, "__") || name == "PWD" })
+	}
+	equal(t, "variables", fmt.Sprint(extra), "[MCPTOOLS_WANTED GIVEN]")
+	equal(t, "value", got.Given, "given")
+	want, _ := filepath.EvalSymlinks(config.Dir)
+	equal(t, "folder", got.Dir, want)
+}
+
+// Whatever a server started ends with it, even if both refuse to.
+func TestCloseEndsTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("stubborn"), &Options{Grace: 100 * time.Millisecond})
+	var pids []int
+	if err := json.Unmarshal([]byte(call(t.Context(), list(t, s)["t"], `{}`)), &pids); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // Close may be called again
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pid := range pids {
+		if !gone(pid) {
+			t.Errorf("process %d of %v is still running", pid, pids)
+		}
+	}
+}
+
+// gone reports whether a process ends within a second. An orphan that nobody
+// has reaped has ended, too.
+func gone(pid int) bool {
+	for range 50 {
+		p, err := os.FindProcess(pid)
+		if err != nil || p.Signal(syscall.Signal(0)) != nil {
+			return true
+		}
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return false
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	leaks(t)
+	s := start(t, fake("plain"), nil)
+	tool := list(t, s)["t"]
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_ = call(ctx, tool, `{}`)
+	pid := s.servers[0].stdio.process.cmd.Process.Pid
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !gone(pid) {
+		t.Error("the process is still running")
+	}
+	equal(t, "a call after Close", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; nothing was done")
+	_, err := s.Tools(t.Context())
+	equal(t, "tools after Close", fmt.Sprint(err), "mcp servers are closed")
+
+	for _, name := range []string{"broken", "silent"} {
+		config := fake(name)
+		config.Timeout = 500 * time.Millisecond
+		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, &Options{Grace: 50 * time.Millisecond}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

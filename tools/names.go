@@ -1,0 +1,85 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// reserved holds what may not name a global of a program: JavaScript's reserved
+// words, the standard globals, which programs rely on even where goja lacks
+// them, what every object inherits, and the sandbox's own names.
+var reserved = words(`
+	arguments await break case catch class const continue debugger default delete do else enum eval
+	export extends false finally for function if implements import in instanceof interface let new
+	null package private protected public return static super switch this throw true try typeof
+	undefined var void while with yield NaN Infinity async
+
+	globalThis AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Boolean
+	Buffer DataView Date Error EvalError Float32Array Float64Array Function Int16Array Int32Array
+	Int8Array Intl JSON Map Math Number Object Promise Proxy RangeError ReferenceError Reflect RegExp
+	Set SharedArrayBuffer String Symbol SyntaxError Temporal TypeError URIError URL Uint16Array
+	Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent
+	encodeURI encodeURIComponent escape unescape fetch isFinite isNaN parseFloat parseInt process
+	queueMicrotask require structuredClone setTimeout clearTimeout setInterval clearInterval
+
+	__proto__ constructor prototype toString toLocaleString valueOf hasOwnProperty isPrototypeOf
+	propertyIsEnumerable __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
+
+	console sleep submit tools ToolError`)
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
+	}
+	return set
+}
+
+// Reserved reports whether name may not name a global function or namespace of
+// a program.
+func Reserved(name string) bool { return reserved[name] }
+
+// Identifier reports whether name is a JavaScript identifier name, reserved or
+// not.
+func Identifier(name string) bool {
+	for i, r := range name {
+		if !identifierRune(r, i == 0) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func identifierRune(r rune, first bool) bool {
+	return r == '_' || r == '$' || unicode.IsLetter(r) || !first && unicode.IsDigit(r)
+}
+
+// identifier turns any text into an identifier name that resembles it.
+func identifier(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case b.Len() == 0 && unicode.IsDigit(r):
+			b.WriteByte('_')
+			b.WriteRune(r)
+		case identifierRune(r, b.Len() == 0):
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
+}
+
+// unique returns name, or name with the first number that makes it free.
+func unique(name string, taken func(string) bool) string {
+	free := name
+	for n := 2; taken(free); n++ {
+		free = fmt.Sprintf("%s_%d", name, n)
+	}
+	return free
+}

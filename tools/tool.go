@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Tool is one thing that a program may call: what the model is told about it
+// and the Go code that runs. It is the exact, untyped layer; [Func] makes one
+// from a typed Go function.
+//
+// A Tool is not changed once it is in a [Set].
+type Tool struct {
+	// Namespace groups tools that belong together, such as those of one MCP
+	// server: a program calls namespace.name(args). Tools without one are
+	// called by their name alone.
+	Namespace string
+
+	// Name is the tool's name as its handler or server knows it. It may be any
+	// text; the Set derives from it the name that a program uses.
+	Name string
+
+	// Description says what the tool does, for the model.
+	Description string
+
+	// InputSchema is the JSON Schema of the one argument, which is always an
+	// object. Nil means that any object is accepted.
+	InputSchema json.RawMessage
+
+	// OutputSchema is the JSON Schema of the result; nil where none is known,
+	// which for an MCP tool means text or blocks of content.
+	OutputSchema json.RawMessage
+
+	// Hints is what the host says of the tool.
+	Hints Hints
+
+	// Handler does the work. It is called concurrently.
+	Handler Handler
+
+	err error // why the tool could not be built; reported by NewSet
+}
+
+// Handler performs one call. The arguments have been validated against the
+// tool's InputSchema. The result is JSON; nil stands for undefined.
+//
+// An error goes to the program as a [ToolError], which the model reads and may
+// act on; wrap it with [Hidden] to keep its text from the model, or with
+// [Fatal] to end the whole run.
+type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
+
+// Class says what it means to call a tool twice. It is set by the host, never
+// by what a server claims of itself.
+type Class int
+
+const (
+	// Effect is a tool whose repetition matters: a mail sent twice is two
+	// mails. It is the default.
+	Effect Class = iota
+	// Idempotent is a tool whose exact repetition changes nothing more.
+	Idempotent
+	// Read is a tool that changes nothing.
+	Read
+)
+
+// Hints is what the host knows of a tool beyond its schema.
+type Hints struct {
+	// Class says what a repeated call means. The zero value is Effect.
+	Class Class
+
+	// Destructive marks a tool whose effect cannot be undone. Policies read it.
+	Destructive bool
+
+	// Repeatable marks an Effect that may be repeated at will, such as
+	// appending to a scratch log.
+	Repeatable bool
+
+	// Identity names the arguments that say which effect a call is; nil means
+	// all of them. A mail tool whose text is regenerated on every attempt has
+	// the identity {"to", "subject"}.
+	Identity []string
+}
+
+// Source supplies tools to a [Set]: a [Tool] itself, or a group of MCP servers.
+type Source interface {
+	// Tools returns the tools as they are now. The result is not modified.
+	Tools(ctx context.Context) ([]*Tool, error)
+}
+
+// Tools returns the tool itself, which makes a Tool a [Source].
+func (t *Tool) Tools(context.Context) ([]*Tool, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	return []*Tool{t}, nil
+}
