@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -76,6 +77,29 @@ type Options struct {
 type Sandbox struct {
 	limits Limits
 	tier   tier
+	plain  atomic.Pointer[plainTools]
+}
+
+// plainTools is the last set of tools as plain data. Workers that see the same
+// slice again need not be sent it again.
+type plainTools struct {
+	first *tools.Binding
+	list  []engine.Binding
+}
+
+func (s *Sandbox) plainTools(bindings []*tools.Binding) []engine.Binding {
+	if len(bindings) == 0 {
+		return nil
+	}
+	if p := s.plain.Load(); p != nil && p.first == bindings[0] && len(p.list) == len(bindings) {
+		return p.list
+	}
+	p := &plainTools{first: bindings[0], list: make([]engine.Binding, len(bindings))}
+	for i, b := range bindings {
+		p.list[i] = engine.Binding{Namespace: b.Object, Names: b.Names}
+	}
+	s.plain.Store(p)
+	return p.list
 }
 
 // tier is where programs run: in a worker process or in this one.
@@ -217,30 +241,27 @@ func (s *Sandbox) tooLong(source string) *Failure {
 func (s *Sandbox) job(p Program) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
+		Tools:  s.plainTools(p.Tools.Bindings()),
 		Limits: engine.Limits{Time: s.limits.Time, Output: s.limits.Output},
 	}
 	if p.Timeout > 0 {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
-	taken := map[string]bool{}
-	for _, b := range p.Tools.Bindings() {
-		job.Tools = append(job.Tools, engine.Binding{Namespace: b.Object, Names: b.Names})
-		taken[or(b.Object, b.Names[0])] = true
-	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
-		input, err := input(name, p.Inputs[name], taken)
+		input, err := input(name, p.Inputs[name], job.Tools)
 		errs = append(errs, err)
 		job.Inputs = append(job.Inputs, input)
 	}
 	return job, errors.Join(errs...)
 }
 
-func input(name string, value any, taken map[string]bool) (engine.Input, error) {
+func input(name string, value any, bound []engine.Binding) (engine.Input, error) {
+	taken := func(b engine.Binding) bool { return name == or(b.Namespace, b.Names[0]) }
 	switch {
 	case !tools.Identifier(name) || tools.Reserved(name):
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
-	case taken[name]:
+	case slices.ContainsFunc(bound, taken):
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: a tool has that name", name)
 	}
 	text, err := json.Marshal(value)

@@ -162,25 +162,27 @@ func summary(text string) string {
 		return text
 	}
 	end := 0
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
-		if abbreviated(text[:at[0]], text[at[1]:]) {
-			continue
-		}
-		if at[1]-1 > maxSummary && end > 0 {
+	for _, next := range sentences(text) {
+		if end > 0 && next > maxSummary {
 			break
 		}
-		end = at[1] - 1
-		if end > maxSummary {
-			break
-		}
-	}
-	if end == 0 {
-		end = len(text)
+		end = next
 	}
 	if end <= maxSentence {
 		return text[:end]
 	}
 	return cutAtWord(text, maxSentence)
+}
+
+// sentences returns where each sentence of a text ends.
+func sentences(text string) []int {
+	var ends []int
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		if !abbreviated(text[:at[0]], text[at[1]:]) {
+			ends = append(ends, at[1]-1)
+		}
+	}
+	return append(ends, len(text))
 }
 
 // abbreviated reports whether the period between two texts ends no sentence.

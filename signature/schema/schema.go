@@ -55,7 +55,7 @@ type Schema struct {
 // from what the standards say.
 //
 // The error says what is wrong and where. Schemas that no honest author writes
-// are refused: nested deeper than 200, of more than 20,000 values, or so
+// are refused: nested deeper than 200, of more than 10,000 values, or so
 // intertwined that checking one value takes too long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)

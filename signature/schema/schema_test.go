@@ -26,7 +26,7 @@ func TestCompileErrors(t *testing.T) {
 		{"pattern", `{"properties": {"a": {"pattern": "("}}}`, `schema: properties.a.pattern must be of format regex, not "("`},
 		{"huge number", `{"minimum": 1e999999999}`, `schema: has the number 1e999999999, which is out of range`},
 		{"deep", strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `schema: is nested deeper than 200`},
-		{"big", `{"enum": [` + strings.Repeat("0,", 20_000) + `1]}`, `schema: has 20003 values; at most 20000 are taken`},
+		{"big", `{"enum": [` + strings.Repeat("0,", 10_000) + `1]}`, `schema: has 10003 values; at most 10000 are taken`},
 		{"chain", chain(110), `schema: "#/$defs/d9" combines too many schemas for one value`},
 		{"doubling", doubling(30), `schema: "#/$defs/d18" combines too many schemas for one value`},
 	}
@@ -74,7 +74,7 @@ func TestLargeSchemaCompilesSoon(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`{"properties": {"a": true`)
-	for i := range 9_000 {
+	for i := range 4_500 {
 		fmt.Fprintf(&b, `, "p%d": {"type": "string"}`, i)
 	}
 	b.WriteString(`}}`)
@@ -96,5 +96,18 @@ func TestHostilePatternTimesOutOnce(t *testing.T) {
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	s, err := schema.Compile([]byte(`{"type": "object", "properties": {"id": {"type": "string"}, "limit": {"type": "integer"}, "tags": {"items": {"type": "string"}}}, "required": ["id"], "additionalProperties": false}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	value := []byte(`{"id": "c1", "limit": 10, "tags": ["a", "b"]}`)
+	for b.Loop() {
+		if findings := s.Validate(value); findings != nil {
+			b.Fatal(findings)
+		}
 	}
 }

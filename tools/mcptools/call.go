@@ -64,8 +64,11 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 func (r *remote) failure(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	var size *sizeError
+	var refused *refusedError
 	te := &tools.ToolError{}
 	switch {
+	case errors.As(err, &refused):
+		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but "+size.Error()+"; ask for less"
 	case errors.As(err, &wire):
@@ -80,8 +83,8 @@ func (r *remote) failure(ctx context.Context, err error) error {
 	case isLost(err):
 		te.Kind, te.Message = tools.KindUnknown, "the connection to the tool's server was lost; whether it took effect is unknown"
 		err = errors.Join(err, r.server.lost())
-	default: // the server asked for what no one here can give, or the like
-		te.Kind, te.Message = tools.KindFailed, err.Error()
+	default:
+		te.Kind, te.Message = tools.KindUnknown, "the answer could not be read; whether it took effect is unknown"
 	}
 	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %w", r.server.name, r.name, err))
 }

@@ -50,7 +50,7 @@ func (c *ServerConfig) find(env []string) (string, error) {
 		}
 		found, err := exec.LookPath(path)
 		if err != nil {
-			return "", fmt.Errorf("command %q cannot be run; correct the path, or make it executable: %w", c.Command, err)
+			return "", fmt.Errorf("command %q cannot be run: %w; correct the path, or make it executable", c.Command, err)
 		}
 		return filepath.Abs(found)
 	}
@@ -59,7 +59,7 @@ func (c *ServerConfig) find(env []string) (string, error) {
 			return found, nil
 		}
 	}
-	return "", fmt.Errorf("command %q was not found in PATH; install it, or give its full path: %w", c.Command, exec.ErrNotFound)
+	return "", fmt.Errorf("command %q was not found in PATH; install it, or give its full path", c.Command)
 }
 
 func searchPath(env []string) string {

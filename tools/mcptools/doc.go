@@ -61,9 +61,9 @@
 //
 // # Failures
 //
-// A failed call is a [tools.ToolError] for the program. Its Unwrap, for the
-// host only, names the server and ends with what the server last wrote to
-// stderr.
+// A failed call is a [tools.ToolError] for the program. Its Unwrap is for the
+// host only: it names the server and, if that has ended, shows how, and what it
+// last wrote to stderr.
 //
 //	the tool reports an error             failed; Data holds its structured content
 //	JSON-RPC -32601, or an unknown tool   unknown_tool
@@ -71,6 +71,7 @@
 //	any other JSON-RPC error              failed
 //	the context's deadline passes         timeout
 //	the context is cancelled              cancelled
+//	it asks its client for more           failed: nobody answers here
 //	the server ends during the call       unknown
 //	the server had ended before           unavailable
 //	a result too large or malformed       invalid_result

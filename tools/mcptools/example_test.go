@@ -59,5 +59,5 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output:
 	// no mcp server could be used:
-	// mcp server "git": command "no-such-git-mcp" was not found in PATH; install it, or give its full path: executable file not found in $PATH
+	// mcp server "git": command "no-such-git-mcp" was not found in PATH; install it, or give its full path
 }

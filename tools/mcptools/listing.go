@@ -78,12 +78,17 @@ func (s *server) listingFailed(ctx context.Context, err error) error {
 // readPages reads one page after the other. A server decides how many there
 // are, so everything about them is bounded.
 func (s *server) readPages(ctx context.Context) ([]*tools.Tool, error) {
+	bounded, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
 	l := listing{server: s, names: map[string]bool{}}
 	cursors := map[string]bool{}
 	cursor := ""
 	for n := 1; ; n++ {
-		page, err := s.readPage(ctx, cursor)
-		if err != nil {
+		page, err := s.readPage(bounded, cursor)
+		switch {
+		case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+			return nil, fmt.Errorf("not done within %v; raise the timeout: %w", s.timeout(), err)
+		case err != nil:
 			return nil, err
 		}
 		full := l.add(page.Tools)
@@ -103,17 +108,13 @@ func (s *server) readPages(ctx context.Context) ([]*tools.Tool, error) {
 }
 
 func (s *server) readPage(ctx context.Context, cursor string) (*toolPage, error) {
-	bounded, cancel := context.WithTimeout(ctx, s.timeout())
-	defer cancel()
-	raw, err := s.request(bounded, func(ctx context.Context) (any, error) {
+	raw, err := s.request(ctx, func(ctx context.Context) (any, error) {
 		return s.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 	})
 	var wire *jsonrpc.Error
 	switch {
 	case errors.As(err, &wire) && wire.Code == jsonrpc.CodeMethodNotFound:
 		return &toolPage{}, nil // it has prompts or resources only
-	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
-		return nil, fmt.Errorf("no answer within %v; raise the timeout: %w", s.timeout(), err)
 	case err != nil:
 		return nil, err
 	}
@@ -151,6 +152,7 @@ func (l *listing) addTool(raw json.RawMessage) {
 		l.server.warn("tool %q is left out: malformed description: %v", t.Name, err)
 	case err != nil || t.Name == "":
 		l.server.warn("a tool without a proper name is left out")
+	case !l.server.config.offers(t.Name):
 	case l.names[t.Name]:
 		l.server.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:

@@ -3,6 +3,8 @@ package mcptools
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,9 +62,13 @@ func TestListingIsBounded(t *testing.T) {
 		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20, `mcp server "s": it has more than 20 tools; the rest is left out`},
 		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30, ``},
 		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1, `mcp server "s": tool "a" is listed twice; the first is kept`},
-		{"malformed tools", script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)}, nil, 1,
+		{
+			"malformed tools",
+			script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)},
+			nil, 1,
 			`mcp server "s": tool "a" is left out: malformed description: json: cannot unmarshal number into Go struct field listedTool.description of type string` + "\n" +
-				`mcp server "s": a tool without a proper name is left out`},
+				`mcp server "s": a tool without a proper name is left out`,
+		},
 		{"no tools at all", script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,6 +80,24 @@ func TestListingIsBounded(t *testing.T) {
 	}
 }
 
+func TestOnlyOfferedToolsAreTaken(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/list": result(`{"tools":[{"name":"read_file"},{"name":"read_all"},{"name":"write_file"}]}`)}, nil)
+	config := &s.servers[0].config
+	for _, c := range []struct {
+		allow, deny []string
+		want        string
+	}{
+		{nil, nil, "[read_all read_file write_file]"},
+		{[]string{"read_*"}, nil, "[read_all read_file]"},
+		{nil, []string{"*_file"}, "[read_all]"},
+		{[]string{"read_*", "write_file"}, []string{"read_all"}, "[read_file write_file]"},
+	} {
+		config.Allow, config.Deny = c.allow, c.deny
+		equal(t, fmt.Sprint(c.allow, c.deny), fmt.Sprint(slices.Sorted(maps.Keys(list(t, s)))), c.want)
+	}
+}
+
 func TestListingFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,12 +105,18 @@ func TestListingFails(t *testing.T) {
 		list func(json.RawMessage) string
 		want string
 	}{
-		{"an error", func(json.RawMessage) string { return `"error":{"code":-32603,"message":"database is down"}` },
-			`mcp server "s": listing tools: calling "tools/list": database is down`},
-		{"silence", func(json.RawMessage) string { return "" },
-			`mcp server "s": listing tools: no answer within 200ms; raise the timeout: context deadline exceeded`},
-		{"nonsense", result(`{"tools":"none"}`),
-			`mcp server "s": listing tools: malformed answer: json: cannot unmarshal string into Go struct field toolPage.tools of type []json.RawMessage`},
+		{
+			"an error", func(json.RawMessage) string { return `"error":{"code":-32603,"message":"database is down"}` },
+			`mcp server "s": listing tools: calling "tools/list": database is down`,
+		},
+		{
+			"silence", func(json.RawMessage) string { return "" },
+			`mcp server "s": listing tools: not done within 200ms; raise the timeout: context deadline exceeded`,
+		},
+		{
+			"nonsense", result(`{"tools":"none"}`),
+			`mcp server "s": listing tools: malformed answer: json: cannot unmarshal string into Go struct field toolPage.tools of type []json.RawMessage`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

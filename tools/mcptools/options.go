@@ -46,7 +46,8 @@ type Options struct {
 	MaxPages int
 
 	// Logger is told of servers that connect and fail, and of warnings. Nil
-	// logs nothing. No argument, result or variable is ever logged.
+	// logs nothing. What a failed server wrote to stderr is logged; arguments,
+	// results and variables are not.
 	Logger *slog.Logger
 }
 

@@ -52,7 +52,7 @@ func (r *remote) structured(answer *callResult) (json.RawMessage, error) {
 		text, _ := answer.text()
 		value = bytes.TrimSpace([]byte(text))
 		if !json.Valid(value) {
-			return nil, r.invalid(quote(text), "the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON")
+			return nil, r.invalid(quoteSome(text), "the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON")
 		}
 	}
 	output := r.output()
@@ -144,6 +144,14 @@ func quote(text string) json.RawMessage {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string always encodes
 	return bytes.TrimSpace(b.Bytes())
+}
+
+// quoteSome is quote, and nil for no text.
+func quoteSome(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return quote(text)
 }
 
 func joinArray(items []json.RawMessage) json.RawMessage {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -32,22 +34,32 @@ func TestResults(t *testing.T) {
 		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `"{\"n\":1}"`, `{"z":1,"n":9007199254740993}`},
 		{"structured, violating", `"structuredContent":{"m":1}`, `{"m":1}`, mismatch + `n is required {"m":1}`},
 		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"n":2}`, `{"n":2}`},
-		{"an image", `"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
-			`[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`, notJSON + ` "see"`},
-		{"a block of an unknown type", `"content":[{"type":"hologram","x":12345678901234567890}]`,
-			`[{"type":"hologram","x":12345678901234567890}]`, notJSON + ` ""`},
-		{"no content", `"content":[]`, `null`, notJSON + ` ""`},
-		{"null content", `"content":null`, `null`, notJSON + ` ""`},
-		{"nothing", ``, `null`, notJSON + ` ""`},
+		{
+			"an image", `"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
+			`[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`, notJSON + ` "see"`,
+		},
+		{
+			"a block of an unknown type", `"content":[{"type":"hologram","x":12345678901234567890}]`,
+			`[{"type":"hologram","x":12345678901234567890}]`, notJSON,
+		},
+		{"no content", `"content":[]`, `null`, notJSON},
+		{"null content", `"content":null`, `null`, notJSON},
+		{"nothing", ``, `null`, notJSON},
 		{"malformed", `"content":"text"`, malformed, malformed},
 
 		{"an error", text("no such order") + `,"isError":true`, `failed: no such order`, `failed: no such order`},
-		{"an error with data", `"isError":true,"structuredContent":{"code":7}`,
-			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`},
-		{"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: path is required") + `,"isError":true`,
-			`invalid_arguments: Input validation error: path is required`, `invalid_arguments: Input validation error: path is required`},
-		{"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
-			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`},
+		{
+			"an error with data", `"isError":true,"structuredContent":{"code":7}`,
+			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
+		},
+		{
+			"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: path is required") + `,"isError":true`,
+			`invalid_arguments: Input validation error: path is required`, `invalid_arguments: Input validation error: path is required`,
+		},
+		{
+			"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
+			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -189,6 +201,25 @@ func TestInProcessServer(t *testing.T) {
 	equal(t, "a removed tool", call(t.Context(), named["weather3"], `{}`), `unknown_tool: unknown tool "weather3"`)
 }
 
+func TestConnectOverHTTP(t *testing.T) {
+	t.Parallel()
+	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(req.Params.Arguments)}}}, nil
+		})
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	t.Cleanup(web.Close)
+	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tool := list(t, s)["t"]
+	equal(t, "schema", string(tool.InputSchema), `{"type":"object"}`)
+	equal(t, "result", call(t.Context(), tool, `{"a":1}`), `"{\"a\":1}"`)
+}
+
 // A server of the newest protocol may ask before it answers; the question is
 // refused and the answer arrives all the same.
 func TestServerThatAsks(t *testing.T) {
@@ -213,7 +244,7 @@ func TestServerThatAsksInVain(t *testing.T) {
 			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "sure?"}}}, nil
 		})
 	s := inProcess(t, server, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `x`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `failed: the tool asked for more than its arguments, and nobody answers such questions here`)
 }
 
 func FuzzResult(f *testing.F) {

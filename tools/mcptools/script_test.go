@@ -142,7 +142,22 @@ func TestMain(m *testing.M) {
 		processes[os.Args[2]]()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// coverage is where the processes leave theirs, which complain otherwise.
+var coverage string
+
+func run(m *testing.M) int {
+	if testing.CoverMode() != "" {
+		dir, err := os.MkdirTemp("", "mcptools")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		coverage = dir
+	}
+	return m.Run()
 }
 
 // processes are the servers that the test binary can be.
@@ -161,6 +176,9 @@ var processes = map[string]func(){
 		os.Exit(7)
 	},
 	"not-mcp": func() { fmt.Println("usage: tool [-v] file"); os.Exit(2) },
+	"refuses": func() {
+		serveStdio(script{"initialize": func(json.RawMessage) string { return `"error":{"code":-32000,"message":"not today"}` }})
+	},
 	"dies": func() {
 		serveStdio(script{"tools/call": func(json.RawMessage) string {
 			fmt.Fprintln(os.Stderr, "panic: out of cheese")
@@ -175,9 +193,7 @@ var processes = map[string]func(){
 		}})
 	},
 	"ignores-discover": func() {
-		serveStdio(script{"server/discover": func(json.RawMessage) string {
-			select {} // and whatever follows
-		}})
+		serveStdio(script{"server/discover": func(json.RawMessage) string { return forever() }})
 	},
 	"chatty": func() {
 		for range 40_000 {
@@ -214,12 +230,21 @@ var processes = map[string]func(){
 			os.Exit(1)
 		}
 		serveStdio(script{"tools/call": result(fmt.Sprintf(`{"structuredContent":[%d,%d]}`, os.Getpid(), child.Process.Pid))})
-		select {}
+		forever()
+	},
+	"deaf": func() {
+		serveStdio(script{"tools/call": func(json.RawMessage) string { return forever() }})
 	},
 	"lingers": func() {
 		signal.Ignore(syscall.SIGTERM)
-		time.Sleep(time.Hour)
+		forever()
 	},
+}
+
+// forever does not return, nor read any more input.
+func forever() string {
+	time.Sleep(time.Hour)
+	return ""
 }
 
 func serveStdio(s script) { s.with(nil).run(os.Stdin, os.Stdout) }
@@ -230,7 +255,11 @@ func fake(name string) ServerConfig {
 	if err != nil {
 		panic(err)
 	}
-	return ServerConfig{Name: name, Command: exe, Args: []string{marker, name}}
+	config := ServerConfig{Name: name, Command: exe, Args: []string{marker, name}}
+	if coverage != "" {
+		config.Env = map[string]string{"GOCOVERDIR": coverage}
+	}
+	return config
 }
 
 // start starts one of the processes.

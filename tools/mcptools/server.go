@@ -95,7 +95,7 @@ func (s *server) start(ctx context.Context, version string) error {
 	}
 	s.stdio = newStdio(p, s.o.MaxMessage)
 	if err := s.shakeHands(ctx, s.stdio, version); err != nil {
-		died := ctx.Err() == nil && p.ends(drainTime)
+		died := isLost(err) && p.ends(drainTime)
 		_ = p.end()
 		return s.handshakeFailed(ctx, err, died)
 	}
@@ -207,6 +207,8 @@ func (s *server) request(ctx context.Context, do func(context.Context) (any, err
 	defer s.link.forget(&r)
 	result, err := do(withReply(ctx, &r))
 	switch {
+	case err != nil && r.asked.Load() && ctx.Err() == nil:
+		return nil, &refusedError{err}
 	case err != nil:
 		return nil, err
 	case r.raw != nil:
@@ -215,6 +217,15 @@ func (s *server) request(ctx context.Context, do func(context.Context) (any, err
 		return json.Marshal(result)
 	}
 }
+
+// refusedError says that the server asked its client for something, such as a
+// decision of the user, and did not get it.
+type refusedError struct{ err error }
+
+func (e *refusedError) Error() string {
+	return "the tool asked its client for something: " + e.err.Error()
+}
+func (e *refusedError) Unwrap() error { return e.err }
 
 // warn notes what the host should know of the server.
 func (s *server) warn(format string, args ...any) {

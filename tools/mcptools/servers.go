@@ -65,6 +65,9 @@ func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 // Start is [Open] for a configuration that has been read already. Disabled
 // servers are left out.
 func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
+	if c == nil {
+		return nil, errors.New("mcp servers: no configuration")
+	}
 	all := o.withDefaults()
 	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
 	for _, config := range c.Servers {
@@ -81,10 +84,17 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 // Connect connects to servers that somebody else runs, by name: servers in the
 // same process, or in a test. A transport serves one connection, so each can be
 // given once. Errors are those of [Start]. Close ends the connections.
+//
+// Over a [mcp.StreamableClientTransport] schemas and results pass through the
+// SDK's Go values: the order of properties and the exactness of integers beyond
+// 2^53 are lost there, and a block of an unknown type fails its call.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(transports)) {
+		if transports[name] == nil {
+			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
+		}
 		s.servers = append(s.servers, &server{name: name, transport: transports[name], o: &all})
 	}
 	return s.connect(ctx)

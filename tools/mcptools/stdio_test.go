@@ -60,9 +60,10 @@ func TestConnectErrors(t *testing.T) {
         at main.js:1`},
 		{fake("not-mcp"), `mcp server "not-mcp": ended before it answered (exit status 2); run its command by hand to see why
   its stdout was no MCP message: "usage: tool [-v] file"`},
+		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
 		{fake("silent"), `mcp server "silent": no answer within 1s; see that its command starts an MCP server on stdio, or raise the timeout`},
-		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path: executable file not found in $PATH`},
-		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run; correct the path, or make it executable: exec: %q: stat %s: no such file or directory`, missing, missing, missing)},
+		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
+		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": folder %q does not exist; create it, or correct "cwd"`, missing)},
 		{remote, `mcp server "remote": only stdio servers are supported yet; give a "command" instead of a URL`},
 	} {
@@ -99,7 +100,7 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	}
 	defer s.Close()
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
-	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path: executable file not found in $PATH ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
+	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
 	equalLines(t, "warnings", s.Warnings(), `mcp server "good": "autoApprove" is not supported and has no effect`)
 }
 
@@ -135,6 +136,19 @@ mcp server "dies" ended (exit status 3); open the servers again
 	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" ended (exit status 3); open the servers again
   its stderr ends:
     panic: out of cheese`)
+}
+
+// A server that stops reading its stdin holds up no call beyond its deadline.
+func TestServerThatStopsReading(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("deaf"), &Options{Grace: 50 * time.Millisecond})
+	tool := list(t, s)["t"]
+	args := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
+	for range 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		equal(t, "result", call(ctx, tool, args), "timeout: no answer in time; whether it took effect is unknown")
+		cancel()
+	}
 }
 
 func TestMegabytesOnStderr(t *testing.T) {

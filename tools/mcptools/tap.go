@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,8 +19,9 @@ import (
 // gives the SDK an empty result in their place, which also saves decoding them
 // twice.
 type reply struct {
-	raw json.RawMessage // valid once the request has returned without an error
-	id  jsonrpc.ID
+	raw   json.RawMessage // valid once the request has returned without an error
+	id    jsonrpc.ID
+	asked atomic.Bool // the answer was a question
 }
 
 type replyKey struct{}
@@ -72,6 +74,7 @@ func (c *tappedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if r, wanted := ctx.Value(replyKey{}).(*reply); ok && wanted && request.IsCall() {
 		c.mu.Lock()
 		r.id = request.ID
+		r.asked.Store(false)
 		c.waiting[request.ID] = r
 		c.mu.Unlock()
 	}
@@ -92,11 +95,13 @@ func (c *tappedConn) fill(response *jsonrpc.Response) {
 	r := c.waiting[response.ID]
 	delete(c.waiting, response.ID)
 	c.mu.Unlock()
-	if r == nil || response.Error != nil || wantsInput(response.Result) {
-		return
+	switch {
+	case r == nil, response.Error != nil:
+	case wantsInput(response.Result):
+		r.asked.Store(true)
+	default:
+		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
 	}
-	r.raw = response.Result
-	response.Result = json.RawMessage(`{}`)
 }
 
 // wantsInput reports whether a result is a question to the client, which the

@@ -20,10 +20,7 @@ func attach() (io.ReadWriter, error) {
 	if err := dieWithHost(); err != nil {
 		return nil, fmt.Errorf("descriptor %d: %w", livenessFD, err)
 	}
-	if err := unix.SetNonblock(linkFD, true); err != nil {
-		return nil, err
-	}
-	return os.NewFile(linkFD, "host"), nil
+	return newSocket(linkFD)
 }
 
 // checkHost makes sure that the link is a socket made by our parent.

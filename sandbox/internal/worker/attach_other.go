@@ -24,7 +24,7 @@ func attach() (io.ReadWriter, error) {
 // sockets are not out of reach, and a worker that is stuck when its host dies
 // lives on.
 func harden(memory int64) error {
-	settle(memory * memoryFactor)
+	settle(memory)
 	return nil
 }
 

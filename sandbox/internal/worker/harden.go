@@ -21,6 +21,6 @@ func settle(memory int64) {
 	os.Clearenv()
 	time.Local = time.UTC // or Date would open the zone's file
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memory / 4 * 3)
+	debug.SetMemoryLimit(memory * memoryFactor / 4 * 3)
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
 }

@@ -23,13 +23,12 @@ const (
 // harden gives up what a worker doesn't need. Every step must succeed: a wall
 // that can't be built is a reason not to begin.
 func harden(memory int64) error {
-	memory *= memoryFactor
 	settle(memory)
 	steps := []struct {
 		name string
 		do   func() error
 	}{
-		{"memory limit", func() error { return limitData(memory) }},
+		{"memory limit", func() error { return limitData(memory * memoryFactor) }},
 		{"descriptors", closeLeaked},
 		{"core dumps", func() error { return limit(unix.RLIMIT_CORE, 0) }},
 		{"files", func() error { return limit(unix.RLIMIT_FSIZE, 0) }},

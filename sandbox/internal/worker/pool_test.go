@@ -128,7 +128,7 @@ func TestCalls(t *testing.T) {
 func TestLargeFrames(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
-	long := strings.Repeat("x", 5<<20)
+	long := strings.Repeat("x", 2<<20)
 	mustEcho(t, p, long)
 	big, _ := json.Marshal(long)
 	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
@@ -172,6 +172,8 @@ func TestManyRuns(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if n := len(p.idle); n > 4 {
 		t.Errorf("%d workers idle, more than the pool may have", n)
 	}

@@ -20,6 +20,7 @@ type server struct {
 	in    *frameReader
 	out   *frameWriter
 	tools []engine.Binding
+	alone func(bool) // tells the link how to wait
 	done  chan error
 
 	mu  sync.Mutex
@@ -27,10 +28,14 @@ type server struct {
 }
 
 func newServer(link io.ReadWriter, run Run) *server {
-	return &server{
+	s := &server{
 		run: run, in: newFrameReader(link, maxBody), out: newFrameWriter(link),
-		done: make(chan error, 1),
+		alone: func(bool) {}, done: make(chan error, 1),
 	}
+	if l, ok := link.(interface{ alone(bool) }); ok {
+		s.alone = l.alone
+	}
+	return s
 }
 
 // greeting reads hello.
@@ -66,6 +71,7 @@ func (s *server) serve() error {
 // read takes frames until the reading has passed to another goroutine.
 func (s *server) read() {
 	for {
+		s.alone(!s.busy())
 		f, err := s.in.next()
 		if err != nil {
 			s.end(err)
@@ -81,8 +87,9 @@ func (s *server) read() {
 	}
 }
 
-// step takes one frame that may arrive in the middle of a run.
+// step takes one frame of the run that the caller is in, which waits for it.
 func (s *server) step() error {
+	s.alone(true)
 	f, err := s.in.next()
 	if err != nil {
 		return err
@@ -136,6 +143,12 @@ func (s *server) begin(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cur = c
+}
+
+func (s *server) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cur != nil
 }
 
 // deliver passes a frame to the run it is for, unless that is over.

@@ -1,0 +1,174 @@
+// Agent does a task, given in words, with the tools of MCP servers.
+//
+//	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
+//
+// Progress goes to stderr, the answer to stdout. The exit code is 0 when the task
+// was done, 1 when it was not, 2 when the command line is wrong.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/examples/internal/models"
+	"github.com/writ-go/writ/examples/internal/show"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// command is the program: arguments in, exit code out.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := config{stderr: stderr}
+	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
+	flags.StringVar(&c.model, "model", "", models.Usage)
+	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
+	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
+	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	c.task = strings.Join(flags.Args(), " ")
+	answer, err := c.run(ctx)
+	c.print(stdout, answer, err)
+	if err != nil {
+		fmt.Fprintln(stderr, "agent:", err)
+		return 1
+	}
+	return 0
+}
+
+type config struct {
+	servers, model, task string
+	json, quiet          bool
+	steps                int
+	timeout              time.Duration
+	stderr               io.Writer
+}
+
+func (c *config) run(ctx context.Context) (*agent.Answer, error) {
+	if strings.TrimSpace(c.task) == "" {
+		return nil, agent.ErrNoTask
+	}
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	model, err := models.Open(c.model)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := mcptools.Open(ctx, c.servers, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer servers.Close()
+	set, err := tools.NewSet(ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	c.introduce(servers, set)
+	box, err := sandbox.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
+	options := module.Options{MaxIters: c.steps}
+	if !c.quiet {
+		options.OnEvent = show.Progress(c.stderr)
+	}
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set, Module: options})
+	if err != nil {
+		return nil, err
+	}
+	return bot.Run(ctx, c.task)
+}
+
+// introduce says which servers are there and what is wrong with the others.
+func (c *config) introduce(servers *mcptools.Servers, set *tools.Set) {
+	for _, s := range servers.Status() {
+		switch {
+		case s.Err != nil:
+			fmt.Fprintf(c.stderr, "server %s is not there: %v\n", s.Name, s.Err)
+		case !c.quiet:
+			fmt.Fprintf(c.stderr, "server %s: %d tools (MCP %s)\n", s.Name, s.Tools, s.ProtocolVersion)
+		}
+	}
+	for _, w := range append(servers.Warnings(), set.Warnings()...) {
+		fmt.Fprintln(c.stderr, "warning:", w)
+	}
+}
+
+// result is what -json prints.
+type result struct {
+	Success bool         `json:"success"`
+	Answer  string       `json:"answer,omitempty"`
+	Error   string       `json:"error,omitempty"`
+	Steps   int          `json:"steps"`
+	Usage   module.Usage `json:"usage"`
+	Calls   []call       `json:"calls"`
+}
+
+type call struct {
+	Tool  string          `json:"tool"`
+	Args  json.RawMessage `json:"args"`
+	State string          `json:"state"`
+}
+
+func (c *config) print(w io.Writer, answer *agent.Answer, err error) {
+	if !c.json {
+		if err == nil {
+			fmt.Fprintln(w, answer.Text)
+		}
+		return
+	}
+	r := result{Success: err == nil, Calls: []call{}}
+	var t module.Trajectory
+	var incomplete *module.IncompleteError
+	switch {
+	case err == nil:
+		r.Answer, t = answer.Text, answer.Trajectory
+	case errors.As(err, &incomplete):
+		t = incomplete.Trajectory
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	r.Steps, r.Usage = len(t.Steps), t.Usage()
+	for _, e := range t.Effects {
+		r.Calls = append(r.Calls, call{e.Tool, e.Args, string(e.State)})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		fmt.Fprintln(c.stderr, "agent:", err)
+	}
+}

@@ -1,0 +1,86 @@
+// Package show prints what happens in a run, for people.
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/sandbox"
+)
+
+// Progress returns a handler for module.Options.OnEvent that prints programs,
+// calls and what came of them to w.
+func Progress(w io.Writer) func(module.Event) {
+	var mu sync.Mutex
+	return func(e module.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := e.(type) {
+		case module.Asked:
+			fmt.Fprintf(w, "\n── step %d: asking the model\n", e.Step)
+		case module.Replied:
+			fmt.Fprintf(w, "   it answered in %s\n", short(e.Duration))
+		case module.Started:
+			fmt.Fprintf(w, "\n   program:\n%s\n", Indent(e.Code, "   │ "))
+		case module.Called:
+			fmt.Fprintf(w, "   → %s\n", Call(e.Call))
+		case module.Ended:
+			outcome(w, e)
+		}
+	}
+}
+
+func outcome(w io.Writer, e module.Ended) {
+	switch f := e.Outcome.Failure; {
+	case f != nil && !f.Ran():
+		fmt.Fprintf(w, "   refused before anything ran:\n%s\n", Indent(f.String(), "   ✗ "))
+	case f != nil:
+		fmt.Fprintf(w, "   failed after %s:\n%s\n", short(e.Outcome.Duration), Indent(f.String(), "   ✗ "))
+	case e.Outcome.Submitted:
+		fmt.Fprintf(w, "   submitted after %s\n", short(e.Outcome.Duration))
+	default:
+		fmt.Fprintf(w, "   ended after %s\n", short(e.Outcome.Duration))
+	}
+	if e.Observation != "" && e.Outcome.Submitted {
+		fmt.Fprintf(w, "   not accepted:\n%s\n", Indent(e.Observation, "   ✗ "))
+	}
+}
+
+// Call is one tool call on one line.
+func Call(c sandbox.Call) string {
+	line := fmt.Sprintf("%s(%s)  %s", c.Tool, clip(string(c.Args), 80), short(c.Duration))
+	switch {
+	case c.Error != nil:
+		return line + "  failed: " + clip(c.Error.Message, 120)
+	case c.Recorded:
+		return line + "  from the record"
+	}
+	return line
+}
+
+// Indent puts a prefix before every line.
+func Indent(text, prefix string) string {
+	return prefix + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+prefix)
+}
+
+func clip(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
