@@ -46,6 +46,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
+	flags.Func("trust", "`servers`, separated by commas, whose word is taken on which of their tools only read", func(names string) error {
+		c.trust = strings.Split(names, ",")
+		return nil
+	})
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"")
 		flags.PrintDefaults()
@@ -59,7 +63,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	answer, err := c.run(ctx)
 	c.print(stdout, answer, err)
 	if err != nil {
-		fmt.Fprintln(stderr, "agent:", err)
+		fmt.Fprintln(stderr, "agent:", strings.TrimPrefix(err.Error(), "agent: "))
 		return 1
 	}
 	return 0
@@ -67,6 +71,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 type config struct {
 	servers, model, task string
+	trust                []string
 	json, quiet          bool
 	steps                int
 	timeout              time.Duration
@@ -86,7 +91,7 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, err := mcptools.Open(ctx, c.servers, nil)
+	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func openShop(ctx context.Context) (*mcptools.Servers, error) {
 	if _, err := shop.Connect(ctx, there, nil); err != nil {
 		return nil, err
 	}
-	return mcptools.Connect(ctx, map[string]mcp.Transport{"shop": here}, nil)
+	return mcptools.Connect(ctx, map[string]mcp.Transport{"shop": here}, &mcptools.Options{Trust: []string{"shop"}})
 }
 
 func report(w io.Writer, pred *module.Prediction[Findings]) {

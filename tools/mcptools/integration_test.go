@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// npmServers starts the servers of testdata/npm, each by its entry, from a
+// npmServers starts the servers of .ci/npm, each by its entry, from a
 // configuration file. WRIT_NPM_DIR is the node_modules that this made:
 //
 //	npm ci --ignore-scripts
@@ -21,7 +21,7 @@ func npmServers(t *testing.T, entries map[string]map[string]any) *Servers {
 	t.Helper()
 	modules := os.Getenv("WRIT_NPM_DIR")
 	if modules == "" {
-		t.Fatal("WRIT_NPM_DIR is not set; run npm ci in a copy of testdata/npm and set it to the node_modules there")
+		t.Fatal("WRIT_NPM_DIR is not set; run npm ci in a copy of .ci/npm and set it to the node_modules there")
 	}
 	for name, entry := range entries {
 		entry["command"] = filepath.Join(modules, ".bin", "mcp-server-"+name)

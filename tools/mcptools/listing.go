@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,8 +21,23 @@ type listedTool struct {
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema"`
 	Annotations  struct {
-		Title string `json:"title"`
+		Title           string `json:"title"`
+		ReadOnlyHint    bool   `json:"readOnlyHint"`
+		IdempotentHint  bool   `json:"idempotentHint"`
+		DestructiveHint *bool  `json:"destructiveHint"` // nil means true
 	} `json:"annotations"`
+}
+
+// hints is what the server says of the tool, which may be a lie.
+func (t *listedTool) hints() tools.Hints {
+	a := t.Annotations
+	switch {
+	case a.ReadOnlyHint:
+		return tools.Hints{Class: tools.Read}
+	case a.IdempotentHint:
+		return tools.Hints{Class: tools.Idempotent, Destructive: a.DestructiveHint == nil || *a.DestructiveHint}
+	}
+	return tools.Hints{Destructive: a.DestructiveHint == nil || *a.DestructiveHint}
 }
 
 func (t *listedTool) description() string {
@@ -164,7 +180,12 @@ func (l *listing) addTool(raw json.RawMessage) {
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
 	input, output := present(t.InputSchema), present(t.OutputSchema)
+	var hints tools.Hints
+	if slices.Contains(s.o.Trust, s.name) {
+		hints = t.hints()
+	}
 	return &tools.Tool{
+		Hints:        hints,
 		Namespace:    s.name,
 		Name:         t.Name,
 		Description:  t.description(),

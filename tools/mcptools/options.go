@@ -11,7 +11,8 @@ import (
 type Options struct {
 	// ConnectTimeout bounds starting one server up to its answer to the
 	// handshake, and again each listing of its tools. The "timeout" of its
-	// configuration entry takes precedence. Zero is 20 seconds.
+	// configuration entry takes precedence. Zero is 60 seconds, since npx may
+	// have to fetch a server first.
 	//
 	// A server that has not answered after half of it is started once more and
 	// spoken to in the older protocol, since some fall silent, or end, at the
@@ -28,6 +29,12 @@ type Options struct {
 	// gets nothing else of the host's environment, which often holds secrets;
 	// what one server needs belongs in the "env" of its entry.
 	Env []string
+
+	// Trust names the servers whose hints are believed: that a tool only reads,
+	// may be repeated, or destroys. It decides what is done when a program that
+	// failed is written again; a server that lies makes effects happen twice.
+	// A file cannot say so; only the host can.
+	Trust []string
 
 	// MaxMessage is the largest message, in bytes, that is read from a server's
 	// stdout. A larger answer fails its call and is not kept in memory. Zero is
@@ -56,7 +63,7 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		d = *o
 	}
-	d.ConnectTimeout = cmp.Or(d.ConnectTimeout, 20*time.Second)
+	d.ConnectTimeout = cmp.Or(d.ConnectTimeout, 60*time.Second)
 	d.Grace = cmp.Or(d.Grace, time.Second)
 	d.MaxMessage = cmp.Or(d.MaxMessage, 64<<20)
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)

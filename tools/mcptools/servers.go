@@ -132,8 +132,8 @@ var ErrClosed = errors.New("mcp servers are closed")
 // failed, or fails now, has none, and [Servers.Status] says why. The error is
 // [ErrClosed] or that of ctx.
 //
-// The tools are valid until Close. Their Hints are empty: what a call means is
-// for the host to say, not for the server.
+// The tools are valid until Close. Their Hints are empty unless Options.Trust
+// names the server: what a call means is for the host to say.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:

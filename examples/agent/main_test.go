@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writ-go/writ/examples/internal/testserver"
+)
+
+func TestMain(m *testing.M) {
+	testserver.Main()
+	os.Exit(m.Run())
+}
+
+// openAI is an OpenAI-compatible server that gives scripted replies and keeps
+// what it was asked.
+type openAI struct {
+	*httptest.Server
+	mu       sync.Mutex
+	replies  []string
+	requests []string
+}
+
+func newOpenAI(t *testing.T, replies ...string) *openAI {
+	t.Helper()
+	s := &openAI{replies: replies}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	t.Setenv("OPENAI_BASE_URL", s.URL)
+	t.Setenv("OPENAI_API_KEY", "test-key")
+	return s
+}
+
+func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	_, err := body.ReadFrom(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, body.String())
+	n := len(s.requests)
+	if err != nil || r.URL.Path != "/chat/completions" || n > len(s.replies) {
+		http.Error(w, `{"error":{"message":"overloaded, come back later","type":"server_error"}}`, http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	err = json.NewEncoder(w).Encode(map[string]any{
+		"id": fmt.Sprint(n), "object": "chat.completion", "model": "stub",
+		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": s.replies[n-1]}}},
+		"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+	})
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// files makes a folder with the sales of three months.
+func files(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"sales-01.csv": "article,pieces\nchair,3\ntable,1\n",
+		"sales-02.csv": "article,pieces\nchair,4\nlamp,7\n",
+		"sales-03.csv": "article,pieces\ntable,2\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// aggregate is the program that a model would write for the task; read is how a
+// file's text is had from the result of read_text_file.
+func aggregate(dir, read string) string {
+	return fmt.Sprintf(`[[ ## reasoning ## ]]
+Read all files at once, add up, write the report.
+
+[[ ## code ## ]]
+const dir = %q;
+const text = r => %s;
+const names = text(await fs.list_directory({ path: dir })).split("\n")
+  .map(line => line.replace("[FILE] ", "")).filter(name => name.endsWith(".csv"));
+const contents = await Promise.all(names.map(name => fs.read_text_file({ path: dir + name })));
+const total = {};
+for (const content of contents)
+  for (const line of text(content).trim().split("\n").slice(1)) {
+    const [article, pieces] = line.split(",");
+    total[article] = (total[article] ?? 0) + Number(pieces);
+  }
+await fs.write_file({ path: dir + "report.json", content: JSON.stringify(total) });
+submit({ answer: names.length + " files: " + JSON.stringify(total) });
+
+[[ ## completed ## ]]`, dir, read)
+}
+
+const report = `{"chair":7,"table":3,"lamp":7}`
+
+func run(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = command(ctx, args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func writeConfig(t *testing.T, entries map[string]any) string {
+	t.Helper()
+	path, err := testserver.WriteConfig(t.TempDir(), entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTask(t *testing.T) {
+	dir := files(t)
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(dir)})
+	stub := newOpenAI(t, "I would rather chat.", aggregate("", "r"))
+	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up the sales files.")
+	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
+		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
+	}
+	written, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil || string(written) != report {
+		t.Errorf("report.json holds %q (%v), want %q", written, err, report)
+	}
+	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") || !strings.Contains(first, "declare const fs") {
+		t.Errorf("the first request lacks the task or the tools:\n%s", first)
+	}
+	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
+		t.Errorf("the second request does not say what was wrong:\n%s", second)
+	}
+	for _, want := range []string{"server fs: 4 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("the progress lacks %q:\n%s", want, stderr)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
+	newOpenAI(t, aggregate("", "r"))
+	code, stdout, stderr := run(t, t.Context(), "-quiet", "-json", "-config", config, "-model", "openai:stub", "Add up.")
+	var r result
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 || stderr != "" {
+		t.Fatalf("code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if !r.Success || r.Steps != 1 || r.Usage.InputTokens != 1000 || len(r.Calls) != 5 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestFailures shows what a person sees when something is wrong.
+func TestFailures(t *testing.T) {
+	good := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	if err := os.WriteFile(broken, []byte("{\n  \"mcpServers\": {\n    nonsense\n}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unknown := writeConfig(t, map[string]any{"nope": map[string]any{"command": "no-such-command-anywhere"}})
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	loop := "```js\nfor (;;) {}\n```"
+	for _, test := range []struct {
+		name    string
+		ctx     context.Context
+		args    []string
+		replies []string
+		code    int
+		want    string
+	}{
+		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what is to be done"},
+		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
+		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `model "": write provider:model`},
+		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic or ollama"},
+		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
+		{"malformed config", nil, []string{"-model", "openai:x", "-config", broken, "task"}, nil, 1, "line 3"},
+		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},
+		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},
+		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
+		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", ""}, 1, "no answer after 2 steps: the steps are used up"},
+		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
+		{"server dies", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.die({})\n```"}, 1, "ToolError: fs.die:"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			newOpenAI(t, test.replies...)
+			ctx := test.ctx
+			if ctx == nil {
+				ctx = t.Context()
+			}
+			code, stdout, stderr := run(t, ctx, test.args...)
+			if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("code %d (want %d), stdout %q, stderr lacks %q:\n%s", code, test.code, stdout, test.want, stderr)
+			}
+		})
+	}
+}

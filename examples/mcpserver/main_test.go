@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/examples/internal/testserver"
+)
+
+// TestMain lets the test binary stand for the server, and for the files server
+// that it uses.
+func TestMain(m *testing.M) {
+	testserver.Main()
+	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
+		os.Exit(command(context.Background(), os.Args[2:], &mcp.StdioTransport{}, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+func config(t *testing.T) (path, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for name, text := range map[string]string{"a.txt": "3", "b.txt": "4"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(folder)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, folder
+}
+
+// connect starts the server as a process of its own and connects to it.
+func connect(t *testing.T, args ...string) *mcp.ClientSession {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"mcpserver"}, args...)...)
+	cmd.Stderr = t.Output()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
+
+func executeCode(t *testing.T, session *mcp.ClientSession, args map[string]any) execution {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	structured, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e execution
+	if err := json.Unmarshal(structured, &e); err != nil {
+		t.Fatalf("%v in %s", err, structured)
+	}
+	if result.IsError == e.Success {
+		t.Errorf("isError is %t and success %t", result.IsError, e.Success)
+	}
+	return e
+}
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	session := connect(t, "-config", path)
+	e := executeCode(t, session, map[string]any{"code": `
+		const texts = await Promise.all(["a.txt", "b.txt"].map(path => fs.read_text_file({ path })));
+		const sum = texts.map(Number).reduce((a, b) => a + b);
+		console.log("sum", sum);
+		console.error("done");
+		await fs.write_file({ path: "sum.txt", content: String(sum) });
+		({ sum })`})
+	if !e.Success || string(e.Result) != `{"sum":7}` || e.Stdout != "sum 7\n" || e.Stderr != "done\n" || len(e.Diagnostics) != 0 {
+		t.Errorf("got %+v", e)
+	}
+	if len(e.Calls) != 3 || e.Calls[2].Tool != "fs.write_file" || !e.Calls[2].OK {
+		t.Errorf("calls are %+v", e.Calls)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "sum.txt")); err != nil || string(text) != "7" {
+		t.Errorf("sum.txt holds %q (%v)", text, err)
+	}
+}
+
+func TestDiagnostics(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session := connect(t, "-config", path)
+	for _, test := range []struct {
+		code    string
+		timeout float64
+		want    []diagnostic
+	}{
+		{"let x = ;", 0, []diagnostic{{"SYNTAX", "unexpected ; in expression", 1, 9, "1 | let x = ;\n  |         ^", ""}}},
+		{"await fs.reed_text_file({path: 'a.txt'});\nfs.read_text_file({pat: 1})", 0, []diagnostic{
+			{"UNKNOWN_TOOL", `fs has no tool "reed_text_file"`, 1, 10, "1 | await fs.reed_text_file({path: 'a.txt'});\n  |          ^", "did you mean fs.read_text_file?"},
+			{"INVALID_ARGUMENT", "fs.read_text_file: path is required (did you call it pat?)", 2, 4, "2 | fs.read_text_file({pat: 1})\n  |    ^", ""},
+		}},
+		{"for (;;) {}", 0.2, []diagnostic{{"TIMEOUT", "the program ran longer than 200ms", 0, 0, "", ""}}},
+	} {
+		args := map[string]any{"code": test.code}
+		if test.timeout > 0 {
+			args["timeout"] = test.timeout
+		}
+		e := executeCode(t, session, args)
+		if e.Success || len(e.Diagnostics) != len(test.want) {
+			t.Errorf("%s\ngot %+v", test.code, e)
+			continue
+		}
+		for i, d := range e.Diagnostics {
+			if d != test.want[i] {
+				t.Errorf("%s\ngot  %+v\nwant %+v", test.code, d, test.want[i])
+			}
+		}
+	}
+	if e := executeCode(t, session, map[string]any{"code": "6 * 7"}); string(e.Result) != "42" {
+		t.Errorf("after all that, 6 * 7 is %+v", e)
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	t.Parallel()
+	session := connect(t)
+	for _, test := range []struct {
+		args map[string]any
+		want string
+	}{
+		{map[string]any{}, "code is missing or empty; pass a JavaScript program"},
+		{map[string]any{"code": "  "}, "code is missing or empty; pass a JavaScript program"},
+		{map[string]any{"code": "1", "timeout": -1}, "timeout must be a positive number of seconds, not -1"},
+		{map[string]any{"code": 1}, "execute_code takes code (text) and timeout (seconds): json: cannot unmarshal number into Go struct field .code of type string"},
+		{map[string]any{"code": "1", "color": "red"}, `execute_code takes code (text) and timeout (seconds): json: unknown field "color"`},
+	} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: test.args})
+		if err != nil {
+			t.Errorf("%v: %v", test.args, err)
+			continue
+		}
+		if text := result.Content[0].(*mcp.TextContent).Text; !result.IsError || text != test.want {
+			t.Errorf("%v\ngot  %s\nwant %s", test.args, text, test.want)
+		}
+	}
+}
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	list, err := connect(t, "-config", path).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != 1 || list.Tools[0].Name != "execute_code" {
+		t.Fatalf("got %+v", list.Tools)
+	}
+	if d := list.Tools[0].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
+		t.Errorf("the description lacks the declarations:\n%s", d)
+	}
+}
+
+// TestStdout reads what the server writes: nothing but protocol, even if the
+// program and the servers behind it make noise. It ends when stdin does.
+func TestStdout(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	cmd := exec.Command(os.Args[0], "mcpserver", "-config", path)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"console.log('noise'); 1"}}}`,
+	} {
+		if _, err := io.WriteString(stdin, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.AfterFunc(2*time.Second, func() { _ = stdin.Close() })
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	for line := range strings.Lines(stdout.String()) {
+		var message struct {
+			JSONRPC string `json:"jsonrpc"`
+		}
+		if err := json.Unmarshal([]byte(line), &message); err != nil || message.JSONRPC != "2.0" {
+			t.Errorf("stdout has a line that is no message: %s", line)
+		}
+	}
+	if !strings.Contains(stdout.String(), `"stdout":"noise\n"`) {
+		t.Errorf("the answer is missing:\n%s", stdout.String())
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	unknown, err := testserver.WriteConfig(t.TempDir(), map[string]any{"nope": map[string]any{"command": "no-such-command-anywhere"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-config", "missing.json"}, 1, "missing.json"},
+		{[]string{"-config", unknown}, 1, "no-such-command-anywhere"},
+		{[]string{"-transport", "http"}, 2, "the only transport is stdio"},
+		{[]string{"-nonsense"}, 2, "flag provided but not defined"},
+	} {
+		var stderr bytes.Buffer
+		here, _ := mcp.NewInMemoryTransports()
+		if code := command(t.Context(), test.args, here, &stderr); code != test.code || !strings.Contains(stderr.String(), test.want) {
+			t.Errorf("%v: code %d, want %d; stderr lacks %q:\n%s", test.args, code, test.code, test.want, stderr.String())
+		}
+	}
+}
