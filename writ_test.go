@@ -15,6 +15,7 @@ var direct = []string{
 	"github.com/dop251/goja",
 	"github.com/invopop/jsonschema",
 	"github.com/modelcontextprotocol/go-sdk",
+	"github.com/rogpeppe/go-internal", // tests only
 	"github.com/santhosh-tekuri/jsonschema/v6",
 	"github.com/tailscale/hujson",
 	"github.com/tdewolff/parse/v2",

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+type City struct {
+	Name string `json:"name"`
+}
+
+type Advice struct {
+	Umbrella bool   `json:"umbrella"`
+	Why      string `json:"why" jsonschema:"description=one sentence"`
+}
+
+func forecast(ctx context.Context, c City) ([]float64, error) { // any Go function
+	return []float64{0.2, 3.1, 0}, nil
+}
+
+func main() {
+	ctx := context.Background()
+	model := must(openai.New()) // any llms.Model of langchaingo
+	box := must(sandbox.New(nil))
+	defer box.Close()
+	set := must(tools.NewSet(ctx, tools.Func("forecast", "Rain in mm for the next three hours.", forecast, nil)))
+	advise := signature.Must(signature.New[City, Advice]("Does one need an umbrella in this city?"))
+
+	pred := must(module.NewCodeAct(advise, model, box, set, nil).Run(ctx, City{"Bergen"}))
+	fmt.Println(pred.Output.Umbrella, pred.Output.Why)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
