@@ -1,3 +1,4 @@
+// Hello is the smallest whole program.
 package main
 
 import (

@@ -40,6 +40,7 @@ func build(doc any, formats bool) (s *jsonschema.Schema, err error) {
 // noLoader keeps schemas from reaching the network and the disk.
 type noLoader struct{}
 
+// Load implements [jsonschema.URLLoader].
 func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
 
 // wording turns an error of the library into one that names the place in the
@@ -123,6 +124,7 @@ func takeNames(s *jsonschema.Schema) {
 
 type names struct{ rule *jsonschema.Schema }
 
+// Validate implements [jsonschema.SchemaExt].
 func (n names) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	object, _ := v.(map[string]any)
 	for name := range object {

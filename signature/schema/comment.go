@@ -42,6 +42,13 @@ func (p *printer) description(s spot) string {
 	return summary(strings.Join(strings.Fields(text), " "))
 }
 
+// Comment makes of a description what may stand in a comment of a declaration:
+// one line, cut at the end of a sentence, in which nothing can end the comment
+// or a fenced block.
+func Comment(description string) string {
+	return harmless(summary(strings.Join(strings.Fields(description), " ")))
+}
+
 // concrete returns the schema that constrains a value: the target of a
 // reference, and of what may be null, the rest.
 func (s *Schema) concrete(from spot) spot {

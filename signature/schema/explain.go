@@ -80,7 +80,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 	var all []problem
 	for _, name := range names {
 		p := problem{at: extend(e.InstanceLocation, name), text: "is required"}
-		if other := nearest(name, strangers(given, rule)); other != "" && rule.AdditionalProperties == nil {
+		if other := Nearest(name, strangers(given, rule)); other != "" && rule.AdditionalProperties == nil {
 			p.hint = "did you call it " + other + "?"
 		}
 		all = append(all, p)
@@ -95,7 +95,7 @@ func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []pro
 	var all []problem
 	for _, name := range names {
 		p := problem{at: extend(e.InstanceLocation, name), text: "is not a known property"}
-		if near := nearest(name, free); near != "" {
+		if near := Nearest(name, free); near != "" {
 			p.hint = "did you mean " + near + "?"
 		} else if 0 < len(free) && len(free) <= 10 {
 			p.hint = "known: " + strings.Join(free, ", ")

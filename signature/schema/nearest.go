@@ -2,8 +2,9 @@ package schema
 
 import "strings"
 
-// nearest returns the name that was probably meant, or "".
-func nearest(name string, among []string) string {
+// Nearest returns the one of among that whoever wrote name probably meant, or
+// "" if none is near.
+func Nearest(name string, among []string) string {
 	best, least := "", max(1, len([]rune(name))/3)+1
 	for _, candidate := range among {
 		if d := distance(name, candidate); d < least && d < len([]rune(candidate)) {
@@ -24,7 +25,7 @@ func nearestValue(given any, allowed []any) string {
 			names = append(names, name)
 		}
 	}
-	if near := nearest(s, names); near != "" {
+	if near := Nearest(s, names); near != "" {
 		return "did you mean " + quote(near) + "?"
 	}
 	return ""

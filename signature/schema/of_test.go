@@ -52,7 +52,7 @@ type (
 		Kept   int `json:",omitempty"`
 		Gone   int `json:"-"`
 		Text   int `json:"text,string"`
-		secret int
+		secret int //nolint:unused // that it is unexported is the point
 	}
 	aliased struct {
 		A time.Time

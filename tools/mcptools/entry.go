@@ -148,6 +148,7 @@ func (c *Config) warnUnknown(m member) {
 // scalar is text that files also write as a number or a boolean.
 type scalar string
 
+// UnmarshalJSON implements [json.Unmarshaler].
 func (s *scalar) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err == nil && data[0] == '"' {

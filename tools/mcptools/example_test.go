@@ -53,7 +53,7 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.Remove(path)
+	defer func() { _ = os.Remove(path) }()
 
 	_, err = mcptools.Open(context.Background(), path, nil)
 	fmt.Println(err)

@@ -64,9 +64,9 @@ func TestResults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			answer := result("{" + c.result + "}")
-			untyped := serve(t, script{"tools/call": answer}.with(nil), nil)
+			untyped := serve(t, script{"tools/call": answer}.whole(), nil)
 			equal(t, "untyped", call(t.Context(), list(t, untyped)["t"], `{}`), c.untyped)
-			typed := serve(t, script{"tools/call": answer, "tools/list": result(typedTool)}.with(nil), nil)
+			typed := serve(t, script{"tools/call": answer, "tools/list": result(typedTool)}.whole(), nil)
 			equal(t, "typed", call(t.Context(), list(t, typed)["t"], `{}`), c.typed)
 		})
 	}
@@ -228,6 +228,7 @@ func TestServerThatAsks(t *testing.T) {
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			if req.Params.InputResponses == nil {
+				//nolint:staticcheck // deprecated, but servers still send it
 				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ListRootsParams{}}}, nil
 			}
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil

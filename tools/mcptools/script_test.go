@@ -31,15 +31,14 @@ func result(text string) func(json.RawMessage) string {
 
 const hello = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`
 
-// with returns the script with another on top, all on top of a server that
-// knows the handshake and has one tool.
-func (s script) with(over script) script {
+// whole returns the script on top of a server that knows the handshake and has
+// one tool.
+func (s script) whole() script {
 	all := script{
 		"initialize": result(hello),
 		"tools/list": result(`{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`),
 	}
 	maps.Copy(all, s)
-	maps.Copy(all, over)
 	return all
 }
 
@@ -78,7 +77,7 @@ func serve(t testing.TB, s script, o *Options) *Servers {
 	go func() {
 		defer close(done)
 		defer theirs.Close()
-		s.with(nil).run(theirs, theirs)
+		s.whole().run(theirs, theirs)
 	}()
 	servers, err := Connect(t.Context(), map[string]mcp.Transport{"s": &mcp.IOTransport{Reader: ours, Writer: ours}}, o)
 	if err != nil {
@@ -154,7 +153,7 @@ func run(m *testing.M) int {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		coverage = dir
 	}
 	return m.Run()
@@ -247,7 +246,7 @@ func forever() string {
 	return ""
 }
 
-func serveStdio(s script) { s.with(nil).run(os.Stdin, os.Stdout) }
+func serveStdio(s script) { s.whole().run(os.Stdin, os.Stdout) }
 
 // fake returns the configuration of a server that the test binary is.
 func fake(name string) ServerConfig {

@@ -55,15 +55,15 @@ func BenchmarkRun(b *testing.B) {
 			p := newPool(b, Options{Kind: bb.kind})
 			j := job(bb.source)
 			j.Tools = tools50()
-			benchmarkRun(b, p, context.Background(), j)
+			benchmarkRun(context.Background(), b, p, j)
 		})
 	}
 	b.Run("cancelable", func(b *testing.B) {
-		benchmarkRun(b, newPool(b, Options{}), b.Context(), job("echo:2"))
+		benchmarkRun(b.Context(), b, newPool(b, Options{}), job("echo:2"))
 	})
 }
 
-func benchmarkRun(b *testing.B, p *Pool, ctx context.Context, j *engine.Job) {
+func benchmarkRun(ctx context.Context, b *testing.B, p *Pool, j *engine.Job) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if res, err := p.Run(ctx, j, &host{}); err != nil || res.Failure != nil {

@@ -4,14 +4,9 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
-
-// lookout is how long a run goes on before somebody listens for its stop. To
-// start a second reader costs a short run more than the run itself.
-const lookout = time.Millisecond
 
 // Who reads from the host during a run.
 const (
@@ -27,7 +22,6 @@ type call struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	reader  atomic.Int32
-	lookout *time.Timer
 	verdict chan bool
 
 	mu      sync.Mutex
@@ -37,7 +31,6 @@ type call struct {
 func newCall(s *server, run uint32) *call {
 	c := &call{s: s, run: run, verdict: make(chan bool, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.lookout = time.AfterFunc(lookout, c.listen)
 	return c
 }
 
@@ -50,7 +43,6 @@ func (c *call) listen() {
 
 // over ends the run, and says whether the reading has passed to another.
 func (c *call) over() (passed bool) {
-	c.lookout.Stop()
 	return !c.reader.CompareAndSwap(nobody, itself)
 }
 
@@ -74,7 +66,6 @@ func (c *call) allowed() bool {
 		}
 	}
 	c.reader.Store(nobody)
-	c.lookout.Reset(lookout)
 	return <-c.verdict
 }
 

@@ -12,7 +12,7 @@
 // warmed; what the caller gets is a typed result all the same.
 //
 // From top to bottom: pool.go (who runs where), worker.go and run.go (one child,
-// one run, seen from the host), spawn_*.go (how a child starts and ends),
-// frame.go (what passes between the two), hook.go, harden*.go and serve.go (the
-// child).
+// one run, seen from the host), obituary.go (what it died of), spawn*.go (how a
+// child starts and ends), frame.go (what passes between the two), and in the child
+// hook.go, attach*.go, harden*.go (where every wall goes), serve.go and call.go.
 package worker

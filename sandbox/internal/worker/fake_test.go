@@ -164,6 +164,7 @@ func lie(c *call, name string) {
 		write(c, strings.Repeat("garbage ", 4096))
 	case "raw-unasked":
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("1")})
+		time.Sleep(20 * time.Millisecond)
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("2")})
 	}
 	select {}

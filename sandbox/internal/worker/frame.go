@@ -108,11 +108,11 @@ func (fr *frameReader) body(size int) ([]byte, error) {
 		have := len(b)
 		b = slices.Grow(b, min(size-have, max(have, chunk)))
 		b = b[:min(size, cap(b))]
+		fr.buf = b
 		if n, err := io.ReadFull(fr.r, b[have:]); err != nil {
 			return nil, truncated(err, headerSize+have+n)
 		}
 	}
-	fr.buf = b
 	return b, nil
 }
 

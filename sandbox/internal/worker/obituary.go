@@ -23,7 +23,8 @@ func stopped() *engine.Failure {
 }
 
 // traces are what a dying Go program writes, first match wins. A lack of memory
-// has many faces: an allocation, a thread, a mapping of the race detector.
+// has many faces: an allocation, a thread, a mapping of the race detector, or the
+// collector's, which doesn't look at what it is given (a SIGSEGV without panic).
 var traces = []struct{ text, kind string }{
 	{"goroutine stack exceeds", engine.Crashed},
 	{"out of memory", engine.Memory},
@@ -32,6 +33,8 @@ var traces = []struct{ text, kind string }{
 	{"failed to create new OS thread", engine.Memory},
 	{"pthread_create failed", engine.Memory},
 	{"panic:", engine.Crashed},
+	{"SIGSEGV: segmentation violation", engine.Memory},
+	{"unexpected signal", engine.Memory},
 	{"fatal error:", engine.Crashed},
 }
 

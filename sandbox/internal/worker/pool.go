@@ -106,6 +106,16 @@ func NewPool(o Options) (*Pool, error) {
 // returned. If ctx is done during the run, the result is a failure of kind
 // [engine.Stopped], a tenth of a second later at most.
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
+	for {
+		res, err := p.try(ctx, job, host)
+		if !errors.Is(err, errLeftover) { // which no new worker has
+			return res, err
+		}
+	}
+}
+
+// try runs a job in the worker that comes first.
+func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	if err := p.enter(ctx); err != nil {
 		return nil, err
 	}

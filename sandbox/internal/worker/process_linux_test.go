@@ -81,7 +81,9 @@ func TestParentDies(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	var pid int
-	fmt.Sscan(line, &pid)
+	if _, err := fmt.Sscan(line, &pid); err != nil {
+		t.Fatal(err, line)
+	}
 	if !alive(pid) {
 		t.Fatalf("no worker %d: %s", pid, log)
 	}

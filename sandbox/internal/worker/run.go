@@ -23,6 +23,10 @@ const (
 	outputGrowth = 14
 )
 
+// errLeftover says that a worker, though it had sent its result, has gone on to
+// talk. The next program, of which it has told nothing yet, is not to blame.
+var errLeftover = errors.New("the worker has not finished its last run")
+
 // run is one run as the host sees it.
 type run struct {
 	w      *worker
@@ -37,7 +41,7 @@ type run struct {
 
 // do runs a job, and says whether the worker may do another. The host's methods
 // are called on this goroutine only, and never after it returns. An error means
-// that the job could not be sent.
+// that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
 	w.in.limit = frameLimit + outputGrowth*max(0, job.Limits.Output)
@@ -52,6 +56,8 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	switch {
 	case errors.Is(err, errEncode):
 		return nil, false, fmt.Errorf("job: %w", err)
+	case errors.Is(err, errLeftover):
+		return nil, false, err
 	case err != nil:
 		return &engine.Result{Failure: r.failure(err)}, false, nil
 	}
@@ -71,6 +77,7 @@ func (r *run) deadline() *time.Timer {
 func (r *run) stop() {
 	time.AfterFunc(stopping, func() { r.w.kill(errStopped) })
 	_ = r.w.out.send(kindStop, r.id, nil)
+	r.w.nudge()
 }
 
 // end makes late replies be dropped. A reply that is being written at this moment
@@ -93,6 +100,9 @@ func (r *run) talk() (*engine.Result, error) {
 		f, err := r.w.in.next()
 		if err != nil {
 			return nil, err
+		}
+		if f.run < r.id && r.id > 1 && !r.judged {
+			return nil, errLeftover
 		}
 		if f.run != r.id {
 			return nil, fmt.Errorf("%w: frame %q of run %d in run %d", errBreach, f.kind, f.run, r.id)

@@ -1,0 +1,44 @@
+package worker
+
+import (
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// TestEngine runs programs with the engine itself, harmful ones included.
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Kind: Sandbox})
+	for _, tt := range []struct{ source, value, kind string }{
+		{"1+1", "2", ""},
+		{"(await t.f({n: 7})).n + 1", "8", ""},
+		{"(await Promise.all([t.f({n: 1}), t.f({n: 2})])).map(x => x.n)", "[1,2]", ""},
+		{"throw new Error('no')", "", engine.Thrown},
+		{"1 +", "", engine.Syntax},
+		{"while (true) {}", "", engine.Timeout},
+		{"await new Promise(() => {})", "", engine.Deadlock},
+		{"const a = []; a.push(a); a.flat(Infinity)", "", engine.Crashed},
+		{"'x'.repeat(2**40)", "", engine.Memory},
+		{"let s = 'x'.repeat(1 << 20), a = []; while (true) a.push((s + a.length).split(''))", "", engine.Memory},
+	} {
+		j := job(tt.source)
+		j.Limits.Time = 5 * time.Second
+		if tt.kind == engine.Timeout {
+			j.Limits.Time = 100 * time.Millisecond
+		}
+		j.Limits.Output = 1 << 20
+		res, err := p.Run(t.Context(), j, &host{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := ""
+		if res.Failure != nil {
+			kind = res.Failure.Kind
+		}
+		if string(res.Value) != tt.value || kind != tt.kind {
+			t.Errorf("%s: %s, %+v", tt.source, res.Value, res.Failure)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package worker
+
+import (
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// nudged says that a worker is told when there is something to read. A signal is
+// free for the runs that are never told.
+const nudged = true
+
+// nudge tells the worker that there is something to read.
+func (c *child) nudge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reaped {
+		_ = unix.Kill(c.cmd.Process.Pid, unix.SIGUSR1)
+	}
+}
+
+// onNudge calls f whenever the host nudges.
+func onNudge(f func()) {
+	nudges := make(chan os.Signal, 1)
+	signal.Notify(nudges, unix.SIGUSR1)
+	go func() {
+		for range nudges {
+			f()
+		}
+	}()
+}

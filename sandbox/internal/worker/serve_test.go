@@ -1,0 +1,163 @@
+package worker
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// served is a server in this process, with the host's end of its connection.
+type served struct {
+	t    *testing.T
+	in   *frameReader
+	out  *frameWriter
+	end  io.Closer
+	done chan error
+}
+
+func serve(t *testing.T) *served {
+	theirs, ours := net.Pipe()
+	s := newServer(theirs, fake)
+	v := &served{t: t, in: newFrameReader(ours, maxBody), out: newFrameWriter(ours), end: ours, done: make(chan error, 1)}
+	go func() {
+		err := s.serve()
+		theirs.Close()
+		v.done <- err
+	}()
+	return v
+}
+
+func (v *served) send(k kind, run uint32, body any) {
+	v.t.Helper()
+	if err := v.out.send(k, run, body); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *served) expect(k kind, run uint32, body any) {
+	v.t.Helper()
+	f, err := v.in.next()
+	if err != nil || f.kind != k || f.run != run {
+		v.t.Fatalf("frame %q of run %d, %v; want %q of %d", f.kind, f.run, err, k, run)
+	}
+	if err := f.decode(body); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *served) close(want string) {
+	v.t.Helper()
+	v.end.Close()
+	switch err := <-v.done; {
+	case err == nil && want != "", err != nil && err.Error() != want:
+		v.t.Errorf("served until %v, want %q", err, want)
+	}
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	var res engine.Result
+	for run := uint32(1); run <= 3; run++ {
+		v.send(kindRun, run, job("echo:x"))
+		v.expect(kindReport, run, &engine.Report{})
+		v.send(kindVerdict, run, true)
+		v.expect(kindResult, run, &res)
+		v.send(kindStop, run, nil) // too late
+		v.send(kindReply, run, reply{ID: 1})
+		v.send(kindVerdict, run, true)
+	}
+	v.close("")
+}
+
+func TestServeCalls(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.send(kindTools, 1, tool)
+	v.send(kindRun, 1, job("call"))
+	v.expect(kindReport, 1, &engine.Report{})
+	v.send(kindReply, 9, reply{ID: 1}) // of another run
+	v.send(kindVerdict, 1, true)
+	var c engine.Call
+	v.expect(kindCall, 1, &c)
+	v.send(kindReply, 1, reply{ID: 99}) // to no call
+	v.send(kindReply, 1, reply{ID: c.ID, Reply: engine.Reply{Value: json.RawMessage(`"yes"`)}})
+	var res engine.Result
+	v.expect(kindResult, 1, &res)
+	if string(res.Value) != `"yes"` {
+		t.Errorf("%+v", res)
+	}
+	v.close("")
+}
+
+func TestServeStop(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.send(kindRun, 1, job("wait"))
+	v.expect(kindReport, 1, &engine.Report{})
+	v.send(kindStop, 1, nil)
+	v.send(kindVerdict, 1, true)
+	var res engine.Result
+	v.expect(kindResult, 1, &res)
+	if res.Failure == nil || res.Failure.Kind != engine.Stopped {
+		t.Errorf("%+v", res)
+	}
+	v.close("")
+}
+
+func TestServeNonsense(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind kind
+		body any
+		want string
+	}{
+		{kindHello, hello{}, "frame 'H' from the host is not due"},
+		{kindRun, "no job", "frame 'R': json: cannot unmarshal string into Go value of type engine.Job"},
+		{kindTools, 1, "frame 'T': json: cannot unmarshal number into Go value of type []engine.Binding"},
+	} {
+		v := serve(t)
+		v.send(tt.kind, 1, tt.body)
+		if err := <-v.done; err == nil || err.Error() != tt.want {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+		v.end.Close()
+	}
+}
+
+func TestGreeting(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind  kind
+		body  any
+		token string
+		want  string
+	}{
+		{kindHello, hello{Token: "a", Memory: 1}, "a", ""},
+		{kindHello, hello{Token: "a"}, "b", "the host doesn't know the token in WRIT_WORKER_TOKEN"},
+		{kindHello, hello{}, "", "the host doesn't know the token in WRIT_WORKER_TOKEN"},
+		{kindRun, hello{Token: "a"}, "a", "the host began with frame 'R'"},
+	} {
+		var wire strings.Builder
+		_ = newFrameWriter(&wire).send(tt.kind, 0, tt.body)
+		s := newServer(struct {
+			io.Reader
+			io.Writer
+		}{strings.NewReader(wire.String()), io.Discard}, fake)
+		_, err := s.greeting(tt.token)
+		if got := message(err); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
