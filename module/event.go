@@ -36,7 +36,8 @@ type Called struct {
 	Call sandbox.Call
 }
 
-// Ended says how a program ended, and what the model is told of it.
+// Ended says how a program ended, and what the model is told of it: nothing if
+// that was the answer, or the end of the run.
 type Ended struct {
 	Step        int
 	Outcome     *sandbox.Outcome

@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Prediction is a module's answer.
+// Prediction is a module's answer. There is none beside an error.
 type Prediction[Out any] struct {
 	// Output is the answer, valid against the signature.
 	Output Out
@@ -31,6 +33,20 @@ type Trajectory struct {
 	Orphans []journal.Entry
 }
 
+// conversation is the trajectory as the model sees it: a fold over the steps.
+func (t *Trajectory) conversation(opening []message) []message {
+	list := slices.Clone(opening)
+	for _, s := range t.Steps {
+		list = append(list,
+			message{llms.ChatMessageTypeAI, s.Reply},
+			message{llms.ChatMessageTypeHuman, s.Observation})
+	}
+	return list
+}
+
+// last is the step under way.
+func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
+
 // Usage is what the steps cost together.
 func (t *Trajectory) Usage() Usage {
 	var u Usage
@@ -43,6 +59,7 @@ func (t *Trajectory) Usage() Usage {
 // Step is one question to the model and what came of its reply.
 type Step struct {
 	Reply       string           // what the model said
+	Truncated   bool             // it was cut off at the model's limit of tokens
 	Reasoning   string           // the part that explains
 	Code        string           // the part that is a program; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
@@ -53,9 +70,9 @@ type Step struct {
 
 // Usage counts what models charge for.
 type Usage struct {
-	Calls        int // to the model
-	InputTokens  int // as far as the provider says
-	OutputTokens int
+	Calls        int `json:"calls"`         // to the model
+	InputTokens  int `json:"input_tokens"`  // as far as the provider says
+	OutputTokens int `json:"output_tokens"`
 }
 
 func (u *Usage) add(o Usage) {
@@ -65,10 +82,11 @@ func (u *Usage) add(o Usage) {
 }
 
 // IncompleteError says that a module did not come to an answer. What it did is
-// in the trajectory: effects have happened and money was spent.
+// in the trajectory: effects may have happened, and money was spent. Run of every
+// module returns it, once the model was asked.
 type IncompleteError struct {
 	// Err is why: [ErrMaxIters], [ErrNoAnswer], the context's error, the
-	// model's, the sandbox's or a tool's fatal one.
+	// model's, the sandbox's, a tool's fatal one or a *[journal.UnknownError].
 	Err error
 
 	// Trajectory is everything that was done.
@@ -82,11 +100,11 @@ func (e *IncompleteError) Error() string {
 // Unwrap returns Err.
 func (e *IncompleteError) Unwrap() error { return e.Err }
 
-// ErrMaxIters is the reason when the steps are used up.
+// ErrMaxIters is the reason of an [IncompleteError] when the steps are used up.
 var ErrMaxIters = errors.New("the steps are used up; allow more by Options.MaxIters, or look at the trajectory for what went wrong")
 
-// ErrNoAnswer is the reason when a reply could not be read, also after the model
-// was told why.
+// ErrNoAnswer is the reason of an [IncompleteError] when a reply could not be
+// read, also after the model was told why. What is wrong with it is wrapped too.
 var ErrNoAnswer = errors.New("the model's reply cannot be read")
 
 func plural(n int, noun string) string {
@@ -96,7 +114,8 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Answer returns what the last step submitted, or nil.
+// Answer returns what the last step submitted, valid or not, or nil if it did
+// not.
 func (t *Trajectory) Answer() json.RawMessage {
 	if len(t.Steps) == 0 {
 		return nil

@@ -3,7 +3,7 @@ package module
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -11,69 +11,6 @@ import (
 
 // program is a reply of a model that writes code.
 type program struct{ reasoning, code string }
-
-// readProgram finds the program in a reply: under its marker, as a field of a
-// JSON object, or in the one fenced block.
-func readProgram(reply string) (program, error) {
-	reply = withoutThinking(reply)
-	if strings.TrimSpace(reply) == "" {
-		return program{}, errors.New("the reply is empty")
-	}
-	fields, err := readMarkers(reply)
-	if err != nil {
-		return program{}, err
-	}
-	if code, ok := fields["code"]; ok {
-		return found(fields["reasoning"], codeIn(code))
-	}
-	if p, ok := readProgramObject(reply); ok {
-		return found(p.reasoning, p.code)
-	}
-	switch blocks := codeBlocks(reply); len(blocks) {
-	case 0:
-		return program{}, errors.New("the reply has no program; put it under " + marker("code"))
-	case 1:
-		before, _, _ := strings.Cut(reply, "```")
-		return found(strings.TrimSpace(before), blocks[0])
-	default:
-		return program{}, errors.New("the reply has several programs; put the one to run under " + marker("code"))
-	}
-}
-
-func found(reasoning, code string) (program, error) {
-	if strings.TrimSpace(code) == "" {
-		return program{}, errors.New("the program is empty")
-	}
-	return program{reasoning, code}, nil
-}
-
-func readProgramObject(reply string) (program, bool) {
-	var p struct{ Reasoning, Code string }
-	err := json.Unmarshal([]byte(unfence(strings.TrimSpace(reply))), &p)
-	return program{p.Reasoning, p.Code}, err == nil && p.Code != ""
-}
-
-var codeFence = regexp.MustCompile("(?ms)^[ \t]*```[ \t]*([\\w+-]*)[^\n]*\n(.*?)\n?[ \t]*```[ \t]*$")
-
-// codeIn takes a program out of the fence that most models put it in.
-func codeIn(text string) string {
-	if blocks := codeBlocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
-		return blocks[0]
-	}
-	return text
-}
-
-// codeBlocks returns what stands in fences that may hold JavaScript.
-func codeBlocks(text string) []string {
-	var blocks []string
-	for _, m := range codeFence.FindAllStringSubmatch(text, -1) {
-		switch strings.ToLower(m[1]) {
-		case "", "js", "javascript", "ts", "typescript", "mjs", "jsx":
-			blocks = append(blocks, m[2])
-		}
-	}
-	return blocks
-}
 
 // programReply is what the model is asked for: the next program.
 type programReply struct {
@@ -86,4 +23,92 @@ var programQuestion = signature.Must(signature.New[struct{}, programReply](""))
 // programSpec is the question for the next program of a task.
 func programSpec(task *signature.Spec) *signature.Spec {
 	return programQuestion.Spec().WithInstructions(task.Instructions())
+}
+
+// readProgram finds the program in a reply: under its marker, as a field of the
+// JSON object that is the whole reply, or in the one fenced block. A program of
+// which it isn't certain that it is whole, or the one that was meant, is an
+// error: it must not run.
+func readProgram(s Step) (program, error) {
+	spec := programQuestion.Spec()
+	text, err := visible(spec, s)
+	if err != nil {
+		return program{}, err
+	}
+	fields, err := splitFields(spec, text)
+	if err != nil {
+		return program{}, err
+	}
+	p := program{reasoning: fields["reasoning"].text}
+	if code, ok := fields["code"]; ok {
+		p.code, err = codeIn(code)
+	} else if object, isObject := programObject(text); isObject {
+		p = object
+	} else {
+		var before string
+		p.code, before, err = onlyBlock(text)
+		if p.reasoning == "" {
+			p.reasoning = before
+		}
+	}
+	if err == nil && blank(p.code) {
+		err = errors.New("the program is empty")
+	}
+	return p, err
+}
+
+// codeIn takes a program out of the fence that most models put it in. Anything
+// beside the fence, or several of them, may be two programs, or one that holds a
+// fence as text.
+func codeIn(g given) (string, error) {
+	blocks, outside, open := fences(g.text)
+	var quoted string
+	switch {
+	case open:
+		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
+	case len(blocks) == 1 && blank(outside):
+		return blocks[0].text, nil
+	case len(blocks) > 0:
+		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
+	case json.Unmarshal([]byte(g.text), &quoted) == nil:
+		return quoted, nil
+	case g.open:
+		return "", errors.New("nothing says where the program ends; put it into a code fence, and the end marker behind it")
+	}
+	return g.text, nil
+}
+
+// programObject reads a reply that is one JSON object. Objects within a reply
+// are not looked at: programs are full of them.
+func programObject(text string) (program, bool) {
+	var object signature.Values
+	if json.Unmarshal([]byte(unfence(text)), &object) != nil {
+		return program{}, false
+	}
+	var p program
+	code, ok := object.Get("code")
+	if reasoning, said := object.Get("reasoning"); said {
+		_ = json.Unmarshal(reasoning, &p.reasoning) // nothing depends on it
+	}
+	return p, ok && json.Unmarshal(code, &p.code) == nil
+}
+
+// onlyBlock returns the one block that may hold JavaScript, and the text before.
+func onlyBlock(text string) (code, before string, err error) {
+	blocks, _, open := fences(text)
+	blocks = slices.DeleteFunc(blocks, func(b block) bool { return !mayBeJavaScript[b.tag] })
+	before, _, _ = strings.Cut(text, "```")
+	switch {
+	case open:
+		return "", "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
+	case len(blocks) == 0:
+		return "", "", errors.New("the reply has no program; put it under " + marker("code"))
+	case len(blocks) > 1:
+		return "", "", errors.New("the reply has several programs; put the one to run under " + marker("code"))
+	}
+	return blocks[0].text, strings.TrimSpace(before), nil
+}
+
+var mayBeJavaScript = map[string]bool{
+	"": true, "js": true, "javascript": true, "mjs": true, "jsx": true, "ts": true, "typescript": true,
 }

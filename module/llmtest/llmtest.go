@@ -21,6 +21,7 @@ package llmtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,6 +35,8 @@ type Model struct {
 	answer   func(ctx context.Context, r Request) (Reply, error)
 	requests []Request
 }
+
+var _ llms.Model = (*Model)(nil)
 
 // Request is one call of the model.
 type Request struct {
@@ -51,27 +54,30 @@ type Reply struct {
 	OutputTokens int    // default: a quarter of the bytes of Text
 }
 
-// New returns a model that gives the replies in order, and then an error.
+// New returns a model that gives the replies in order, and then an error that
+// shows the question for which there is no reply.
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %d replies; it ends: %s", r.N, len(replies), tail(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %s; it ends: %s", r.N, count(len(replies)), tail(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})
 }
 
 // Func returns a model that answers by a function. It is called concurrently if
-// the model is.
+// the model is, and a function that waits must return when ctx is done. Where
+// ctx is done when it returns, the model returns ctx's error.
 func Func(answer func(ctx context.Context, r Request) (Reply, error)) *Model {
 	return &Model{answer: answer}
 }
 
-// Requests returns what the model was asked so far.
+// Requests returns what the model was asked so far, in the order in which the
+// calls came.
 func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]Request(nil), m.requests...)
+	return slices.Clone(m.requests)
 }
 
 // GenerateContent implements [llms.Model].
@@ -101,7 +107,10 @@ func (m *Model) record(messages []llms.MessageContent, options []llms.CallOption
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := Request{N: len(m.requests) + 1, Messages: append([]llms.MessageContent(nil), messages...), Options: o}
+	r := Request{N: len(m.requests) + 1, Messages: slices.Clone(messages), Options: o}
+	for i := range r.Messages {
+		r.Messages[i].Parts = slices.Clone(r.Messages[i].Parts)
+	}
 	m.requests = append(m.requests, r)
 	return r
 }
@@ -124,7 +133,8 @@ func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
 	}}}
 }
 
-// Text is the whole request as text: every message under its role.
+// Text is the whole request as text, for tests and messages: every message under
+// its role.
 func (r Request) Text() string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -136,18 +146,29 @@ func (r Request) Text() string {
 	return b.String()
 }
 
-// Last is the text of the last message.
+// Last is the text of the last message, without its role.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""
 	}
-	return strings.TrimSuffix(Request{Messages: r.Messages[len(r.Messages)-1:]}.Text(), "\n")
+	var parts []string
+	for _, part := range r.Messages[len(r.Messages)-1].Parts {
+		parts = append(parts, fmt.Sprint(part))
+	}
+	return strings.Join(parts, "\n")
+}
+
+func count(replies int) string {
+	if replies == 1 {
+		return "1 reply"
+	}
+	return fmt.Sprintf("%d replies", replies)
 }
 
 func tail(text string) string {
 	const most = 300
 	if len(text) > most {
-		return "…" + text[len(text)-most:]
+		return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
 	}
 	return text
 }

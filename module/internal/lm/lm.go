@@ -23,33 +23,45 @@ type Reply struct {
 type Usage struct{ Input, Output int }
 
 // Ask sends messages to a model. The error is ctx's if ctx is done, even where
-// the provider returned what it had until then.
+// the provider returned without one what it had until then. What the call cost
+// is returned also beside an error, as far as it is known.
 func Ask(ctx context.Context, model llms.Model, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
 	if model == nil {
 		return Reply{}, errors.New("there is no model; pass one")
 	}
-	if err := ctx.Err(); err != nil {
-		return Reply{}, context.Cause(ctx)
+	if ctx.Err() != nil {
+		return Reply{}, done(ctx)
 	}
 	response, err := model.GenerateContent(ctx, messages, options...)
-	if ctx.Err() != nil {
-		return Reply{}, context.Cause(ctx)
-	}
-	if err != nil {
-		return Reply{}, fmt.Errorf("the model: %w", err)
-	}
-	if response == nil || len(response.Choices) == 0 {
+	reply := merge(response)
+	switch {
+	case ctx.Err() != nil:
+		return Reply{Usage: reply.Usage}, done(ctx)
+	case err != nil:
+		return Reply{Usage: reply.Usage}, fmt.Errorf("the model: %w", err)
+	case response == nil || len(response.Choices) == 0:
 		return Reply{}, errors.New("the model returned nothing at all")
 	}
-	return merge(response.Choices), nil
+	return reply, nil
+}
+
+// done is why ctx is done: its error, and the cause if it has another.
+func done(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	}
+	return context.Cause(ctx)
 }
 
 // merge joins the choices: some providers return one for each block of content
 // and repeat the usage in every one.
-func merge(choices []*llms.ContentChoice) Reply {
+func merge(response *llms.ContentResponse) Reply {
 	var reply Reply
+	if response == nil {
+		return reply
+	}
 	var text []string
-	for _, c := range choices {
+	for _, c := range response.Choices {
 		if c == nil {
 			continue
 		}
@@ -66,9 +78,12 @@ func merge(choices []*llms.ContentChoice) Reply {
 	return reply
 }
 
+// truncated knows the names that providers give to the limit of tokens: openai,
+// mistral and bedrock's say length, anthropic's, cohere's and nova's max_tokens,
+// googleai FinishReasonMaxTokens. ollama never says.
 func truncated(reason string) bool {
-	switch strings.ToLower(reason) {
-	case "length", "max_tokens", "max_output_tokens", "model_length":
+	switch strings.ToLower(strings.ReplaceAll(reason, "_", "")) {
+	case "length", "modellength", "maxtokens", "maxoutputtokens", "finishreasonmaxtokens", "modelcontextwindowexceeded":
 		return true
 	}
 	return false

@@ -1,0 +1,118 @@
+// Package module asks language models: a module takes a typed question, and
+// comes back with an answer that is valid, or with an error that says what was
+// done.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"errors"
+//		"fmt"
+//		"os"
+//
+//		"github.com/tmc/langchaingo/llms/openai"
+//		"github.com/writ-go/writ/module"
+//		"github.com/writ-go/writ/sandbox"
+//		"github.com/writ-go/writ/signature"
+//		"github.com/writ-go/writ/tools"
+//	)
+//
+//	type Question struct {
+//		City string `json:"city"`
+//	}
+//
+//	type Answer struct {
+//		Warmest string  `json:"warmest" jsonschema:"description=the warmest day of the week"`
+//		Degrees float64 `json:"degrees"`
+//	}
+//
+//	type Day struct {
+//		City string `json:"city"`
+//		Day  int    `json:"day" jsonschema:"minimum=1,maximum=7"`
+//	}
+//
+//	func temperature(_ context.Context, d Day) (float64, error) { return 20 + float64(d.Day%5), nil }
+//
+//	func main() {
+//		if err := run(context.Background()); err != nil {
+//			fmt.Fprintln(os.Stderr, err)
+//			os.Exit(1)
+//		}
+//	}
+//
+//	func run(ctx context.Context) error {
+//		sig, err := signature.New[Question, Answer]("Find the warmest day.")
+//		if err != nil {
+//			return err
+//		}
+//		model, err := openai.New()
+//		if err != nil {
+//			return err
+//		}
+//		set, err := tools.NewSet(ctx,
+//			tools.Func("temperature", "The temperature of a day.", temperature, &tools.Hints{Class: tools.Read}))
+//		if err != nil {
+//			return err
+//		}
+//		box, err := sandbox.New(nil)
+//		if err != nil {
+//			return err
+//		}
+//		defer box.Close()
+//		pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(ctx, Question{"Oslo"})
+//		if part := (*module.IncompleteError)(nil); errors.As(err, &part) {
+//			fmt.Fprintln(os.Stderr, len(part.Trajectory.Effects), "calls were made")
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(pred.Output.Warmest, pred.Output.Degrees)
+//		return nil
+//	}
+//
+// # Which module
+//
+// [Predict] asks once and reads the outputs from the reply. It is for questions
+// that a model can answer by itself.
+//
+// [CodeAct] lets the model write JavaScript programs, which a [Sandbox] checks
+// and runs and which may call tools, until a program submits the answer. It is
+// for questions that take looking up, computing or doing.
+//
+// Both are put together of a signature, a model and, for CodeAct, a sandbox and
+// a set of tools; whoever opened those closes them. A module keeps nothing
+// between runs, and any number of runs may go on at once. What one does is told
+// by its parts:
+//
+//   - A [Predictor] is the question as the model is asked it. Its Spec and its
+//     Briefing may be changed before the first run.
+//   - [Options] say how many steps there may be and what goes with every call of
+//     the model.
+//
+// # What comes back
+//
+// A [Prediction] is the answer, as a Go value that is valid against the
+// signature, and the [Trajectory] that led to it: every [Step] with the model's
+// reply, the program, its outcome, what the model was told of it, and what it
+// cost; and the effects, which are the tool calls as the record has them.
+//
+// There is a prediction or an error, never both and never neither. Once the
+// model was asked, the error is an [*IncompleteError]. It holds the trajectory,
+// since effects may have happened and money was spent, and wraps the reason:
+// [ErrMaxIters], [ErrNoAnswer], the context's error, or that of the model, the
+// sandbox or a tool. What the model can mend goes back to it instead, as an
+// observation: a program that is refused, fails or takes too long, an answer
+// that violates the signature, a reply that cannot be read.
+//
+// While a run goes on, Options.OnEvent is told of every [Event]: [Asked],
+// [Replied], [Started], [Called], [Ended].
+//
+// # How replies are read
+//
+// Models are asked to put each output under a marker, [[ ## name ## ]]. Replies
+// in other forms are read as well: JSON in a fence or in prose, lines with
+// labels, spellings such as True, thoughts before the answer. But nothing is
+// guessed: a reply that can be read in two ways, was cut off, or holds a program
+// of which it isn't sure where it ends, costs another question, in which the
+// model is told what is wrong.
+package module

@@ -1,0 +1,124 @@
+package lm
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// model answers as a provider does.
+type model func(ctx context.Context) (*llms.ContentResponse, error)
+
+// GenerateContent implements [llms.Model].
+func (m model) GenerateContent(ctx context.Context, _ []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+	return m(ctx)
+}
+
+// Call implements [llms.Model].
+func (m model) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+func says(choices ...*llms.ContentChoice) model {
+	return func(context.Context) (*llms.ContentResponse, error) {
+		return &llms.ContentResponse{Choices: choices}, nil
+	}
+}
+
+type info = map[string]any
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	anthropic := info{"InputTokens": 10, "OutputTokens": 3}
+	for _, c := range []struct {
+		name  string
+		model model
+		want  Reply
+	}{
+		{"openai", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3, "TotalTokens": 13}}),
+			Reply{Text: "a", Reasoning: "r", Usage: Usage{10, 3}}},
+		{"ollama", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3}}),
+			Reply{Text: "a", Usage: Usage{10, 3}}},
+		{"googleai", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonMaxTokens", GenerationInfo: info{"input_tokens": int32(10), "output_tokens": int32(3), "PromptTokens": int32(10), "CompletionTokens": int32(3)}}),
+			Reply{Text: "a", Truncated: true, Usage: Usage{10, 3}}},
+		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH", GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
+			Reply{Text: "a", Truncated: true, Usage: Usage{10, 3}}},
+		{"anthropic, a choice for each block, the usage in all", says(
+			&llms.ContentChoice{StopReason: "end_turn", GenerationInfo: anthropic},
+			&llms.ContentChoice{Content: "a", StopReason: "end_turn", GenerationInfo: anthropic},
+			nil,
+			&llms.ContentChoice{Content: "b", StopReason: "end_turn", GenerationInfo: anthropic}),
+			Reply{Text: "a\nb", Usage: Usage{10, 3}}},
+		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}), Reply{Text: "a", Truncated: true}},
+		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}), Reply{Text: "a"}},
+		{"nothing said", says(&llms.ContentChoice{}), Reply{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Ask(t.Context(), c.model, nil)
+			if err != nil || got != c.want {
+				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestAskFails(t *testing.T) {
+	t.Parallel()
+	down := errors.New("503")
+	for want, m := range map[string]llms.Model{
+		"there is no model; pass one": nil,
+		"the model: 503":              model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
+		"the model returned nothing at all": model(func(context.Context) (*llms.ContentResponse, error) {
+			return nil, nil
+		}),
+	} {
+		if _, err := Ask(t.Context(), m, nil); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := Ask(t.Context(), says(), nil); err == nil {
+		t.Error("no choices at all are no error")
+	}
+	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }), nil); !errors.Is(err, down) {
+		t.Error("the model's error is not wrapped")
+	}
+}
+
+func TestAskWhenDone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the user went away")
+	partial := model(func(context.Context) (*llms.ContentResponse, error) {
+		cancel(why)
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans", GenerationInfo: info{"PromptTokens": 7}}}}, nil
+	})
+	got, err := Ask(ctx, partial, nil)
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
+		t.Errorf("error %v is not ctx's", err)
+	}
+	if got != (Reply{Usage: Usage{Input: 7}}) {
+		t.Errorf("got %+v, want only what it cost", got)
+	}
+	never := model(func(context.Context) (*llms.ContentResponse, error) {
+		t.Error("the model was asked though ctx is done")
+		return nil, nil
+	})
+	if _, err := Ask(ctx, never, nil); !errors.Is(err, why) {
+		t.Error(err)
+	}
+}
+
+func TestAskDeadline(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	slow := model(func(ctx context.Context) (*llms.ContentResponse, error) {
+		<-ctx.Done()
+		return nil, errors.New("read: connection reset")
+	})
+	if _, err := Ask(ctx, slow, nil); err != context.DeadlineExceeded {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,160 @@
+package llmtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module/llmtest"
+)
+
+func messages(texts ...string) []llms.MessageContent {
+	list := make([]llms.MessageContent, len(texts))
+	for i, text := range texts {
+		list[i] = llms.TextParts(llms.ChatMessageTypeHuman, text)
+	}
+	return list
+}
+
+func TestScriptEnds(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New("one")
+	if _, err := model.Call(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := model.GenerateContent(t.Context(), messages("a", "second"))
+	want := "llmtest: request 2, but the script has only 1 reply; it ends: --- human ---\na\n--- human ---\nsecond\n"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New("reply")
+	sent := []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeSystem, "be brief"),
+		llms.TextParts(llms.ChatMessageTypeHuman, "one", "two"),
+	}
+	if _, err := model.GenerateContent(t.Context(), sent, llms.WithTemperature(0.7)); err != nil {
+		t.Fatal(err)
+	}
+	sent[1].Parts[0] = llms.TextPart("changed afterwards")
+	r := model.Requests()[0]
+	if want := "--- system ---\nbe brief\n--- human ---\none\ntwo\n"; r.Text() != want {
+		t.Errorf("Text: %q, want %q", r.Text(), want)
+	}
+	if r.Last() != "one\ntwo" || r.N != 1 || r.Options.Temperature != 0.7 {
+		t.Errorf("got %+v", r)
+	}
+	if last := (llmtest.Request{}).Last(); last != "" {
+		t.Errorf("Last of nothing: %q", last)
+	}
+}
+
+func TestReplyDefaults(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N == 1 {
+			return llmtest.Reply{Text: "12345678"}, nil
+		}
+		return llmtest.Reply{Text: "x", Reasoning: "y", StopReason: "length", InputTokens: 5, OutputTokens: 6}, nil
+	})
+	for _, want := range []string{
+		"12345678 stop map[CompletionTokens:2 PromptTokens:5]",
+		"x y length map[CompletionTokens:6 PromptTokens:5]",
+	} {
+		response, err := model.GenerateContent(t.Context(), messages("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := response.Choices[0]
+		got := strings.Join(strings.Fields(fmt.Sprint(c.Content, " ", c.ReasoningContent, " ", c.StopReason, " ", c.GenerationInfo)), " ")
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: r.Last()}, nil
+	})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			text := fmt.Sprint("question ", i)
+			if got, err := model.Call(t.Context(), text); err != nil || got != text {
+				t.Errorf("got %q, %v", got, err)
+			}
+			model.Requests()
+		})
+	}
+	wg.Wait()
+	seen := map[int]bool{}
+	for _, r := range model.Requests() {
+		seen[r.N] = true
+	}
+	if len(seen) != n {
+		t.Errorf("%d different numbers, want %d", len(seen), n)
+	}
+}
+
+func TestContext(t *testing.T) {
+	t.Parallel()
+	waits := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+		<-ctx.Done()
+		return llmtest.Reply{Text: "too late"}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(waits.Requests()); n != 1 {
+		t.Errorf("%d requests were recorded; the second came when ctx was done", n)
+	}
+}
+
+func Example() {
+	model := llmtest.New("Paris", "Rome")
+	for _, country := range []string{"France", "Italy", "Spain"} {
+		capital, err := model.Call(context.Background(), "The capital of "+country+"?")
+		fmt.Println(capital, err)
+	}
+	fmt.Println(model.Requests()[1].Last())
+	// Output:
+	// Paris <nil>
+	// Rome <nil>
+	//  llmtest: request 3, but the script has only 2 replies; it ends: --- human ---
+	// The capital of Spain?
+	//
+	// The capital of Italy?
+}
+
+// A model that answers by a function can look at what it is asked, fail, be
+// slow, or be cut off.
+func ExampleFunc() {
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Last(), "Atlantis") {
+			return llmtest.Reply{}, errors.New("503: overloaded")
+		}
+		return llmtest.Reply{Text: "Par", StopReason: "length"}, nil
+	})
+	fmt.Println(model.Call(context.Background(), "The capital of France?"))
+	fmt.Println(model.Call(context.Background(), "The capital of Atlantis?"))
+	// Output:
+	// Par <nil>
+	//  503: overloaded
+}

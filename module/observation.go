@@ -1,0 +1,107 @@
+package module
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+)
+
+// noProgram is the observation on a reply without a program that can be run.
+func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %v.", err) }
+
+// report is the observation on a program that did not submit. One that ran to
+// its end closes the step: what it did is done.
+func (r *codeRun) report(out *sandbox.Outcome) string {
+	var b strings.Builder
+	switch f := out.Failure; {
+	case f == nil:
+		b.WriteString("The program ran to its end. " + valueOf(out))
+	case !f.Ran():
+		b.WriteString("The program was refused; nothing has run:")
+		for _, finding := range f.Findings {
+			b.WriteString("\n" + finding.String())
+		}
+	case f.Kind == sandbox.Held:
+		b.WriteString("The program was stopped before a call, which was not made: " + f.String())
+	default:
+		b.WriteString("The program failed: " + f.String())
+	}
+	writeConsoles(&b, out)
+	switch f := out.Failure; {
+	case f == nil:
+		orphans := r.journal.Accept()
+		r.Orphans = append(r.Orphans, orphans...)
+		writeOrphans(&b, orphans)
+	case f.Ran():
+		writeEffects(&b, r.journal.Open())
+	}
+	return b.String()
+}
+
+func valueOf(out *sandbox.Outcome) string {
+	switch {
+	case out.Value != nil:
+		return "Its value:\n" + clip(string(out.Value))
+	case out.Stdout.Bytes+out.Stderr.Bytes == 0:
+		return "It gave no value and printed nothing, so there is nothing to see; end with an expression, print, or submit the answer."
+	}
+	return "It gave no value."
+}
+
+// rejected is the observation on an answer that does not fit.
+func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The submitted answer was not accepted:\n%v", err)
+	writeConsoles(&b, out)
+	writeEffects(&b, r.journal.Open())
+	return b.String()
+}
+
+// remaining tells the model how often it may try again.
+func (r *codeRun) remaining() string {
+	switch left := r.options.MaxIters - len(r.Steps); left {
+	case 0:
+		return ""
+	case 1:
+		return "\n\nOne program is left: it must submit the answer."
+	default:
+		return fmt.Sprintf("\n\n%d programs are left.", left)
+	}
+}
+
+func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
+	writeConsole(b, "console", out.Stdout)
+	writeConsole(b, "console.error", out.Stderr)
+}
+
+func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
+	if o.Bytes == 0 {
+		return
+	}
+	b.WriteString("\n\n" + name)
+	if o.Cut() {
+		fmt.Fprintf(b, " (%d bytes, of which the first %d were kept)", o.Bytes, len(o.Text))
+	}
+	b.WriteString(":\n" + strings.TrimRight(clip(o.Text), "\n"))
+}
+
+// clipBytes is how much of a value or of the console the model is shown.
+const clipBytes = 8000
+
+// clip keeps the head and the tail of a long text, and says so.
+func clip(text string) string {
+	if len(text) <= clipBytes {
+		return text
+	}
+	head, tail := text[:clipBytes*3/4], text[len(text)-clipBytes/4:]
+	return fmt.Sprintf("%s\n… %d of %d bytes are left out …\n%s",
+		strings.ToValidUTF8(head, ""), len(text)-len(head)-len(tail), len(text), strings.ToValidUTF8(tail, ""))
+}
+
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

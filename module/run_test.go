@@ -1,0 +1,364 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+type sum struct {
+	Total int `json:"total"`
+}
+
+var (
+	adding   = signature.Must(signature.New[orders, sum]("Add up."))
+	submit1  = "```js\nsubmit({total: 1})\n```"
+	anything = orders{Limit: 1}
+)
+
+func inProcess(t *testing.T) *sandbox.Sandbox {
+	t.Helper()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	return box
+}
+
+func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
+	t.Helper()
+	set, err := tools.NewSet(t.Context(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// What is missing is said by Run, before the model is asked anything.
+func TestPutTogetherWrongly(t *testing.T) {
+	t.Parallel()
+	box, model := inProcess(t), llmtest.New()
+	var noSig *signature.Signature[orders, sum]
+	var zeroSig signature.Signature[orders, sum]
+	var noBox *sandbox.Sandbox
+	type named struct {
+		Date string `json:"Date"`
+	}
+	global := signature.Must(signature.New[named, sum](""))
+	tool := toolSet(t, tools.Func("limit", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
+	run := func(c *module.CodeAct[orders, sum]) error { _, err := c.Run(t.Context(), anything); return err }
+	predict := func(p *module.Predict[orders, sum]) error { _, err := p.Run(t.Context(), anything); return err }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{run(module.NewCodeAct(noSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
+		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
+		{run(module.NewCodeAct(adding, nil, box, nil, nil)), "module: there is no model; pass one of langchaingo's"},
+		{run(module.NewCodeAct(adding, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewCodeAct(adding, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewCodeAct(adding, model, box, tool, nil)), `module: the input "limit" has the name of a tool or of its namespace; rename one`},
+		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})), `module: the input "Date" has the name of a global of programs; rename it`},
+		{run(nil), "module: the module was not made by its New function"},
+		{run(&module.CodeAct[orders, sum]{}), "module: the module was not made by its New function"},
+		{predict(module.NewPredict(noSig, model, nil)), "module: there is no signature; make one by signature.New"},
+		{predict(module.NewPredict(&zeroSig, model, nil)), "module: there is no signature; make one by signature.New"},
+		{predict(module.NewPredict(adding, nil, nil)), "module: there is no model; pass one of langchaingo's"},
+		{predict(nil), "module: the module was not made by its New function"},
+		{predict(&module.Predict[orders, sum]{}), "module: the module was not made by its New function"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got %v, want %s", c.err, c.want)
+		}
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestInvalidInput(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New()
+	_, err := module.NewCodeAct(adding, model, inProcess(t), nil, nil).Run(t.Context(), orders{Limit: 0})
+	var invalid *signature.InvalidError
+	if !errors.As(err, &invalid) || errors.As(err, new(*module.IncompleteError)) {
+		t.Errorf("got %v, want only an InvalidError", err)
+	}
+	_, err = module.NewPredict(adding, model, nil).Run(t.Context(), orders{Limit: 0})
+	if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
+		t.Errorf("got %v, want an InvalidError before the model is asked", err)
+	}
+}
+
+// The static part of the prompt is the same in every step and run, so that
+// providers' caches hit.
+func TestStaticPrompt(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
+	look := "```js\nawait look({})\n```"
+	model := llmtest.New(look, look, submit1, submit1, submit1)
+	act := module.NewCodeAct(adding, model, inProcess(t), set, nil)
+	for _, limit := range []int{1, 2} {
+		if _, err := act.Run(t.Context(), orders{limit}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := module.NewCodeAct(adding, model, inProcess(t), set, nil)
+	if _, err := again.Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	first := model.Requests()[0].Messages[0]
+	for _, r := range model.Requests() {
+		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
+			t.Errorf("request %d has another system prompt", r.N)
+		}
+	}
+}
+
+// The prompt follows the fields of a predictor that was changed.
+func TestChangedPredictor(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(`{"total": 1}`, `{"total": 1}`)
+	p := module.NewPredict(adding, model, nil)
+	for _, change := range []string{"", "Count twice."} {
+		if change != "" {
+			p.Predictor.Spec = p.Predictor.Spec.WithInstructions(change)
+			p.Predictor.Briefing = "A dozen is twelve."
+		}
+		if _, err := p.Run(t.Context(), anything); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := model.Requests()[1].Text(); !strings.Contains(text, "Count twice.") || !strings.Contains(text, "A dozen is twelve.") {
+		t.Errorf("the change is not in the prompt:\n%s", text)
+	}
+}
+
+func TestModelOptions(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(`{"total": 1}`)
+	o := &module.Options{Model: []llms.CallOption{llms.WithTemperature(0.5)}}
+	if _, err := module.NewPredict(adding, model, o).Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if got := model.Requests()[0].Options.Temperature; got != 0.5 {
+		t.Errorf("temperature %v", got)
+	}
+}
+
+// Every step tells its story in the same order, and how it ended once.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got []string
+	o := &module.Options{OnEvent: func(e module.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := e.(type) {
+		case module.Asked:
+			got = append(got, fmt.Sprint(e.Step, " asked"))
+		case module.Replied:
+			got = append(got, fmt.Sprint(e.Step, " replied"))
+		case module.Started:
+			got = append(got, fmt.Sprint(e.Step, " started"))
+		case module.Called:
+			got = append(got, fmt.Sprint(e.Step, " called ", e.Call.Tool))
+		case module.Ended:
+			got = append(got, fmt.Sprint(e.Step, " ended, observed: ", e.Observation != ""))
+		}
+	}}
+	set := toolSet(t,
+		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
+		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) }, nil))
+	model := llmtest.New("no code", "```js\nawait look({}); submit({})\n```", submit1, "```js\nawait stop({})\n```")
+	act := module.NewCodeAct(adding, model, inProcess(t), set, o)
+	if _, err := act.Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := act.Run(t.Context(), anything); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	want := []string{
+		"1 asked", "1 replied",
+		"2 asked", "2 replied", "2 started", "2 called look", "2 ended, observed: true",
+		"3 asked", "3 replied", "3 started", "3 ended, observed: false",
+		"1 asked", "1 replied", "1 started", "1 called stop", "1 ended, observed: false",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// A run ends soon after its context, wherever it is, and says what was done.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"model", "program", "tool"} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			wait := func(ctx context.Context, _ struct{}) (int, error) {
+				cancel()
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			program := map[string]string{
+				"program": "await note({});\nawait sleep(100000)",
+				"tool":    "await note({});\nawait wait({})",
+				"model":   "await note({})",
+			}[where]
+			model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				if where == "model" && r.N == 2 {
+					cancel()
+					<-ctx.Done()
+				}
+				return llmtest.Reply{Text: "```js\n" + program + "\n```"}, nil
+			})
+			set := toolSet(t, tools.Func("wait", "", wait, nil),
+				tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
+			o := &module.Options{OnEvent: func(e module.Event) {
+				if _, noted := e.(module.Called); noted && where == "program" {
+					cancel()
+				}
+			}}
+			start := time.Now()
+			pred, err := module.NewCodeAct(adding, model, inProcess(t), set, o).Run(ctx, anything)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			var incomplete *module.IncompleteError
+			if pred != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &incomplete) {
+				t.Fatalf("got %v, %v", pred, err)
+			}
+			effects := incomplete.Trajectory.Effects
+			if len(effects) == 0 || effects[0].Tool != "note" || effects[0].State != journal.OK {
+				t.Errorf("effects: %+v", effects)
+			}
+		})
+	}
+}
+
+// A module is safe for concurrent use, and leaves no goroutine behind.
+func TestConcurrentRuns(t *testing.T) {
+	t.Parallel()
+	const runs = 200
+	label := "runs of " + t.Name()
+	double := func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }
+	set := toolSet(t, tools.Func("double", "Doubles.", double, nil))
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) == 2 {
+			return llmtest.Reply{Text: "```js\nawait double({limit}); null.x\n```"}, nil
+		}
+		return llmtest.Reply{Text: "```js\nsubmit({total: await double({limit})})\n```"}, nil
+	})
+	act := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{OnEvent: func(module.Event) {}})
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for i := range runs {
+			wg.Go(func() {
+				pred, err := act.Run(ctx, orders{Limit: i + 1})
+				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Effects) != 1 {
+					t.Errorf("run %d: %+v, %v", i, pred, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("goroutines were left behind")
+		}
+	}
+}
+
+// leftBehind reports whether there is a goroutine that inherited the label.
+func leftBehind(t *testing.T, label string) bool {
+	var b strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(b.String(), label)
+}
+
+// A sandbox of somebody else's may be wrong in ways that ours is not.
+type brokenSandbox struct{}
+
+// Run implements [module.Sandbox].
+func (brokenSandbox) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error) { return nil, nil }
+
+func TestBrokenSandbox(t *testing.T) {
+	t.Parallel()
+	_, err := module.NewCodeAct(adding, llmtest.New(submit1), brokenSandbox{}, nil, nil).Run(t.Context(), anything)
+	want := "module: no answer after 1 step: the sandbox returned neither an outcome nor an error"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestClosedSandbox(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := box.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil).Run(t.Context(), anything)
+	if !errors.As(err, new(*module.IncompleteError)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTrajectoryUsage(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: []string{"no", submit1}[r.N-1], InputTokens: 10 * r.N, OutputTokens: r.N}, nil
+	})
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), nil, nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := pred.Trajectory.Usage(), (module.Usage{Calls: 2, InputTokens: 30, OutputTokens: 3}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := string(pred.Trajectory.Answer()); got != `{"total":1}` {
+		t.Errorf("answer %s", got)
+	}
+	if got := (&module.Trajectory{}).Answer(); got != nil {
+		t.Errorf("answer %s of nothing", got)
+	}
+}
+
+// The effects that the model is shown are bounded, those that are repeated from
+// the record are not.
+func TestManyEffects(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	set := toolSet(t, tools.Func("note", "", func(context.Context, orders) (int, error) { calls++; return calls, nil }, nil))
+	loop := "for (let i = 1; i <= 60; i++) await note({limit: i});\n"
+	model := llmtest.New("```js\n"+loop+"null.x\n```", "```js\n"+loop+"submit({total: 60})\n```")
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
+	if err != nil || calls != 60 || len(pred.Trajectory.Effects) != 60 {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	if last := model.Requests()[1].Last(); !strings.Contains(last, "- E40 note({\"limit\":40}) → 40\n- and 20 more\n") {
+		t.Errorf("the model is told:\n%s", last)
+	}
+}

@@ -1,0 +1,349 @@
+package module_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+var update = flag.Bool("update", false, "write what happened into testdata/transcripts")
+
+// TestTranscripts runs every scenario of testdata/transcripts and compares the
+// whole conversation and what came of it.
+//
+// The comment of an archive says what it is about and, in lines of the form
+// "key: value", how it is set up:
+//
+//	module:    predict or codeact
+//	signature: one of scenarios
+//	steps:     MaxIters
+//	time:      the sandbox's limit
+//	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
+//	calls:     how often each handler must have been called; -update leaves it alone
+//
+// A section reply1, reply2, … is what the model says; "reply1 length" is cut off
+// at the limit of tokens, and "reply1 error" is the model's error.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/transcripts/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no transcripts")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			transcript(t, file)
+		})
+	}
+}
+
+func transcript(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := readSetup(t, archive)
+	run, ok := scenarios[s.module+" "+s.signature]
+	if !ok {
+		t.Fatalf("there is no scenario %q with the signature %q", s.module, s.signature)
+	}
+	result := run(t, s)
+	got := conversation(t, s.model) + result + s.handlers.String()
+	if counts := s.handlers.counts(); s.calls != "" && counts != s.calls {
+		t.Errorf("handlers were called: %s; want %s", counts, s.calls)
+	}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "transcript" })
+	if *update {
+		if i < 0 {
+			archive.Files = append(archive.Files, txtar.File{Name: "transcript"})
+			i = len(archive.Files) - 1
+		}
+		archive.Files[i].Data = []byte(got)
+		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if i < 0 || string(archive.Files[i].Data) != got {
+		t.Errorf("the transcript differs; run with -update and look at the difference. Got:\n%s", got)
+	}
+}
+
+// setup is what an archive says.
+type setup struct {
+	module, signature string
+	steps             int
+	limits            sandbox.Limits
+	isolated          bool
+	calls             string
+	model             *llmtest.Model
+	handlers          *handlers
+}
+
+func readSetup(t *testing.T, archive *txtar.Archive) *setup {
+	s := &setup{handlers: &handlers{called: map[string]int{}}}
+	for line := range strings.Lines(string(archive.Comment)) {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		var err error
+		switch key {
+		case "module":
+			s.module = value
+		case "signature":
+			s.signature = value
+		case "steps":
+			s.steps, err = strconv.Atoi(value)
+		case "time":
+			s.limits.Time, err = time.ParseDuration(value)
+		case "sandbox":
+			s.isolated = value == "isolated"
+		case "calls":
+			s.calls = value
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.model = scripted(archive)
+	return s
+}
+
+func scripted(archive *txtar.Archive) *llmtest.Model {
+	var replies []txtar.File
+	for _, f := range archive.Files {
+		if strings.HasPrefix(f.Name, "reply") {
+			replies = append(replies, f)
+		}
+	}
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N > len(replies) {
+			return llmtest.Reply{}, fmt.Errorf("the archive has no reply%d", r.N)
+		}
+		_, how, _ := strings.Cut(replies[r.N-1].Name, " ")
+		text := strings.TrimSuffix(string(replies[r.N-1].Data), "\n")
+		if how == "error" {
+			return llmtest.Reply{}, errors.New(text)
+		}
+		return llmtest.Reply{Text: text, StopReason: how}, nil
+	})
+}
+
+// conversation is everything that was said to the model. It fails if a question
+// does not begin with the one before it.
+func conversation(t *testing.T, model *llmtest.Model) string {
+	requests := model.Requests()
+	if len(requests) == 0 {
+		return ""
+	}
+	for i, r := range requests[1:] {
+		if !strings.HasPrefix(r.Text(), requests[i].Text()) {
+			t.Errorf("question %d does not begin with question %d", i+2, i+1)
+		}
+	}
+	return requests[len(requests)-1].Text()
+}
+
+// scenarios are the modules by kind and signature.
+var scenarios = map[string]func(*testing.T, *setup) string{
+	"predict verdict": runPredict[review, verdict](review{"Broke twice."}),
+	"predict parcel":  runPredict[review, parcel](review{"Send it to Mole End."}),
+	"predict note":    runPredict[review, note](review{"Hello."}),
+	"codeact report":  runCodeAct[orders, report](orders{Limit: 3}),
+}
+
+type review struct {
+	Text string `json:"text" jsonschema:"description=what the customer wrote"`
+}
+
+type verdict struct {
+	Mood   string  `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Score  float64 `json:"score" jsonschema:"minimum=0,maximum=1,description=how sure you are"`
+	Return bool    `json:"returned"`
+}
+
+type note struct {
+	Note string  `json:"note"`
+	Lang *string `json:"lang"`
+}
+
+type parcel struct {
+	Address struct {
+		Street string `json:"street"`
+		Number *int   `json:"number"`
+	} `json:"address"`
+	Tags []string `json:"tags" jsonschema:"minItems=1"`
+}
+
+type orders struct {
+	Limit int `json:"limit" jsonschema:"minimum=1"`
+}
+
+type report struct {
+	Total int      `json:"total" jsonschema:"minimum=0"`
+	Names []string `json:"names"`
+}
+
+func runPredict[In, Out any](in In) func(*testing.T, *setup) string {
+	return func(t *testing.T, s *setup) string {
+		sig := signature.Must(signature.New[In, Out]("Judge the review."))
+		pred, err := module.NewPredict(sig, s.model, nil).Run(t.Context(), in)
+		return show(t, pred, err)
+	}
+}
+
+func runCodeAct[In, Out any](in In) func(*testing.T, *setup) string {
+	return func(t *testing.T, s *setup) string {
+		open := sandbox.NewInProcess
+		if s.isolated {
+			open = sandbox.New
+		}
+		box, err := open(&sandbox.Options{Limits: s.limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer box.Close()
+		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
+		act := module.NewCodeAct(sig, s.model, box, s.handlers.set(t), &module.Options{MaxIters: s.steps})
+		pred, err := act.Run(t.Context(), in)
+		return show(t, pred, err)
+	}
+}
+
+// show is what came of a run.
+func show[Out any](t *testing.T, pred *module.Prediction[Out], err error) string {
+	var b strings.Builder
+	var incomplete *module.IncompleteError
+	switch {
+	case err == nil:
+		answer, err := json.Marshal(pred.Output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		showEnd(&b, pred.Trajectory, "--- prediction ---\n"+string(answer))
+	case pred != nil:
+		t.Error("there is a prediction beside the error")
+	case errors.As(err, &incomplete):
+		showEnd(&b, incomplete.Trajectory, "--- error ---\n"+err.Error())
+	default:
+		t.Errorf("the error is no IncompleteError: %v", err)
+	}
+	return b.String()
+}
+
+func showEnd(b *strings.Builder, t module.Trajectory, end string) {
+	last := t.Steps[len(t.Steps)-1]
+	fmt.Fprintf(b, "--- %s ---\n%s\n", llms.ChatMessageTypeAI, last.Reply)
+	if last.Observation != "" {
+		fmt.Fprintf(b, "--- not sent any more ---\n%s\n", last.Observation)
+	}
+	fmt.Fprintln(b, end)
+	showEffects(b, "effects", t.Effects)
+	showEffects(b, "orphans", t.Orphans)
+}
+
+func showEffects(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) > 0 {
+		fmt.Fprintf(b, "--- %s ---\n", title)
+	}
+	for _, e := range entries {
+		fmt.Fprintf(b, "%s step %d attempt %d: %s(%s) %s %s\n", e.ID, e.Step, e.Attempt, e.Tool, e.Args, e.State, e.Result)
+	}
+}
+
+// handlers are the tools of the scenarios, and how often each was called.
+type handlers struct {
+	mu     sync.Mutex
+	called map[string]int
+}
+
+func (h *handlers) count(name string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.called[name]++
+	return h.called[name]
+}
+
+func (h *handlers) counts() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []string
+	for name, n := range h.called {
+		list = append(list, fmt.Sprintf("%s=%d", name, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+func (h *handlers) String() string {
+	if counts := h.counts(); counts != "" {
+		return "--- handlers called ---\n" + counts + "\n"
+	}
+	return ""
+}
+
+type sent struct {
+	To   string `json:"to"`
+	Text string `json:"text"`
+}
+
+type page struct {
+	Limit int `json:"limit,omitempty" jsonschema:"maximum=10"`
+}
+
+type order struct {
+	Name  string `json:"name"`
+	Total int    `json:"total"`
+}
+
+func (h *handlers) set(t *testing.T) *tools.Set {
+	list := func(_ context.Context, p page) ([]order, error) {
+		h.count("list_orders")
+		all := []order{{"Mole", 1}, {"Rat", 2}, {"Toad", 3}, {"Badger", 4}}
+		return all[:min(p.Limit, len(all))], nil
+	}
+	send := func(_ context.Context, s sent) (string, error) {
+		return fmt.Sprintf("message %d to %s", h.count("send"), s.To), nil
+	}
+	refund := func(_ context.Context, o order) (bool, error) {
+		h.count("refund")
+		return false, fmt.Errorf("there is no order of %s", o.Name)
+	}
+	pay := func(context.Context, order) (bool, error) {
+		h.count("pay")
+		return false, context.DeadlineExceeded
+	}
+	erase := func(context.Context, order) (bool, error) {
+		h.count("erase")
+		return false, tools.Fatal(errors.New("the shop is closed"))
+	}
+	set, err := tools.NewSet(t.Context(),
+		tools.Func("list_orders", "Lists orders.", list, &tools.Hints{Class: tools.Read}),
+		tools.Func("send", "Sends a message.", send, nil),
+		tools.Func("refund", "Refunds an order.", refund, nil),
+		tools.Func("pay", "Pays for an order.", pay, nil),
+		tools.Func("erase", "Erases an order.", erase, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
