@@ -20,6 +20,7 @@ var direct = []string{
 	"github.com/tailscale/hujson",
 	"github.com/tdewolff/parse/v2",
 	"github.com/tmc/langchaingo",
+	"go.uber.org/goleak", // tests only
 	"golang.org/x/sys",
 }
 

@@ -14,11 +14,30 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/examples/internal/testserver"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
 	testserver.Main()
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if left := children(); left != "" {
+			fmt.Println("child processes are left:", left)
+			code = 1
+		}
+		os.Exit(code)
+	}))
+}
+
+// children are the processes that this one has started and not reaped.
+func children() string {
+	var list strings.Builder
+	paths, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil {
+			list.Write(text)
+		}
+	}
+	return list.String()
 }
 
 // openAI is an OpenAI-compatible server that gives scripted replies and keeps
@@ -34,7 +53,10 @@ func newOpenAI(t *testing.T, replies ...string) *openAI {
 	t.Helper()
 	s := &openAI{replies: replies}
 	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		s.Close()
+	})
 	t.Setenv("OPENAI_BASE_URL", s.URL)
 	t.Setenv("OPENAI_API_KEY", "test-key")
 	return s
@@ -188,6 +210,9 @@ func TestFailures(t *testing.T) {
 		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
 		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", ""}, 1, "no answer after 2 steps: the steps are used up"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
+		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},
+		{"unknown tool", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.wipe({})\n```"}, 1, `fs has no tool "wipe"`},
+		{"wrong argument", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.read_text_file({path: 7})\n```"}, 1, "fs.read_text_file: path must be a string, not 7"},
 		{"server dies", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.die({})\n```"}, 1, "ToolError: fs.die:"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
