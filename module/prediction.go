@@ -70,8 +70,8 @@ type Step struct {
 
 // Usage counts what models charge for.
 type Usage struct {
-	Calls        int `json:"calls"`         // to the model
-	InputTokens  int `json:"input_tokens"`  // as far as the provider says
+	Calls        int `json:"calls"`        // to the model
+	InputTokens  int `json:"input_tokens"` // as far as the provider says
 	OutputTokens int `json:"output_tokens"`
 }
 

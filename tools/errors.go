@@ -1,14 +1,17 @@
 package tools
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 )
 
-// Kinds of [ToolError].
+// Kinds of [ToolError]. Each says what is known of the call's effect; see
+// [OutcomeOf].
 const (
-	KindUnknownTool      = "unknown_tool"      // no such tool in the set
+	KindUnknownTool      = "unknown_tool"      // no such tool in the set; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
 	KindDenied           = "denied"            // a policy refused; nothing was done
 	KindFailed           = "failed"            // the tool answered with an error
@@ -16,30 +19,41 @@ const (
 	KindTimeout          = "timeout"           // no answer in time: what was done is unknown
 	KindCancelled        = "cancelled"         // cancelled in flight: what was done is unknown
 	KindUnknown          = "unknown"           // the connection was lost: what was done is unknown
-	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema
+	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
 )
 
 // ToolError is how a failed call looks to the program: it is thrown with these
-// fields as its own properties, and message without any prefix. A [Handler]
-// may return one to set Kind and Data; any other error becomes a ToolError of
-// kind [KindFailed].
+// fields as its own properties, and message without any prefix. A [Handler] or
+// [Policy] may return one to set Kind and Data; any other error becomes a
+// ToolError of kind [KindFailed], or [KindTimeout] or [KindCancelled] if it is
+// one of those of package context or says that it is a timeout.
 type ToolError struct {
-	Tool    string          `json:"tool"`
-	Kind    string          `json:"kind"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
+	Tool    string          `json:"tool"`           // as a program writes it; filled in by the dispatcher
+	Kind    string          `json:"kind"`           // one of the kinds, or a word of the tool's own, which counts as KindFailed
+	Message string          `json:"message"`        // for the model
+	Data    json.RawMessage `json:"data,omitempty"` // what else the tool said; dropped if it is not JSON
 
 	err error // what the host sees and the guest does not
 }
 
+// Error returns the tool and the message.
 func (e *ToolError) Error() string { return fmt.Sprintf("tool %s: %s", e.Tool, e.Message) }
 
 // Unwrap returns the error behind the call's failure, which may say more than
 // the program was told.
 func (e *ToolError) Unwrap() error { return e.err }
 
+// WithCause returns a copy of e with err behind it, for the host's eyes only:
+// it is what Unwrap returns, and no part of it reaches the program.
+func (e *ToolError) WithCause(err error) *ToolError {
+	c := *e
+	c.err = err
+	return &c
+}
+
 // Fatal marks an error that no rewritten program can mend. The program ends,
-// the module asks the model nothing more, and its Run returns err.
+// the module asks the model nothing more, and its Run returns err. Nil stays
+// nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -47,19 +61,20 @@ func Fatal(err error) error {
 	return &fatalError{err}
 }
 
+// IsFatal reports whether err was marked by [Fatal].
+func IsFatal(err error) bool {
+	_, fatal := errors.AsType[*fatalError](err)
+	return fatal
+}
+
 // Hidden marks an error whose text must not reach the model. The program sees
-// that the tool failed and nothing else; the host sees err.
+// that the tool failed, and of which kind the failure is, and nothing else; the
+// host sees err. Nil stays nil.
 func Hidden(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &hiddenError{err}
-}
-
-// IsFatal reports whether err was marked by [Fatal].
-func IsFatal(err error) bool {
-	var f *fatalError
-	return errors.As(err, &f)
 }
 
 type fatalError struct{ err error }
@@ -72,10 +87,41 @@ type hiddenError struct{ err error }
 func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// WithCause returns a copy of e with err behind it, for the host's eyes only:
-// it is what Unwrap returns, and no part of it reaches the program.
-func (e *ToolError) WithCause(err error) *ToolError {
-	c := *e
-	c.err = err
-	return &c
+// asToolError words an error for the program.
+func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
+	te, worded := errors.AsType[*ToolError](err)
+	hidden, secret := errors.AsType[*hiddenError](err)
+	switch {
+	case secret && !(worded && errors.Is(te, hidden)): // marked outside of any wording
+		kind := asToolError(ctx, b, hidden.err).Kind
+		te = &ToolError{Kind: kind, Message: "the tool failed; the reason is not shown", err: err}
+	case !worded:
+		te = wording(ctx, err)
+	case err == error(te):
+		te = te.WithCause(te.err)
+	default:
+		te = te.WithCause(err)
+	}
+	te.Tool = b.Path()
+	te.Kind = cmp.Or(te.Kind, KindFailed)
+	if !json.Valid(te.Data) {
+		te.Data = nil
+	}
+	return te
+}
+
+// wording makes a ToolError of an error that contains none.
+func wording(ctx context.Context, err error) *ToolError {
+	late, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	switch {
+	case ok && late.Timeout():
+		return &ToolError{Kind: KindTimeout, Message: "no answer in time; whether it took effect is unknown", err: err}
+	case errors.Is(err, context.Canceled), ctx.Err() != nil:
+		return &ToolError{Kind: KindCancelled, Message: "cancelled; whether it took effect is unknown", err: err}
+	default:
+		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
+	}
 }

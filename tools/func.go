@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -22,17 +23,14 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 		t.Hints = *h
 	}
 	input, output, err := funcSchemas[In, Out]()
+	if err == nil && fn == nil {
+		err = errors.New("the function is nil")
+	}
 	if err != nil {
 		t.err = fmt.Errorf("tools: tool %q: %w", name, err)
 		return t
 	}
-	t.InputSchema = input.Raw()
-	if output != nil {
-		t.OutputSchema = output.Raw()
-	}
-	if fn != nil {
-		t.Handler = typed(fn, output)
-	}
+	t.InputSchema, t.OutputSchema, t.Handler = input.Raw(), output.Raw(), typed(fn, output)
 	return t
 }
 
@@ -41,23 +39,16 @@ func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 	if inType.Kind() != reflect.Struct {
 		return nil, nil, fmt.Errorf("the argument type %v is not a struct; its fields are the tool's named arguments", inType)
 	}
-	input, err := schema.Of(inType)
-	if err != nil {
+	if outType.Kind() == reflect.Interface {
+		outType = reflect.TypeFor[any]() // its methods say nothing of the JSON that it becomes
+	}
+	if in, err = schema.Of(inType); err != nil {
 		return nil, nil, fmt.Errorf("argument type %v: %w", inType, err)
 	}
-	if opaque(outType) {
-		return input, nil, nil
-	}
-	output, err := schema.Of(outType)
-	if err != nil {
+	if out, err = schema.Of(outType); err != nil {
 		return nil, nil, fmt.Errorf("result type %v: %w", outType, err)
 	}
-	return input, output, nil
-}
-
-// opaque reports whether a Go type says nothing of the JSON it becomes.
-func opaque(t reflect.Type) bool {
-	return t.Kind() == reflect.Interface || t == reflect.TypeFor[json.RawMessage]()
+	return in, out, nil
 }
 
 // typed decodes the arguments, calls fn, and encodes what it returns as its
@@ -68,23 +59,26 @@ func typed[In, Out any](fn func(context.Context, In) (Out, error), output *schem
 		d := json.NewDecoder(bytes.NewReader(args))
 		d.UseNumber()
 		if err := d.Decode(&in); err != nil {
-			return nil, &ToolError{Kind: KindInvalidArguments, Message: err.Error(), err: err}
+			return nil, undecodable(err)
 		}
 		out, err := fn(ctx, in)
 		if err != nil {
 			return nil, err
 		}
-		result, err := encode(out, output)
+		result, err := output.Encode(out)
 		if err != nil {
-			return nil, Fatal(fmt.Errorf("tools: the result cannot be written as JSON: %w", err))
+			te := &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result cannot be written as JSON"}
+			return nil, te.WithCause(err)
 		}
 		return result, nil
 	}
 }
 
-func encode(v any, s *schema.Schema) (json.RawMessage, error) {
-	if s == nil {
-		return json.Marshal(v)
+// undecodable words what only the Go type knows, such as the range of an int8.
+func undecodable(err error) *ToolError {
+	te := &ToolError{Kind: KindInvalidArguments, Message: err.Error()}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		te.Message = fmt.Sprintf("%s does not fit %v: %s", wrong.Field, wrong.Type, wrong.Value)
 	}
-	return s.Encode(v)
+	return te.WithCause(err)
 }

@@ -1,26 +1,29 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
 )
 
 // reserved holds what may not name a global of a program: JavaScript's reserved
-// words, the standard globals, which programs rely on even where goja lacks
-// them, what every object inherits, and the sandbox's own names.
+// words, the standard globals, which programs rely on even where the engine
+// lacks them, the engine's own, which would hide a tool, what every object
+// inherits, and the sandbox's names.
 var reserved = words(`
 	arguments await break case catch class const continue debugger default delete do else enum eval
 	export extends false finally for function if implements import in instanceof interface let new
 	null package private protected public return static super switch this throw true try typeof
 	undefined var void while with yield NaN Infinity async
 
-	globalThis AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Boolean
-	Buffer DataView Date Error EvalError Float32Array Float64Array Function Int16Array Int32Array
-	Int8Array Intl JSON Map Math Number Object Promise Proxy RangeError ReferenceError Reflect RegExp
-	Set SharedArrayBuffer String Symbol SyntaxError Temporal TypeError URIError URL Uint16Array
-	Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent
-	encodeURI encodeURIComponent escape unescape fetch isFinite isNaN parseFloat parseInt process
+	globalThis AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array
+	Boolean Buffer DataView Date Error EvalError FinalizationRegistry Float16Array Float32Array
+	Float64Array Function GoError Int16Array Int32Array Int8Array Intl Iterator JSON Map Math
+	Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set SharedArrayBuffer
+	String Symbol SyntaxError Temporal TypeError URIError URL Uint16Array Uint32Array Uint8Array
+	Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI
+	encodeURIComponent escape unescape fetch isFinite isNaN parseFloat parseInt process
 	queueMicrotask require structuredClone setTimeout clearTimeout setInterval clearInterval
 
 	__proto__ constructor prototype toString toLocaleString valueOf hasOwnProperty isPrototypeOf
@@ -75,11 +78,28 @@ func identifier(text string) string {
 	return b.String()
 }
 
-// unique returns name, or name with the first number that makes it free.
-func unique(name string, taken func(string) bool) string {
-	free := name
-	for n := 2; taken(free); n++ {
-		free = fmt.Sprintf("%s_%d", name, n)
+// precedence orders names: those that can stay as they are come first.
+func precedence(a, b string) int {
+	fits := func(name string) int {
+		if Identifier(name) && !Reserved(name) {
+			return 0
+		}
+		return 1
 	}
+	return cmp.Or(cmp.Compare(fits(a), fits(b)), cmp.Compare(a, b))
+}
+
+// names are the names taken in one place, each with the last number that was
+// put behind it to make another.
+type names map[string]int
+
+// claim takes name, or name with the first number that makes it free.
+func (n names) claim(name string) string {
+	free := name
+	for n[free] > 0 {
+		n[name]++
+		free = fmt.Sprintf("%s_%d", name, n[name])
+	}
+	n[free] = 1
 	return free
 }

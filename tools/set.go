@@ -1,7 +1,10 @@
 package tools
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,8 +48,9 @@ func (b *Binding) Path() string {
 // Check reports how args violate the tool's input schema. Places of args that
 // are not known yet hold null and are named by unknown, as in
 // [schema.Schema.ValidatePartial]; it is nil for the arguments of a real call.
+// Whatever the schema says, arguments are an object.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
-	if b.input == nil {
+	if b.input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 		return anyObject.ValidatePartial(args, unknown)
 	}
 	return b.input.ValidatePartial(args, unknown)
@@ -63,12 +67,15 @@ var anyObject = func() *schema.Schema {
 // NewSet takes a snapshot of the sources' tools.
 //
 // A tool of the host's own (one without a Namespace) whose name is invalid,
-// reserved or taken, or whose schema does not compile, is an error: its author
-// can mend it. Tools in a namespace come from elsewhere and are never lost:
-// they get a valid, unique name, or go without validation, and [Set.Warnings]
-// says so.
+// reserved or taken by another, or whose schema does not compile, is an error:
+// its author can mend it. Tools in a namespace come from elsewhere and are never
+// lost: they get a valid, unique name, or go without validation, and
+// [Set.Warnings] says so. Which name that is depends on what tools there are,
+// and not on their order.
+//
+// The error joins all that is wrong with the tools and what sources returned.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
-	b := builder{members: map[string]bool{}, objects: map[string]string{}}
+	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
 	var errs []error
 	for i, source := range sources {
 		if source == nil {
@@ -76,9 +83,7 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 			continue
 		}
 		list, err := source.Tools(ctx)
-		if err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, err)
 		for _, tool := range list {
 			errs = append(errs, b.add(tool))
 		}
@@ -86,6 +91,7 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	b.nameForeign()
 	return &b.set, nil
 }
 
@@ -127,22 +133,38 @@ func (s *Set) Warnings() []string {
 // builder gathers a Set and keeps its names apart.
 type builder struct {
 	set     Set
-	members map[string]bool   // object NUL member, and object
+	globals names
 	objects map[string]string // namespace → object
+	members map[string]names  // of each object
 }
 
+// add takes in a tool. Its name, if it is in a namespace, is left for later.
 func (b *builder) add(t *Tool) error {
 	switch {
 	case t == nil:
 		return errors.New("tools: a source gave a nil tool")
+	case t.err != nil:
+		return t.err
 	case t.Handler == nil:
 		return fmt.Errorf("tools: %s has no Handler", t.label())
-	case t.Namespace == "":
-		return b.addOwn(t)
-	default:
-		b.addForeign(t)
-		return nil
 	}
+	binding := &Binding{Tool: t}
+	if t.Namespace == "" {
+		if err := b.nameOwn(t.Name); err != nil {
+			return fmt.Errorf("tools: %s: %w", t.label(), err)
+		}
+		binding.Names = []string{t.Name}
+	}
+	input, err := compileInput(t.InputSchema)
+	switch {
+	case err != nil && t.Namespace == "":
+		return fmt.Errorf("tools: %s: input schema: %w", t.label(), err)
+	case err != nil:
+		b.warn("%s: its arguments are not checked: input schema: %v", t.label(), err)
+	}
+	binding.input = input
+	b.set.bindings = append(b.set.bindings, binding)
+	return nil
 }
 
 func (t *Tool) label() string {
@@ -152,33 +174,40 @@ func (t *Tool) label() string {
 	return fmt.Sprintf("tool %q of %q", t.Name, t.Namespace)
 }
 
-func (b *builder) addOwn(t *Tool) error {
+// compileInput returns nil for a schema that is not there or says nothing.
+func compileInput(raw json.RawMessage) (*schema.Schema, error) {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", "true":
+		return nil, nil
+	}
+	return schema.Compile(raw)
+}
+
+func (b *builder) nameOwn(name string) error {
 	switch {
-	case !Identifier(t.Name):
-		return fmt.Errorf("tools: %s: the name is not a JavaScript identifier; %q would be", t.label(), identifier(t.Name))
-	case Reserved(t.Name):
-		return fmt.Errorf("tools: %s: the name is reserved in programs; choose another", t.label())
-	case b.members[t.Name]:
-		return fmt.Errorf("tools: %s: the name is taken by another tool or namespace", t.label())
+	case !Identifier(name):
+		return fmt.Errorf("the name is not a JavaScript identifier; %q would be", identifier(name))
+	case Reserved(name):
+		return errors.New("the name is reserved in programs; choose another")
+	case b.globals.claim(name) != name:
+		return errors.New("another tool has that name; choose another")
 	}
-	input, err := compileInput(t)
-	if err != nil {
-		return fmt.Errorf("tools: %s: input schema: %w", t.label(), err)
-	}
-	b.members[t.Name] = true
-	b.set.bindings = append(b.set.bindings, &Binding{Tool: t, Names: []string{t.Name}, input: input})
 	return nil
 }
 
-func (b *builder) addForeign(t *Tool) {
-	binding := &Binding{Tool: t, Object: b.object(t.Namespace)}
-	binding.Names = b.memberNames(binding.Object, t)
-	input, err := compileInput(t)
-	if err != nil {
-		b.warn("%s: its arguments are not checked: input schema: %v", t.label(), err)
+// nameForeign names the tools in namespaces: first those that can keep the
+// names they have, the others in alphabetical order, so that a tool that comes
+// or moves does not take the name of another.
+func (b *builder) nameForeign() {
+	own := func(t *Binding) bool { return t.Namespace == "" }
+	foreign := slices.DeleteFunc(slices.Clone(b.set.bindings), own)
+	slices.SortStableFunc(foreign, func(x, y *Binding) int {
+		return cmp.Or(precedence(x.Namespace, y.Namespace), precedence(x.Name, y.Name))
+	})
+	for _, binding := range foreign {
+		binding.Object = b.object(binding.Namespace)
+		binding.Names = b.memberNames(binding.Object, binding.Tool)
 	}
-	binding.input = input
-	b.set.bindings = append(b.set.bindings, binding)
 }
 
 // object returns the global object of a namespace.
@@ -190,39 +219,28 @@ func (b *builder) object(namespace string) string {
 	if Reserved(object) {
 		object += "_"
 	}
-	object = unique(object, func(name string) bool { return b.members[name] })
+	object = b.globals.claim(object)
 	if object != namespace {
 		b.warn("namespace %q is called %s in programs", namespace, object)
 	}
-	b.members[object] = true
 	b.objects[namespace] = object
+	b.members[object] = names{"__proto__": 1} // would be the object's prototype
 	return object
 }
 
 // memberNames returns the names of a tool in its object.
 func (b *builder) memberNames(object string, t *Tool) []string {
-	taken := func(name string) bool { return name == "__proto__" || b.members[object+"\x00"+name] }
-	name := unique(identifier(t.Name), taken)
-	names := []string{name}
-	b.members[object+"\x00"+name] = true
-	switch {
-	case name == t.Name:
-	case Identifier(t.Name) || taken(t.Name):
-		b.warn("%s is called %s.%s in programs, because its own name is taken or reserved", t.label(), object, name)
-	default:
-		names = append(names, t.Name)
-		b.members[object+"\x00"+t.Name] = true
+	taken, wanted := b.members[object], identifier(t.Name)
+	name := taken.claim(wanted)
+	if name != wanted {
+		b.warn("%s is called %s.%s in programs, because the name %s is taken or reserved", t.label(), object, name, wanted)
 	}
-	return names
+	if wanted == t.Name || taken[t.Name] > 0 {
+		return []string{name}
+	}
+	return []string{name, taken.claim(t.Name)}
 }
 
 func (b *builder) warn(format string, args ...any) {
 	b.set.warnings = append(b.set.warnings, fmt.Sprintf(format, args...))
-}
-
-func compileInput(t *Tool) (*schema.Schema, error) {
-	if t.InputSchema == nil {
-		return nil, nil
-	}
-	return schema.Compile(t.InputSchema)
 }

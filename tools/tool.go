@@ -24,7 +24,7 @@ type Tool struct {
 	Description string
 
 	// InputSchema is the JSON Schema of the one argument, which is always an
-	// object. Nil means that any object is accepted.
+	// object. Nil means that any object is accepted; so do null and true.
 	InputSchema json.RawMessage
 
 	// OutputSchema is the JSON Schema of the result; nil where none is known,
@@ -41,44 +41,15 @@ type Tool struct {
 }
 
 // Handler performs one call. The arguments have been validated against the
-// tool's InputSchema. The result is JSON; nil stands for undefined.
+// tool's InputSchema and are not to be modified. The result is JSON; nil stands
+// for undefined.
 //
 // An error goes to the program as a [ToolError], which the model reads and may
 // act on; wrap it with [Hidden] to keep its text from the model, or with
-// [Fatal] to end the whole run.
+// [Fatal] to end the whole run. What kind of error it is says whether the call
+// may be repeated, so an error from which it is not clear whether anything was
+// done should be a ToolError of kind [KindUnknown]. A panic counts as one.
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
-
-// Class says what it means to call a tool twice. It is set by the host, never
-// by what a server claims of itself.
-type Class int
-
-const (
-	// Effect is a tool whose repetition matters: a mail sent twice is two
-	// mails. It is the default.
-	Effect Class = iota
-	// Idempotent is a tool whose exact repetition changes nothing more.
-	Idempotent
-	// Read is a tool that changes nothing.
-	Read
-)
-
-// Hints is what the host knows of a tool beyond its schema.
-type Hints struct {
-	// Class says what a repeated call means. The zero value is Effect.
-	Class Class
-
-	// Destructive marks a tool whose effect cannot be undone. Policies read it.
-	Destructive bool
-
-	// Repeatable marks an Effect that may be repeated at will, such as
-	// appending to a scratch log.
-	Repeatable bool
-
-	// Identity names the arguments that say which effect a call is; nil means
-	// all of them. A mail tool whose text is regenerated on every attempt has
-	// the identity {"to", "subject"}.
-	Identity []string
-}
 
 // Source supplies tools to a [Set]: a [Tool] itself, or a group of MCP servers.
 type Source interface {
@@ -86,10 +57,6 @@ type Source interface {
 	Tools(ctx context.Context) ([]*Tool, error)
 }
 
-// Tools returns the tool itself, which makes a Tool a [Source].
-func (t *Tool) Tools(context.Context) ([]*Tool, error) {
-	if t.err != nil {
-		return nil, t.err
-	}
-	return []*Tool{t}, nil
-}
+// Tools returns the tool itself, which makes a Tool a [Source]. The error is
+// always nil.
+func (t *Tool) Tools(context.Context) ([]*Tool, error) { return []*Tool{t}, nil }

@@ -1,84 +1,47 @@
 package journal
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/writ-go/writ/tools"
 )
 
-// State is what is known of a recorded call.
-type State string
-
-// The states of an [Entry].
-const (
-	Intended   State = "intended"   // issued, not yet with the tool
-	Dispatched State = "dispatched" // with the tool, no answer yet
-	OK         State = "ok"         // done
-	Rejected   State = "rejected"   // provably not done: a policy refused, the server could not be reached
-	Failed     State = "failed"     // the tool answered with an error
-	Unknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
-)
-
-// Entry is one call in the record.
-type Entry struct {
-	ID      string // E1, E2, … as the model reads it
-	Step    int    // from 1
-	Attempt int    // within the step, from 1
-	Tool    string // as a program writes it: mail.send
-	Class   tools.Class
-	Args    json.RawMessage
-	State   State
-	Result  json.RawMessage
-	Err     error // of calls that did not end well
-}
-
-// Journal is the record of one run, kept in memory. The zero value is not
-// usable; see [New]. It is safe for concurrent use.
+// Journal is the record of one run, kept in memory. It is made by [New], and
+// safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	entries []*entry
 	logs    [][]*entry // of the open step's attempts: what each issued, in order
 	step    int
-	clock   int // counts dispatches and settlements, to tell "after" from "beside"
-}
-
-type entry struct {
-	Entry
-	journal    *Journal
-	key        string
-	server     string
-	effect     bool // repeating it matters
-	dispatched int  // the journal's clock; 0: not yet
-	settled    int
-	consumedBy int // the last attempt that took this record, or made the call
+	clock   int // counts calls made and ended, to tell "after" from "beside"
 }
 
 // New returns an empty journal whose first step is open.
 func New() *Journal { return &Journal{step: 1} }
 
-// Attempt starts an attempt at the open step: one program. Calls of an earlier
-// attempt that have not been settled by now count as unknown.
+// Attempt starts an attempt at the open step: one program. The one before ends:
+// of its calls, those that are with the tool count as unknown until the answer
+// comes, and the others are not made any more.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, e := range j.entries {
-		e.giveUp()
-	}
+	j.giveUp()
 	j.logs = append(j.logs, nil)
-	return &Attempt{journal: j, number: len(j.logs)}
+	return &Attempt{journal: j, step: j.step, number: len(j.logs)}
 }
 
 // Accept closes the step: its program has finished and what it gave was
-// accepted. Its effects that the last attempt did not take up are orphans:
-// done on behalf of a program that was then rewritten without them.
+// accepted. It returns the orphans: effects, other than repeatable ones, that
+// the last attempt did not take up. They were done on behalf of a program that
+// was then rewritten without them.
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	last := len(j.logs)
+	j.giveUp()
 	for _, e := range j.entries {
-		if e.Step == j.step && e.effect && e.State == OK && e.consumedBy != last {
+		if e.Step == j.step && e.done() && e.takenBy != len(j.logs) {
 			orphans = append(orphans, e.Entry)
 		}
 	}
@@ -86,10 +49,22 @@ func (j *Journal) Accept() (orphans []Entry) {
 	return orphans
 }
 
-// Open returns the effects of the open step, all its attempts together, in
-// order of issue: what a rewritten program has to reckon with.
+// giveUp ends the calls that are under way.
+func (j *Journal) giveUp() {
+	for _, e := range j.entries {
+		switch e.State {
+		case Intended:
+			e.settle(Rejected)
+		case Dispatched:
+			e.settle(Unknown)
+		}
+	}
+}
+
+// Open returns the calls of the open step that are no reads, all its attempts
+// together, in order of issue: what a rewritten program has to reckon with.
 func (j *Journal) Open() []Entry {
-	return j.list(func(e *entry) bool { return e.Step == j.step })
+	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
 }
 
 // Entries returns every recorded call, in order of issue.
@@ -112,12 +87,17 @@ func (j *Journal) list(keep func(*entry) bool) []Entry {
 // Attempt is the [tools.Ledger] of one program.
 type Attempt struct {
 	journal *Journal
-	number  int
+	step    int
+	number  int // from 1
 }
 
 var _ tools.Ledger = (*Attempt)(nil)
 
-// Issue implements [tools.Ledger].
+// errOver answers a program that still makes calls when the next one has begun.
+var errOver = errors.New("journal: the program that made this call has ended")
+
+// Issue implements [tools.Ledger]. The error is a *[tools.HoldError] or
+// [tools.Fatal]: an *[UnknownError], or that another attempt has begun.
 func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	key, err := keyOf(c)
 	if err != nil {
@@ -126,6 +106,9 @@ func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if a.step != j.step || a.number != len(j.logs) {
+		return nil, tools.Fatal(errOver)
+	}
 	e, err := a.match(c, key)
 	if err != nil {
 		return nil, err
@@ -134,66 +117,22 @@ func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	if live {
 		e = j.add(c, key, a.number)
 	}
-	e.consumedBy = a.number
+	e.takenBy = a.number
 	j.logs[a.number-1] = append(j.logs[a.number-1], e)
 	return ticket{e, live}, nil
 }
 
 func (j *Journal) add(c tools.Call, key string, attempt int) *entry {
+	hints := c.Tool.Hints
 	e := &entry{
 		Entry: Entry{
 			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: j.step, Attempt: attempt,
-			Tool: c.Tool.Path(), Class: c.Tool.Hints.Class, Args: c.Args, State: Intended,
+			Tool: c.Tool.Path(), Class: hints.Class, Args: c.Args, State: Intended,
 		},
-		journal: j, key: key, server: c.Tool.Namespace,
-		effect: c.Tool.Hints.Class == tools.Effect && !c.Tool.Hints.Repeatable,
+		journal: j, key: key, said: said(c.Repeat), server: c.Tool.Namespace,
+		issued: j.tick(),
+		effect: hints.Class != tools.Read && !hints.Repeatable,
 	}
 	j.entries = append(j.entries, e)
 	return e
-}
-
-// ticket is an entry as the attempt that issued it sees it.
-type ticket struct {
-	*entry
-	live bool
-}
-
-// Recorded implements [tools.Entry].
-func (t ticket) Recorded() (json.RawMessage, error, bool) {
-	if t.live {
-		return nil, nil, false
-	}
-	return t.Result, t.Err, true
-}
-
-// Dispatched implements [tools.Entry].
-func (t ticket) Dispatched() error {
-	t.journal.mu.Lock()
-	defer t.journal.mu.Unlock()
-	if t.State != Intended {
-		return fmt.Errorf("journal: %s: the program that made this call has ended", t.ID)
-	}
-	t.State = Dispatched
-	t.journal.clock++
-	t.entry.dispatched = t.journal.clock
-	return nil
-}
-
-// Settled implements [tools.Entry]. A late answer still counts: it is what
-// happened.
-func (t ticket) Settled(result json.RawMessage, err error) {
-	t.journal.mu.Lock()
-	defer t.journal.mu.Unlock()
-	t.State, t.Result, t.Err = stateOf(err), result, err
-	t.journal.clock++
-	t.settled = t.journal.clock
-}
-
-func (e *entry) giveUp() {
-	switch e.State {
-	case Intended:
-		e.State = Rejected
-	case Dispatched:
-		e.State = Unknown
-	}
 }

@@ -2,33 +2,34 @@ package journal
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/writ-go/writ/tools"
 )
 
-// match decides what becomes of a call: the entry whose outcome answers it, nil
-// to run it, or an error that ends the attempt.
+// match decides what becomes of a call, by the rules of the package comment:
+// the entry whose outcome answers it, nil to make it, or an error that ends the
+// attempt.
 func (a *Attempt) match(c tools.Call, key string) (*entry, error) {
 	if c.Tool.Hints.Class == tools.Read {
 		return a.recordedRead(key), nil
 	}
-	if e := a.find(key, func(e *entry) bool { return e.State == Unknown }); e != nil {
-		return nil, a.retryUnknown(c, e)
+	if err := a.journal.unknown(c, key); err != nil {
+		return nil, err
 	}
-	if c.Repeat != nil {
-		return a.answer(c)
+	if e, err := a.journal.answer(c); e != nil || err != nil {
+		return e, err
 	}
-	done := a.find(key, func(e *entry) bool { return e.State == OK && e.consumedBy != a.number })
+	done := a.untaken(key, said(c.Repeat))
 	if done == nil {
 		return nil, nil
 	}
 	if before := a.skipped(done); before != nil {
-		return nil, hold(c, done, before)
+		return nil, hold(c, "%s did exactly this, but after %s %s, which this program has not called; "+
+			"call that first, or pass {same: %q} as the second argument to take the recorded result, or {again: %q} to do it again",
+			done.ID, before.ID, describe(before.Tool, before.Args), done.ID, done.ID)
 	}
 	return done, nil
 }
@@ -40,11 +41,12 @@ func (a *Attempt) recordedRead(key string) *entry {
 	logs := a.journal.logs
 	mine := logs[a.number-1]
 	for _, log := range logs[:a.number-1] {
-		if len(log) <= len(mine) || log[len(mine)].key != key || log[len(mine)].State != OK {
+		if len(log) <= len(mine) || !samePrefix(mine, log) {
 			continue
 		}
-		if samePrefix(mine, log) && slices.ContainsFunc(log[len(mine):], func(e *entry) bool { return e.effect }) {
-			return log[len(mine)]
+		read, rest := log[len(mine)], log[len(mine)+1:]
+		if read.key == key && read.State == OK && slices.ContainsFunc(rest, (*entry).acted) {
+			return read
 		}
 	}
 	return nil
@@ -59,67 +61,113 @@ func samePrefix(mine, log []*entry) bool {
 	return true
 }
 
-// retryUnknown says why a call that may have happened already is not made
-// again; nil if it may be.
-func (a *Attempt) retryUnknown(c tools.Call, e *entry) error {
-	later := func(o *entry) bool { return o.server == e.server && o.effect && o.dispatched > e.dispatched }
-	if c.Tool.Hints.Class == tools.Idempotent && !slices.ContainsFunc(a.journal.entries, later) {
-		e.State = Rejected // resolved: the repetition, under a new entry, stands for both
-		return nil
-	}
+// unknown refuses a call that may have happened already.
+func (j *Journal) unknown(c tools.Call, key string) error {
 	if c.Tool.Hints.Repeatable {
 		return nil
 	}
-	return tools.Fatal(&UnknownError{Entry: e.Entry})
+	idempotent := c.Tool.Hints.Class == tools.Idempotent
+	for _, e := range j.entries {
+		if e.key != key || e.State != Unknown || idempotent && (j.resolved(e) || !j.followed(e)) {
+			continue
+		}
+		return tools.Fatal(&UnknownError{Entry: e.Entry})
+	}
+	return nil
 }
 
-// answer does what the program says about a call that was held.
-func (a *Attempt) answer(c tools.Call) (*entry, error) {
-	if c.Repeat.Same == "" {
-		return nil, nil // again or distinct: run it
+// resolved reports whether an unknown call of an idempotent tool was made again
+// and done: that stands for both.
+func (j *Journal) resolved(e *entry) bool {
+	return slices.ContainsFunc(j.entries, func(o *entry) bool {
+		return o.key == e.key && o.State == OK && o.issued > e.issued
+	})
+}
+
+// followed reports whether there was another effect on e's server after e, which
+// doing e once more might undo.
+func (j *Journal) followed(e *entry) bool {
+	return slices.ContainsFunc(j.entries, func(o *entry) bool {
+		return o.key != e.key && o.server == e.server && o.acted() && e.before(o)
+	})
+}
+
+// answer returns the entry that a program names as the same call, if it does. The
+// error is that there is none of a name.
+func (j *Journal) answer(c tools.Call) (*entry, error) {
+	if c.Repeat == nil {
+		return nil, nil
 	}
-	for _, e := range a.journal.entries {
-		if e.ID == c.Repeat.Same && e.Tool == c.Tool.Path() && e.State == OK {
-			return e, nil
+	ids := slices.Clone(c.Repeat.Distinct)
+	for _, id := range []string{c.Repeat.Again, c.Repeat.Same} {
+		if id != "" {
+			ids = append(ids, id)
 		}
 	}
-	return nil, &tools.HoldError{
-		Call:    describe(c.Tool.Path(), c.Args),
-		Message: fmt.Sprintf("there is no finished call of %s under the name %q", c.Tool.Path(), c.Repeat.Same),
+	var e *entry
+	for _, id := range ids {
+		if e = j.named(id, c); e == nil {
+			return nil, hold(c, "there is no call of %s under the name %q", c.Tool.Path(), id)
+		}
 	}
+	switch {
+	case c.Repeat.Same == "":
+		return nil, nil
+	case e.State != OK:
+		return nil, hold(c, "%s is not done but %s, so it has no record to take", e.ID, e.State)
+	}
+	return e, nil
+}
+
+// said is what a program says of a repeat that it wants to be made, as one text;
+// "" for nothing.
+func said(r *tools.Repeat) string {
+	if r == nil || r.Again == "" && len(r.Distinct) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q %q", r.Again, r.Distinct)
+}
+
+// named returns the entry of a name, if that is a call of the same tool.
+func (j *Journal) named(id string, c tools.Call) *entry {
+	i := slices.IndexFunc(j.entries, func(e *entry) bool { return e.ID == id && e.Tool == c.Tool.Path() })
+	if i < 0 {
+		return nil
+	}
+	return j.entries[i]
+}
+
+// untaken returns the first call with this key that is done in the open step and
+// that this attempt has neither made nor taken the record of. What a program
+// repeats on purpose is answered only by a repeat made with the same words: a
+// program that is run again means the same as the first time.
+func (a *Attempt) untaken(key, said string) *entry {
+	return a.first(func(e *entry) bool {
+		return e.key == key && e.State == OK && e.takenBy != a.number && (said == "" || e.said == said)
+	})
 }
 
 // skipped returns an effect that was done before e on the same server and that
 // this attempt has not come to: to answer with e now would put the two in the
-// wrong order.
+// wrong order. The host's own tools count as one server.
 func (a *Attempt) skipped(e *entry) *entry {
-	i := slices.IndexFunc(a.journal.entries, func(o *entry) bool {
-		return o != e && o.Step == e.Step && o.server == e.server && o.effect && o.State == OK &&
-			o.consumedBy != a.number && e.dispatched > o.settled
+	return a.first(func(o *entry) bool {
+		return o.server == e.server && o.done() && o.takenBy != a.number && o.before(e)
 	})
-	if i < 0 {
-		return nil
-	}
-	return a.journal.entries[i]
 }
 
-// find returns the open step's first entry with this key that fits.
-func (a *Attempt) find(key string, fits func(*entry) bool) *entry {
+// first returns the first entry of the open step that fits.
+func (a *Attempt) first(fits func(*entry) bool) *entry {
 	for _, e := range a.journal.entries {
-		if e.Step == a.journal.step && e.key == key && fits(e) {
+		if e.Step == a.step && fits(e) {
 			return e
 		}
 	}
 	return nil
 }
 
-func hold(c tools.Call, done, before *entry) error {
-	return &tools.HoldError{
-		Call: describe(c.Tool.Path(), c.Args),
-		Message: fmt.Sprintf("%s did exactly this, but after %s %s, which this program has not called; "+
-			"call that first, or pass {same: %q} as the second argument to take the recorded result, or {again: %q} to do it again",
-			done.ID, before.ID, describe(before.Tool, before.Args), done.ID, done.ID),
-	}
+func hold(c tools.Call, format string, args ...any) error {
+	return &tools.HoldError{Call: describe(c.Tool.Path(), c.Args), Message: fmt.Sprintf(format, args...)}
 }
 
 func describe(tool string, args json.RawMessage) string {
@@ -131,55 +179,19 @@ func describe(tool string, args json.RawMessage) string {
 }
 
 // UnknownError ends a run: a program wants to make a call that may have
-// happened already, and neither the model nor the journal can know.
-type UnknownError struct{ Entry Entry }
+// happened already, and neither the model nor the journal can know. It is what
+// [Attempt.Issue] returns, marked as [tools.Fatal].
+type UnknownError struct {
+	Entry Entry // the earlier call
+}
 
+// Error says what to do about it.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("journal: %s %s got no answer and may have taken effect; it is not made again. "+
-		"Find out what happened, or declare the tool idempotent", e.Entry.ID, describe(e.Entry.Tool, e.Entry.Args))
-}
-
-// stateOf says what the way a call ended tells of its effect.
-func stateOf(err error) State {
-	var te *tools.ToolError
-	if err == nil {
-		return OK
+	call := e.Entry.ID + " " + describe(e.Entry.Tool, e.Entry.Args)
+	if e.Entry.Class == tools.Idempotent {
+		return fmt.Sprintf("journal: %s got no answer and may have taken effect; another effect on its server followed, "+
+			"so it is not made again. Find out what happened", call)
 	}
-	if !errors.As(err, &te) {
-		return Unknown // a fatal error says nothing of what was done before
-	}
-	switch te.Kind {
-	case tools.KindUnknownTool, tools.KindInvalidArguments, tools.KindDenied, tools.KindUnavailable:
-		return Rejected
-	case tools.KindTimeout, tools.KindCancelled, tools.KindUnknown:
-		return Unknown
-	case tools.KindInvalidResult:
-		return OK // done; the record answers with the same complaint
-	default:
-		return Failed
-	}
-}
-
-// keyOf says which effect a call is: server, tool and identity arguments, in a
-// canonical form.
-func keyOf(c tools.Call) (string, error) {
-	var args map[string]any
-	d := json.NewDecoder(bytes.NewReader(c.Args))
-	d.UseNumber() // 2^53+1 and 2^53 are different arguments
-	if err := d.Decode(&args); err != nil {
-		return "", fmt.Errorf("journal: arguments of %s: %w", c.Tool.Path(), err)
-	}
-	if id := c.Tool.Hints.Identity; id != nil {
-		for name := range args {
-			if !slices.Contains(id, name) {
-				delete(args, name)
-			}
-		}
-	}
-	canonical, err := json.Marshal([]any{c.Tool.Namespace, c.Tool.Name, args})
-	if err != nil {
-		return "", fmt.Errorf("journal: arguments of %s: %w", c.Tool.Path(), err)
-	}
-	sum := sha256.Sum256(canonical)
-	return string(sum[:]), nil
+	return fmt.Sprintf("journal: %s got no answer and may have taken effect; it is not made again. "+
+		"Find out what happened, or declare the tool idempotent", call)
 }

@@ -1,0 +1,8 @@
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
+declare const fs: {
+  /** Read a file as text. */
+  read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
+  /** List a directory. */
+  list(args?: {path?: string /* default "." */}): Promise<string[]>;
+  roots(): Promise<{content: string}>;
+};

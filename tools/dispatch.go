@@ -1,0 +1,219 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// Dispatcher takes the calls of one run down the chain: validate, look up in
+// the ledger, policies, record, handler, record. It is what a sandbox uses. It
+// is safe for concurrent use.
+type Dispatcher struct {
+	bindings []*Binding
+	policies []Policy
+	ledger   Ledger
+}
+
+// Dispatcher returns the chain for one run. A nil ledger records nothing.
+func (s *Set) Dispatcher(l Ledger) *Dispatcher {
+	if s == nil {
+		return &Dispatcher{}
+	}
+	return &Dispatcher{bindings: s.bindings, policies: s.policies, ledger: l}
+}
+
+// Issued is a call that has been validated and looked up.
+type Issued struct {
+	// Recorded says that the ledger has the outcome and nothing will be done.
+	Recorded bool
+
+	// Perform performs the call, on any goroutine, and must be called once. Its
+	// error is a *[ToolError] for the program, or ends the run: a *[HoldError]
+	// or a [Fatal] error.
+	Perform func(ctx context.Context) (json.RawMessage, error)
+}
+
+// Issue takes in one call; tool is an index into [Set.Bindings]. It validates
+// the arguments and consults the ledger, which is quick, and must be called in
+// the order in which the program makes its calls. What is wrong with the call
+// is told by Perform.
+func (d *Dispatcher) Issue(c Call, tool int) Issued {
+	if tool < 0 || tool >= len(d.bindings) {
+		return answer(nil, &ToolError{Kind: KindUnknownTool, Message: "there is no such tool"})
+	}
+	c.Tool = d.bindings[tool]
+	if findings := c.Tool.Check(c.Args, nil); len(findings) > 0 {
+		return answer(nil, invalidArguments(c.Tool, "", findings))
+	}
+	f := &flight{call: c}
+	if d.ledger != nil {
+		entry, err := d.ledger.Issue(c)
+		if err != nil {
+			return answer(nil, ending(err))
+		}
+		if result, err, ok := entry.Recorded(); ok {
+			recorded := answer(result, err)
+			recorded.Recorded = true
+			return recorded
+		}
+		f.entry = entry
+	}
+	return Issued{Perform: func(ctx context.Context) (json.RawMessage, error) { return f.perform(ctx, d.policies) }}
+}
+
+// answer is a call whose end is known before it is made.
+func answer(result json.RawMessage, err error) Issued {
+	return Issued{Perform: func(context.Context) (json.RawMessage, error) { return result, err }}
+}
+
+// ending is a ledger's error as one that ends the run.
+func ending(err error) error {
+	if hold, ok := errors.AsType[*HoldError](err); ok {
+		return hold
+	}
+	return Fatal(err)
+}
+
+func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *ToolError {
+	lines := make([]string, len(findings))
+	for i, f := range findings {
+		lines[i] = f.String()
+	}
+	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + strings.Join(lines, "; ")}
+}
+
+// flight is one call being made. Policies may let it reach the handler never,
+// once or often; it stands for the most that any of these tries may have done.
+type flight struct {
+	call  Call
+	entry Entry // nil without a ledger
+
+	mu      sync.Mutex
+	pending int // tries without an answer yet
+	did     Outcome
+}
+
+// errEnded answers calls of a run that is over.
+var errEnded = &ToolError{Kind: KindDenied, Message: "the run ended before the call was made"}
+
+// perform takes the call through the policies. Whatever happens, the entry is
+// settled.
+func (f *flight) perform(ctx context.Context, policies []Policy) (json.RawMessage, error) {
+	result, err := f.chain(ctx, policies)
+	if err == nil && len(result) > 0 && !json.Valid(result) {
+		err = &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result is not JSON"}
+	}
+	if err != nil && !IsFatal(err) {
+		err = f.honest(asToolError(ctx, f.call.Tool, err))
+	}
+	if err != nil || len(result) == 0 {
+		result = nil
+	}
+	if f.entry != nil {
+		f.entry.Settled(result, err)
+	}
+	return result, err
+}
+
+func (f *flight) chain(ctx context.Context, policies []Policy) (result json.RawMessage, err error) {
+	defer f.recovered(&err, KindDenied, "a policy broke down")
+	if ctx.Err() != nil {
+		return nil, errEnded
+	}
+	caller := Caller(CallerFunc(f.try))
+	for i := len(policies) - 1; i >= 0; i-- {
+		caller = policies[i](caller)
+	}
+	return caller.Call(ctx, f.call)
+}
+
+// try calls the handler, with the arguments of c, which policies may have
+// changed.
+func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
+	b := f.call.Tool
+	if !bytes.Equal(c.Args, f.call.Args) {
+		if findings := b.Check(c.Args, nil); len(findings) > 0 {
+			return nil, invalidArguments(b, "as changed by a policy: ", findings)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, errEnded
+	}
+	if err := f.begin(); err != nil {
+		return nil, Fatal(err)
+	}
+	result, err := f.handle(ctx, c.Args)
+	if err != nil && !IsFatal(err) {
+		err = asToolError(ctx, b, err)
+	}
+	f.end(err)
+	return result, err
+}
+
+func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
+	defer f.recovered(&err, KindUnknown, "the tool broke down; whether it took effect is unknown")
+	return f.call.Tool.Handler(ctx, args)
+}
+
+// recovered, when deferred, turns a panic into an error.
+func (f *flight) recovered(err *error, kind, message string) {
+	if p := recover(); p != nil {
+		cause := fmt.Errorf("tools: %s panicked: %v\n%s", f.call.Tool.Path(), p, debug.Stack())
+		*err = &ToolError{Kind: kind, Message: message, err: cause}
+	}
+}
+
+func (f *flight) begin() error {
+	if f.entry != nil {
+		if err := f.entry.Dispatched(); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending++
+	return nil
+}
+
+func (f *flight) end(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending--
+	f.did = max(f.did, OutcomeOf(err))
+}
+
+// outcome is the most that the tries may have done by now.
+func (f *flight) outcome() Outcome {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pending > 0 {
+		return max(f.did, MaybeDone)
+	}
+	return f.did
+}
+
+// honest keeps an error from claiming less than the tries may have done: a
+// policy may have refused a result, or have failed to repeat what timed out.
+func (f *flight) honest(te *ToolError) *ToolError {
+	did := f.outcome()
+	if OutcomeOf(te) >= did {
+		return te
+	}
+	switch did {
+	case Done:
+		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
+	case MaybeDone:
+		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
+	default:
+		te.Kind = KindFailed
+	}
+	return te
+}

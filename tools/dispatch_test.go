@@ -1,0 +1,484 @@
+package tools_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// trace is a list of what happened. Its nil value forgets.
+type trace struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (tr *trace) add(format string, args ...any) {
+	if tr == nil {
+		return
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.lines = append(tr.lines, fmt.Sprintf(format, args...))
+}
+
+func (tr *trace) String() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return strings.Join(tr.lines, ", ")
+}
+
+// traced is a policy that says when it is passed, both ways.
+func traced(name string, tr *trace) tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			tr.add("%s in", name)
+			defer tr.add("%s out", name)
+			return next.Call(ctx, c)
+		})
+	}
+}
+
+// policy is one call's worth of a policy.
+func policy(f func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error)) tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) { return f(ctx, c, next) })
+	}
+}
+
+// ledger is a tools.Ledger, and its own entry, that traces.
+type ledger struct {
+	trace
+	recorded   json.RawMessage
+	issue      error
+	dispatched error
+}
+
+func (l *ledger) Issue(c tools.Call) (tools.Entry, error) {
+	l.add("issue %d %s%s", c.ID, c.Tool.Path(), c.Args)
+	return l, l.issue
+}
+
+func (l *ledger) Recorded() (json.RawMessage, error, bool) { return l.recorded, nil, l.recorded != nil }
+
+func (l *ledger) Dispatched() error {
+	l.add("dispatched")
+	return l.dispatched
+}
+
+func (l *ledger) Settled(result json.RawMessage, err error) {
+	l.add("settled %s", outcome(result, err))
+}
+
+const schemaN = `{"type":"object","properties":{"n":{"type":"integer"}}}`
+
+// tool counts in l how often it is called, and answers in turn.
+func tool(l *ledger, answers ...error) *tools.Tool {
+	next := 0
+	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN), Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+		l.add("handler %s", args)
+		if next < len(answers) {
+			next++
+			return nil, answers[next-1]
+		}
+		return json.RawMessage(`"ok"`), nil
+	}}
+}
+
+func denied(message string) error {
+	return &tools.ToolError{Kind: tools.KindDenied, Message: message}
+}
+
+func TestChain(t *testing.T) {
+	t.Parallel()
+	deny := policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {
+		return json.RawMessage(`1`), denied("not today")
+	})
+	change := func(args string) tools.Policy {
+		return policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+			c.Args, c.Tool = json.RawMessage(args), nil
+			return next.Call(ctx, c)
+		})
+	}
+	retry := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		if result, err := next.Call(ctx, c); err == nil {
+			return result, nil
+		}
+		return next.Call(ctx, c)
+	})
+	withhold := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		if _, err := next.Call(ctx, c); err != nil && tools.IsFatal(err) {
+			return nil, err
+		}
+		return nil, denied("it is secret")
+	})
+	instead := func(result string) tools.Policy {
+		return policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {
+			return json.RawMessage(result), nil
+		})
+	}
+	timeout := context.DeadlineExceeded
+	unavailable := &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}
+	tests := []struct {
+		name     string
+		answers  []error
+		policies []tools.Policy
+		ledger   *ledger // nil for one that agrees to everything
+		args     string
+		want     string // what is traced
+		end      string // how the call ends for the program
+	}{
+		{name: "order", policies: []tools.Policy{traced("a", nil), traced("b", nil)},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
+		{name: "invalid", args: `{"n":"x"}`, end: `t invalid_arguments: n must be an integer, not "x"`},
+		{name: "recorded", ledger: &ledger{recorded: []byte(`"old"`)}, policies: []tools.Policy{deny},
+			want: `issue 7 t{"n":1}`, end: `"old"`},
+		{name: "held", ledger: &ledger{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
+			want: `issue 7 t{"n":1}`, end: `other: t({}) was held: say what you mean`},
+		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`, end: `fatal: disk full`},
+		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`, end: `fatal: tool : no`},
+		{name: "intent not recorded", ledger: &ledger{dispatched: errors.New("disk full")},
+			want: `issue 7 t{"n":1}, dispatched, settled fatal: disk full`, end: `fatal: disk full`},
+		{name: "refused", policies: []tools.Policy{deny},
+			want: `issue 7 t{"n":1}, settled t denied: not today`, end: `t denied: not today`},
+		{name: "changed", policies: []tools.Policy{change(`{"n":2}`)},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":2}, settled "ok"`, end: `"ok"`},
+		{name: "changed for the worse", policies: []tools.Policy{change(`{"n":"x"}`)},
+			want: `issue 7 t{"n":1}, settled t invalid_arguments: as changed by a policy: n must be an integer, not "x"`,
+			end:  `t invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
+		{name: "answered by a policy", policies: []tools.Policy{instead(`2`)}, want: `issue 7 t{"n":1}, settled 2`, end: `2`},
+		{name: "undefined", policies: []tools.Policy{instead(``)}, want: `issue 7 t{"n":1}, settled undefined`, end: `undefined`},
+		{name: "result is not JSON", policies: []tools.Policy{instead(`{`)},
+			want: `issue 7 t{"n":1}, settled t invalid_result: the call was made, but its result is not JSON`,
+			end:  `t invalid_result: the call was made, but its result is not JSON`},
+		{name: "retried", policies: []tools.Policy{retry}, answers: []error{unavailable},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
+		{name: "retried in vain", policies: []tools.Policy{retry}, answers: []error{unavailable, unavailable},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`, end: `t unavailable: down`},
+		{name: "retried after a failure", policies: []tools.Policy{retry}, answers: []error{errors.New("half done"), unavailable},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t failed: down`, end: `t failed: down`},
+		{name: "retried after a timeout", policies: []tools.Policy{retry}, answers: []error{timeout, unavailable},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier try may have taken effect; the last one: down`,
+			end:  `t unknown: an earlier try may have taken effect; the last one: down`},
+		{name: "withheld", policies: []tools.Policy{withhold},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its result is withheld: it is secret`,
+			end:  `t invalid_result: the call was made, but its result is withheld: it is secret`},
+		{name: "withheld after nothing was done", policies: []tools.Policy{withhold}, answers: []error{unavailable},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`, end: `t denied: it is secret`},
+		{name: "fatal", answers: []error{tools.Fatal(errors.New("no licence"))},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled fatal: no licence`, end: `fatal: no licence`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			l := cmp.Or(test.ledger, &ledger{})
+			if test.args == "" {
+				test.args = `{"n":1}`
+			}
+			set := newSet(t, tool(l, test.answers...)).With(test.policies...)
+			issued := set.Dispatcher(l).Issue(tools.Call{ID: 7, Args: json.RawMessage(test.args)}, 0)
+			if issued.Recorded != (l.recorded != nil) {
+				t.Errorf("Recorded is %v", issued.Recorded)
+			}
+			if got := outcome(issued.Perform(t.Context())); got != test.end {
+				t.Errorf("got  %s\nwant %s", got, test.end)
+			}
+			if got := l.String(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOrderOfPolicies(t *testing.T) {
+	t.Parallel()
+	var tr trace
+	set := newSet(t, tool(&ledger{}))
+	both := set.With(traced("a", &tr), traced("b", &tr)).With(traced("c", &tr))
+	if got := outcome(perform(t.Context(), both, `{}`)); got != `"ok"` {
+		t.Errorf("got %s", got)
+	}
+	if got := tr.String(); got != "a in, b in, c in, c out, b out, a out" {
+		t.Errorf("got %s", got)
+	}
+	if outcome(perform(t.Context(), set, `{}`)); tr.String() != "a in, b in, c in, c out, b out, a out" {
+		t.Error("With changed the set it was called on")
+	}
+}
+
+// Sets that share their first policies do not share the others.
+func TestWithDoesNotAlias(t *testing.T) {
+	t.Parallel()
+	var tr trace
+	set := newSet(t, tool(&ledger{})).With(traced("a", nil), traced("b", nil), traced("c", nil))
+	one, _ := set.With(traced("one", &tr)), set.With(traced("two", &tr))
+	_, _ = perform(t.Context(), one, `{}`)
+	if got := tr.String(); got != "one in, one out" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// timeoutError is an error of package net, as it were.
+type timeoutError struct{}
+
+func (timeoutError) Error() string { return "i/o timeout" }
+func (timeoutError) Timeout() bool { return true }
+
+func TestToolErrors(t *testing.T) {
+	t.Parallel()
+	secret := errors.New("password is 123")
+	typed := func(kind string) error { return &tools.ToolError{Kind: kind, Message: "m", Tool: "forged"} }
+	const (
+		late      = "t timeout: no answer in time; whether it took effect is unknown"
+		cancelled = "t cancelled: cancelled; whether it took effect is unknown"
+	)
+	tests := []struct {
+		name string
+		err  error
+		want string
+		is   tools.Outcome
+	}{
+		{"plain", io.EOF, "t failed: EOF", tools.Failed},
+		{"deadline", fmt.Errorf("get: %w", context.DeadlineExceeded), late, tools.MaybeDone},
+		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.MaybeDone},
+		{"says that it is a timeout", timeoutError{}, late, tools.MaybeDone},
+		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.MaybeDone},
+		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.NotDone},
+		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.NotDone},
+		{"denied", typed(tools.KindDenied), "t denied: m", tools.NotDone},
+		{"failed", typed(tools.KindFailed), "t failed: m", tools.Failed},
+		{"unavailable", typed(tools.KindUnavailable), "t unavailable: m", tools.NotDone},
+		{"timeout", typed(tools.KindTimeout), "t timeout: m", tools.MaybeDone},
+		{"cancelled by the tool", typed(tools.KindCancelled), "t cancelled: m", tools.MaybeDone},
+		{"unknown", typed(tools.KindUnknown), "t unknown: m", tools.MaybeDone},
+		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", tools.Done},
+		{"own kind", typed("quota"), "t quota: m", tools.Failed},
+		{"no kind", typed(""), "t failed: m", tools.Failed},
+		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t denied: m", tools.NotDone},
+		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.Failed},
+		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.Failed},
+		{"hidden", tools.Hidden(secret), "t failed: the tool failed; the reason is not shown", tools.Failed},
+		{"hidden and wrapped", fmt.Errorf("db: %w", tools.Hidden(secret)), "t failed: the tool failed; the reason is not shown", tools.Failed},
+		{"hidden timeout", tools.Hidden(fmt.Errorf("db: %w", context.DeadlineExceeded)), "t timeout: the tool failed; the reason is not shown", tools.MaybeDone},
+		{"hidden ToolError", tools.Hidden(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
+			"t unavailable: the tool failed; the reason is not shown", tools.NotDone},
+		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.Hidden(secret)), "t failed: m", tools.Failed},
+		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.MaybeDone},
+		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.MaybeDone},
+		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.MaybeDone},
+		{"fatal and hidden", tools.Hidden(tools.Fatal(io.EOF)), "fatal: EOF", tools.MaybeDone},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			set := newSet(t, &tools.Tool{Name: "t", Handler: handler("", test.err)}).With(traced("p", nil))
+			result, err := perform(t.Context(), set, `{}`)
+			if got := outcome(result, err); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if got := tools.OutcomeOf(err); got != test.is {
+				t.Errorf("got outcome %d, want %d", got, test.is)
+			}
+			if te := (*tools.ToolError)(nil); !errors.As(test.err, &te) && !errors.Is(err, test.err) {
+				t.Errorf("the host does not see %v behind %v", test.err, err)
+			}
+		})
+	}
+}
+
+func TestOutcomeOf(t *testing.T) {
+	t.Parallel()
+	if tools.OutcomeOf(nil) != tools.Done || tools.OutcomeOf(io.EOF) != tools.MaybeDone {
+		t.Error("nil is done, and an error of unknown kind maybe")
+	}
+	if tools.Fatal(nil) != nil || tools.Hidden(nil) != nil || tools.IsFatal(nil) {
+		t.Error("nil does not stay nil")
+	}
+}
+
+// The host sees more than the program does.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("row 7 is locked")
+	fail := (&tools.ToolError{Message: "try later"}).WithCause(cause)
+	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail), "hidden": tools.Hidden(fail)} {
+		set := newSet(t, &tools.Tool{Name: "t", Handler: handler("", err)})
+		if _, err := perform(t.Context(), set, `{}`); !errors.Is(err, cause) {
+			t.Errorf("%s: the cause is not in %v", name, err)
+		}
+	}
+	if fail.Tool != "" {
+		t.Error("the handler's error was changed")
+	}
+}
+
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	const broken = "t unknown: the tool broke down; whether it took effect is unknown"
+	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("boom") }}
+	fine := &tools.Tool{Name: "t", Handler: handler(`"ok"`, nil)}
+	before := policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { panic("boom") })
+	after := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		_, _ = next.Call(ctx, c)
+		panic("boom")
+	})
+	swallow := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		_, err := next.Call(ctx, c)
+		return json.RawMessage(`"mended"`), errors.Unwrap(err) // of a ToolError, what is behind it
+	})
+	tests := []struct {
+		name     string
+		tool     *tools.Tool
+		policies []tools.Policy
+		want     string
+		settled  string
+	}{
+		{"handler", bomb, nil, broken, "dispatched, settled " + broken},
+		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken, "dispatched, settled " + broken},
+		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
+		{"policy after the call", fine, []tools.Policy{after}, "t invalid_result: the call was made, but its result is withheld: a policy broke down",
+			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy broke down"},
+		{"policy after a panic", bomb, []tools.Policy{after}, "t unknown: an earlier try may have taken effect; the last one: a policy broke down",
+			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy broke down"},
+		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
+		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
+		{"policy without a cause", fine, []tools.Policy{swallow}, `"mended"`, `dispatched, settled "mended"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var l ledger
+			set := newSet(t, test.tool).With(test.policies...)
+			_, err := set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
+			if test.name != "policy without a cause" {
+				if got := outcome(nil, err); got != test.want {
+					t.Errorf("got  %s\nwant %s", got, test.want)
+				}
+				cause := errors.Unwrap(err)
+				if first, _, _ := strings.Cut(fmt.Sprint(cause), "\n"); cause == nil || !strings.HasPrefix(first, "tools: t panicked: ") {
+					t.Errorf("the host sees %v", cause)
+				}
+			}
+			if got, want := l.String(), "issue 1 t{}, "+test.settled; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	t.Run("before", func(t *testing.T) {
+		t.Parallel()
+		var l ledger
+		ctx, cancel := context.WithCancel(t.Context())
+		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
+		cancel()
+		const want = "t denied: the run ended before the call was made"
+		if got := outcome(issued.Perform(ctx)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := l.String(); got != "issue 1 t{}, settled "+want {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("in a policy", func(t *testing.T) {
+		t.Parallel()
+		var l ledger
+		ctx, cancel := context.WithCancel(t.Context())
+		set := newSet(t, tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+			cancel()
+			return next.Call(ctx, c)
+		}))
+		const want = "t denied: the run ended before the call was made"
+		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(ctx)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := l.String(); got != "issue 1 t{}, settled "+want {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("during", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		set := newSet(t, &tools.Tool{Name: "t", Handler: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			cancel()
+			<-ctx.Done()
+			return nil, errors.New("connection reset")
+		}})
+		const want = "t cancelled: cancelled; whether it took effect is unknown"
+		if got := outcome(perform(ctx, set, `{}`)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+// A policy that gives up on a handler does not know what it did.
+func TestAbandonedHandler(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	set := newSet(t, &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		close(started)
+		<-release
+		return nil, nil
+	}}).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		go func() { _, _ = next.Call(ctx, c) }()
+		<-started
+		return nil, denied("too slow")
+	}))
+	const want = "t unknown: an earlier try may have taken effect; the last one: too slow"
+	if got := outcome(perform(t.Context(), set, `{}`)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestUnknownTool(t *testing.T) {
+	t.Parallel()
+	for _, index := range []int{-1, 1} {
+		var l ledger
+		issued := newSet(t, tool(&l)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
+		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: there is no such tool" || l.String() != "" {
+			t.Errorf("got %s and %s", got, l.String())
+		}
+	}
+}
+
+func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
+	const calls = 200
+	var all sync.WaitGroup
+	all.Add(calls) // all of them are in their handlers at once
+	set := newSet(t, tools.Func("t", "", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (int, error) {
+		all.Done()
+		all.Wait()
+		return in.N, nil
+	}, nil)).With(traced("p", &trace{}))
+	d := set.Dispatcher(&ledger{})
+	results := make([]string, calls)
+	var group sync.WaitGroup
+	for i := range calls {
+		issued := d.Issue(tools.Call{ID: i + 1, Args: fmt.Appendf(nil, `{"n":%d}`, i)}, 0)
+		group.Go(func() { results[i] = outcome(issued.Perform(t.Context())) })
+	}
+	group.Wait()
+	for i, got := range results {
+		if got != fmt.Sprint(i) {
+			t.Errorf("call %d: got %s", i, got)
+		}
+	}
+	if !slices.Contains(results, "0") {
+		t.Error("there are no results")
+	}
+}

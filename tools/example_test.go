@@ -1,0 +1,63 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/writ-go/writ/tools"
+)
+
+type Order struct {
+	ID string `json:"id"`
+}
+
+func refund(_ context.Context, o Order) (string, error) { return "refunded " + o.ID, nil }
+
+// denyVIP is a policy: it stands around every call.
+func denyVIP(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if string(c.Args) == `{"id":"vip"}` {
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "ask a person first"}
+		}
+		return next.Call(ctx, c)
+	})
+}
+
+func Example() {
+	ctx := context.Background()
+	set, err := tools.NewSet(ctx, tools.Func("refund", "Refund one order.", refund, nil))
+	if err != nil {
+		panic(err)
+	}
+	run := set.With(denyVIP).Dispatcher(nil)
+	for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`, `{"idd":"a1"}`} {
+		call := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0)
+		result, err := call.Perform(ctx)
+		fmt.Println(string(result), err)
+	}
+	// Output:
+	// "refunded a1" <nil>
+	//  tool refund: ask a person first
+	//  tool refund: id is required; idd is not a known property (did you mean id?)
+}
+
+// The host says what the tools of a server mean; the server itself could claim
+// anything.
+func ExampleWithHints() {
+	list := &tools.Tool{
+		Namespace: "files", Name: "list",
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`[]`), nil },
+	}
+	set, err := tools.NewSet(context.Background(), tools.WithHints(list, func(t *tools.Tool) tools.Hints {
+		if t.Name == "list" {
+			return tools.Hints{Class: tools.Read}
+		}
+		return t.Hints
+	}))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(set.Bindings()[0].Path(), set.Bindings()[0].Hints.Class == tools.Read)
+	// Output: files.list true
+}

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	"errors"
+)
+
+// Class says what it means to call a tool twice. It is set by the host, never
+// by what a server claims of itself.
+type Class int
+
+const (
+	// Effect is a tool whose repetition matters: a mail sent twice is two
+	// mails. It is the default.
+	Effect Class = iota
+	// Idempotent is a tool whose exact repetition changes nothing more.
+	Idempotent
+	// Read is a tool that changes nothing.
+	Read
+)
+
+// Hints is what the host knows of a tool beyond its schema.
+type Hints struct {
+	// Class says what a repeated call means. The zero value is Effect.
+	Class Class
+
+	// Destructive marks a tool whose effect cannot be undone. Policies read it.
+	Destructive bool
+
+	// Repeatable marks an Effect that may be repeated at will, such as
+	// appending to a scratch log.
+	Repeatable bool
+
+	// Identity names the arguments that say which effect a call is; nil means
+	// all of them. A mail tool whose text is regenerated on every attempt has
+	// the identity {"to", "subject"}. A Read has no use for it.
+	Identity []string
+}
+
+// WithHints returns a source of the same tools with the hints that the host
+// gives them, for tools that come without: those of an MCP server say of
+// themselves what they please, and only the host knows which servers to trust.
+//
+//	files := tools.WithHints(servers, func(t *tools.Tool) tools.Hints {
+//		switch t.Name {
+//		case "read_file", "list_directory":
+//			return tools.Hints{Class: tools.Read}
+//		case "write_file":
+//			return tools.Hints{Class: tools.Idempotent}
+//		}
+//		return t.Hints
+//	})
+//
+// The tools are copied; those of source stay as they are.
+func WithHints(source Source, hints func(*Tool) Hints) Source {
+	return hinted{source, hints}
+}
+
+type hinted struct {
+	source Source
+	hints  func(*Tool) Hints
+}
+
+// Tools implements [Source].
+func (h hinted) Tools(ctx context.Context) ([]*Tool, error) {
+	if h.source == nil || h.hints == nil {
+		return nil, errors.New("tools: WithHints needs a source and a function")
+	}
+	list, err := h.source.Tools(ctx)
+	copies := make([]*Tool, len(list))
+	for i, t := range list {
+		if t == nil {
+			continue // NewSet says so
+		}
+		c := *t
+		c.Hints = h.hints(&c)
+		copies[i] = &c
+	}
+	return copies, err
+}

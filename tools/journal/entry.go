@@ -1,0 +1,118 @@
+package journal
+
+import (
+	"encoding/json"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// State is what is known of a recorded call.
+type State string
+
+// The states of an [Entry].
+const (
+	Intended   State = "intended"   // issued, not yet with the tool
+	Dispatched State = "dispatched" // with the tool, no answer yet
+	OK         State = "ok"         // done
+	Rejected   State = "rejected"   // provably not done: a policy refused, the server could not be reached
+	Failed     State = "failed"     // the tool answered with an error
+	Unknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
+)
+
+// Entry is one call in the record. What it refers to is not to be modified.
+type Entry struct {
+	ID      string // E1, E2, … as the model reads it
+	Step    int    // from 1
+	Attempt int    // that made the call; within the step, from 1
+	Tool    string // as a program writes it: mail.send
+	Class   tools.Class
+	Args    json.RawMessage
+	State   State
+	Result  json.RawMessage
+	Err     error // of calls that did not end well, or whose result is of no use
+}
+
+type entry struct {
+	Entry
+	journal *Journal
+	key     string
+	said    string // what the program said of the repeat
+	server  string
+	effect  bool // its order and its repetition matter
+	issued  int  // by the journal's clock
+	ended   int  // 0: not yet
+	called  bool // the tool was
+	takenBy int  // the last attempt that made the call or took its record
+}
+
+// acted reports whether the entry is an effect that may have taken place. What a
+// policy answered by itself did not.
+func (e *entry) acted() bool { return e.effect && e.called && e.State != Rejected }
+
+func (e *entry) done() bool { return e.acted() && e.State == OK }
+
+// before reports whether e had ended when the program made the other call, as
+// opposed to being beside it. When the tool was called says nothing: calls made
+// at the same time wait for each other by chance.
+func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
+
+func (e *entry) settle(s State) {
+	e.State, e.ended = s, e.journal.tick()
+}
+
+func (j *Journal) tick() int {
+	j.clock++
+	return j.clock
+}
+
+// ticket is an entry as the attempt that issued it sees it.
+type ticket struct {
+	*entry
+	live bool
+}
+
+// Recorded implements [tools.Entry].
+func (t ticket) Recorded() (json.RawMessage, error, bool) {
+	if t.live {
+		return nil, nil, false
+	}
+	return t.Result, t.Err, true
+}
+
+// Dispatched implements [tools.Entry]. The error is that the program has ended.
+func (t ticket) Dispatched() error {
+	t.journal.mu.Lock()
+	defer t.journal.mu.Unlock()
+	if t.State != Intended && t.State != Dispatched { // the latter if a policy tries again
+		return errOver
+	}
+	t.State, t.called = Dispatched, true
+	return nil
+}
+
+// Settled implements [tools.Entry]. A late answer still counts: it is what
+// happened.
+func (t ticket) Settled(result json.RawMessage, err error) {
+	t.journal.mu.Lock()
+	defer t.journal.mu.Unlock()
+	state := stateOf(err)
+	if err != nil && !t.called {
+		state = Rejected // whatever the error says, the tool was not called
+	}
+	t.Result, t.Err = result, err
+	t.settle(state)
+}
+
+// stateOf says what the way a call ended tells of its effect.
+func stateOf(err error) State {
+	switch tools.OutcomeOf(err) {
+	case tools.NotDone:
+		return Rejected
+	case tools.Failed:
+		return Failed
+	case tools.Done:
+		return OK // also if there is only a complaint to answer the repeat with
+	default:
+		return Unknown
+	}
+}

@@ -1,0 +1,54 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+type Mail struct {
+	To string `json:"to"`
+}
+
+func Example() {
+	ctx, sent := context.Background(), 0
+	set, err := tools.NewSet(ctx, tools.Func("send", "Send a mail.",
+		func(context.Context, Mail) (string, error) { sent++; return fmt.Sprint("mail ", sent), nil }, nil))
+	if err != nil {
+		panic(err)
+	}
+	j := journal.New()
+	for range 2 { // a program that fails after its call, and the next, which makes it again
+		run := set.Dispatcher(j.Attempt())
+		call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
+		result, err := call.Perform(ctx)
+		fmt.Println(string(result), err, "sent:", sent, "from the record:", call.Recorded)
+	}
+	j.Accept()
+	// Output:
+	// "mail 1" <nil> sent: 1 from the record: false
+	// "mail 1" <nil> sent: 1 from the record: true
+}
+
+// A program that was rewritten without a call leaves an orphan.
+func ExampleJournal_Accept() {
+	set, err := tools.NewSet(context.Background(), tools.Func("send", "Send a mail.",
+		func(context.Context, Mail) (string, error) { return "sent", nil }, nil))
+	if err != nil {
+		panic(err)
+	}
+	j := journal.New()
+	for _, to := range []string{"ann", "bob"} { // the second program knows better
+		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to)}, 0)
+		if _, err := call.Perform(context.Background()); err != nil {
+			panic(err)
+		}
+	}
+	for _, e := range j.Accept() {
+		fmt.Printf("%s %s%s was done, and then nobody wanted it\n", e.ID, e.Tool, e.Args)
+	}
+	// Output: E1 send{"to":"ann"} was done, and then nobody wanted it
+}

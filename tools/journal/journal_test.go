@@ -1,0 +1,294 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	s := run(t, `
+		attempt
+		db.count() -> 5
+		db.add({"n":1}) -> !failed
+		accept
+		attempt
+		attempt
+		own({"n":2}) -> 6`)
+	list := s.journal.Entries()
+	if len(list) != 3 {
+		t.Fatalf("got %d entries", len(list))
+	}
+	failed := list[1]
+	if failed.Err == nil || failed.Err.Error() != "tool : failed" {
+		t.Errorf("got error %v", failed.Err)
+	}
+	want := []journal.Entry{
+		{ID: "E1", Step: 1, Attempt: 1, Tool: "db.count", Class: tools.Read, Args: []byte(`{}`), State: journal.OK, Result: []byte(`5`)},
+		{ID: "E2", Step: 1, Attempt: 1, Tool: "db.add", Args: []byte(`{"n":1}`), State: journal.Failed, Err: failed.Err},
+		{ID: "E3", Step: 2, Attempt: 2, Tool: "own", Args: []byte(`{"n":2}`), State: journal.OK, Result: []byte(`6`)},
+	}
+	if !reflect.DeepEqual(list, want) {
+		t.Errorf("got  %+v\nwant %+v", list, want)
+	}
+	if open := s.journal.Open(); ids(open) != "E3" {
+		t.Errorf("open are %s", ids(open))
+	}
+}
+
+// Open has what a rewritten program has to reckon with.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	s := run(t, `
+		attempt
+		db.count() -> 5
+		db.add({"n":1}) -> 1
+		db.put({"n":1}) -> !timeout
+		attempt
+		db.log({"n":1}) -> !failed`)
+	if got := ids(s.journal.Open()); got != "E2, E3, E4" {
+		t.Errorf("got %s", got)
+	}
+	if got := ids(journal.New().Open()) + ids(journal.New().Accept()); got != "" {
+		t.Errorf("a new journal has %s", got)
+	}
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	var seen []string
+	see := func() { seen = append(seen, s.states()) }
+	c := s.issue(`db.add({"n":1})`, nil)
+	see()
+	for range 2 { // a policy tries again
+		if err := c.entry.Dispatched(); err != nil {
+			t.Error(err)
+		}
+		see()
+	}
+	c.entry.Settled(json.RawMessage(`1`), nil)
+	see()
+	if got := strings.Join(seen, ", "); got != "E1 intended, E1 dispatched, E1 dispatched, E1 ok" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What was never with the tool was not done, whatever its error says.
+func TestNeverDispatched(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	for _, kind := range []string{tools.KindUnknown, tools.KindTimeout, tools.KindFailed, tools.KindInvalidResult, tools.KindDenied} {
+		s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, &tools.ToolError{Kind: kind})
+	}
+	s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, tools.Fatal(&tools.ToolError{Kind: tools.KindFailed}))
+	s.issue(`db.add({"n":1})`, nil).entry.Settled(json.RawMessage(`"from a policy"`), nil)
+	if got := s.states(); got != "E1 rejected, E2 rejected, E3 rejected, E4 rejected, E5 rejected, E6 rejected, E7 ok" {
+		t.Errorf("got %s", got)
+	}
+	s.attempt = s.journal.Attempt()
+	if got := ids(s.journal.Accept()); got != "" {
+		t.Errorf("%s is an orphan, but nothing was done", got)
+	}
+}
+
+// The next program finds what was under way as unknown, until the answer comes.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	flying := s.issue(`db.add({"n":1})`, nil)
+	if err := flying.entry.Dispatched(); err != nil {
+		t.Fatal(err)
+	}
+	s.attempt = s.journal.Attempt()
+	const unknown = `stopped: journal: E1 db.add({"n":1}) got no answer and may have taken effect; it is not made again. ` +
+		`Find out what happened, or declare the tool idempotent`
+	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != unknown {
+		t.Errorf("got  %s\nwant %s", got, unknown)
+	}
+	flying.entry.Settled(json.RawMessage(`"late"`), nil)
+	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != `recorded "late"` {
+		t.Errorf("got %s", got)
+	}
+	if got := s.states(); got != "E1 ok" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What came in late ended late: it is beside what was done in the meantime.
+func TestLateAnswerIsBeside(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	flying := s.issue(`db.add({"n":1})`, nil)
+	if err := flying.entry.Dispatched(); err != nil {
+		t.Fatal(err)
+	}
+	s.attempt = s.journal.Attempt()
+	if got := s.finish(s.issue(`db.add({"n":2})`, nil), ""); got != "made 1" {
+		t.Errorf("got %s", got)
+	}
+	flying.entry.Settled(json.RawMessage(`"late"`), nil)
+	s.attempt = s.journal.Attempt()
+	if got := s.finish(s.issue(`db.add({"n":2})`, nil), ""); got != "recorded 1" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Concurrent calls have no order, so that none is held for the sake of another.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	a, b := s.issue(`db.add({"n":1})`, nil), s.issue(`db.add({"n":2})`, nil)
+	for _, c := range []call{a, b} {
+		if err := c.entry.Dispatched(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.entry.Settled(json.RawMessage(`1`), nil)
+	b.entry.Settled(json.RawMessage(`2`), nil)
+	s.attempt = s.journal.Attempt()
+	if got := s.finish(s.issue(`db.add({"n":2})`, nil), ""); got != "recorded 2" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Of idempotent calls made at the same time, one may be repeated.
+func TestIdempotentBeside(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	a, b := s.issue(`db.put({"k":1})`, nil), s.issue(`db.put({"k":2})`, nil)
+	for _, c := range []call{a, b} {
+		if err := c.entry.Dispatched(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.entry.Settled(json.RawMessage(`2`), nil)
+	a.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout})
+	s.attempt = s.journal.Attempt()
+	if got := s.finish(s.issue(`db.put({"k":1})`, nil), ""); got != "made 1" {
+		t.Errorf("got %s", got)
+	}
+	if got := s.states(); got != "E1 unknown, E2 ok, E3 ok" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A program that has ended does nothing more.
+func TestEndedProgram(t *testing.T) {
+	t.Parallel()
+	const over = "journal: the program that made this call has ended"
+	for name, end := range map[string]func(*journal.Journal){
+		"by the next attempt":      func(j *journal.Journal) { j.Attempt() },
+		"by the end of the step":   func(j *journal.Journal) { j.Accept() },
+		"by an attempt of another": func(j *journal.Journal) { j.Accept(); j.Attempt() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScript(t)
+			s.attempt = s.journal.Attempt()
+			waiting := s.issue(`db.add({"n":1})`, nil)
+			end(s.journal)
+			if err := waiting.entry.Dispatched(); err == nil || err.Error() != over {
+				t.Errorf("got %v", err)
+			}
+			waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("whatever")))
+			if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != "stopped: "+over {
+				t.Errorf("got %s", got)
+			}
+			if got := s.states(); got != "E1 rejected" {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// Calls made at the same time are beside each other, even if chance had one wait
+// for the other.
+func TestBesideByChance(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	a, b := s.issue(`db.add({"n":1})`, nil), s.issue(`db.add({"n":2})`, nil)
+	s.finish(b, `"b"`)
+	s.finish(a, `"a"`)
+	s.attempt = s.journal.Attempt()
+	for _, n := range []string{"1", "2"} {
+		got := s.finish(s.issue(`db.add({"n":`+n+`})`, nil), "")
+		if want := map[string]string{"1": `recorded "a"`, "2": `recorded "b"`}[n]; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestLongArgumentsAreCut(t *testing.T) {
+	t.Parallel()
+	s := run(t, `
+		attempt
+		own({"text":"`+strings.Repeat("ä", 200)+`"}) -> !timeout
+		attempt`)
+	got := s.finish(s.issue(`own({"text":"`+strings.Repeat("ä", 200)+`"})`, nil), "")
+	want := `stopped: journal: E1 own({"text":"` + strings.Repeat("ä", 95) + `…) got no answer and may have taken effect; it is not made again. ` +
+		`Find out what happened, or declare the tool idempotent`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestArgumentsAreNotJSON(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	s.attempt = s.journal.Attempt()
+	want := "stopped: journal: arguments of own: unexpected EOF"
+	if got := s.finish(s.issue(`own({)`, nil), ""); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Calls are issued in order and end in any. That they waited for each other by
+// chance does not make the next program wait, or be held.
+func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
+	const calls = 1_000
+	s := newScript(t)
+	for attempt := range 3 {
+		s.attempt = s.journal.Attempt()
+		var group sync.WaitGroup
+		for i := range calls {
+			c := s.issue(fmt.Sprintf(`db.add({"n":%d})`, i), nil)
+			if c.err != nil {
+				t.Fatal(c.err)
+			}
+			result, _, recorded := c.entry.Recorded()
+			if recorded != (attempt > 0) || recorded && string(result) != fmt.Sprint(i) {
+				t.Fatalf("attempt %d: call %d is answered by %q", attempt, i, result)
+			}
+			if recorded {
+				continue
+			}
+			group.Go(func() {
+				if err := c.entry.Dispatched(); err != nil {
+					t.Error(err)
+				}
+				c.entry.Settled(fmt.Appendf(nil, "%d", i), nil)
+				_ = s.journal.Open()
+			})
+		}
+		group.Wait()
+	}
+	if got := len(s.journal.Entries()); got != calls {
+		t.Errorf("there are %d entries", got)
+	}
+}

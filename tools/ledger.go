@@ -1,0 +1,42 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Ledger is the record of a run's calls; tools/journal has one.
+type Ledger interface {
+	// Issue is told of every valid call, in the order in which the program
+	// makes them, before any policy. It must not block. An error ends the
+	// program before the call is made, and the program cannot catch it: a
+	// *[HoldError] is for the model to answer, any other for the host.
+	Issue(c Call) (Entry, error)
+}
+
+// Entry is one call in a [Ledger]. Its methods are called concurrently with
+// those of other entries.
+type Entry interface {
+	// Recorded returns the outcome that the record already holds for the call,
+	// and whether it does; the call is then not made, and no other method is
+	// called.
+	Recorded() (result json.RawMessage, err error, ok bool)
+	// Dispatched says that the tool is about to be called. If a policy retries,
+	// it is called for each try. An error keeps the call from being made and
+	// ends the run.
+	Dispatched() error
+	// Settled says how the call ended, all tries together; see [OutcomeOf]. It
+	// is called once, also if the tool was never called.
+	Settled(result json.RawMessage, err error)
+}
+
+// HoldError says that a call resembles one that was already made, so that the
+// program must say what it means before anything is done. A [Ledger] returns it
+// from Issue.
+type HoldError struct {
+	Call    string // the held call, as the model reads it
+	Message string // what it resembles, and how to answer
+}
+
+// Error returns what the model reads.
+func (e *HoldError) Error() string { return fmt.Sprintf("%s was held: %s", e.Call, e.Message) }

@@ -1,0 +1,192 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// handler answers every call with the same result.
+func handler(result string, err error) tools.Handler {
+	return func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(result), err
+	}
+}
+
+func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
+	t.Helper()
+	set, err := tools.NewSet(t.Context(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// group is a source of several tools, and perhaps an error.
+type group struct {
+	list []*tools.Tool
+	err  error
+}
+
+func (g group) Tools(context.Context) ([]*tools.Tool, error) { return g.list, g.err }
+
+func TestNewSetErrors(t *testing.T) {
+	t.Parallel()
+	ok := handler("1", nil)
+	tests := []struct {
+		name    string
+		sources []tools.Source
+		want    string
+	}{
+		{"nil source", []tools.Source{nil}, "tools: source 1 is nil"},
+		{"nil tool", []tools.Source{(*tools.Tool)(nil)}, "tools: a source gave a nil tool"},
+		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source gave a nil tool"},
+		{"failing source", []tools.Source{group{err: errors.New("no network")}}, "no network"},
+		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
+		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}}, `tools: tool "a" of "s" has no Handler`},
+		{"no name", []tools.Source{&tools.Tool{Handler: ok}}, `tools: tool "": the name is not a JavaScript identifier; "_" would be`},
+		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}}, `tools: tool "1 of-2": the name is not a JavaScript identifier; "_1_of_2" would be`},
+		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}}, `tools: tool "a": another tool has that name; choose another`},
+		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}}, `tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "int"`},
+		{"all at once", []tools.Source{nil, &tools.Tool{Name: "if", Handler: ok}, &tools.Tool{Name: "a"}}, "tools: source 1 is nil\ntools: tool \"if\": the name is reserved in programs; choose another\ntools: tool \"a\" has no Handler"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			set, err := tools.NewSet(t.Context(), test.sources...)
+			if set != nil || err == nil || err.Error() != test.want {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+// No tool of a server is lost over its schema.
+func TestForeignSchemaDoesNotCompile(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, &tools.Tool{Namespace: "s", Name: "a", Handler: handler("1", nil), InputSchema: []byte(`{"$ref":"#/nowhere"}`)})
+	want := []string{`tool "a" of "s": its arguments are not checked: input schema: schema: json-pointer in "#/nowhere" not found`}
+	if got := set.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if findings := set.Bindings()[0].Check([]byte(`{"any":"thing"}`), nil); len(findings) > 0 {
+		t.Errorf("got %v", findings)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	typed := `{"properties":{"n":{"type":"integer"}},"required":["n"]}`
+	tests := []struct{ name, schema, args, unknown, want string }{
+		{"valid", typed, `{"n":1}`, "", ""},
+		{"wrong", typed, `{"n":"x"}`, "", `n must be an integer, not "x"`},
+		{"no object, without a type", typed, `5`, "", "the value must be an object, not 5"},
+		{"unknown part", typed, `{"n":null}`, "/n", ""},
+		{"unknown whole", typed, `null`, "-", ""},
+		{"no schema", ``, `{"n":"x"}`, "", ""},
+		{"no schema, no object", ``, `[]`, "", "the value must be an object, not an array"},
+		{"null schema", ` null `, `{"n":"x"}`, "", ""},
+		{"null schema, no object", `null`, `null`, "", "the value must be an object, not null"},
+		{"true schema", `true`, `{"n":"x"}`, "", ""},
+		{"true schema, no object", `true`, `"x"`, "", `the value must be an object, not "x"`},
+		{"false schema", `false`, `{}`, "", "the value is not allowed"},
+		{"no JSON", typed, `{`, "", "the value is not valid JSON: unexpected end of JSON input (byte 1)"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			set := newSet(t, &tools.Tool{Name: "a", Handler: handler("1", nil), InputSchema: []byte(test.schema)})
+			var unknown []string
+			if test.unknown != "" {
+				unknown = []string{strings.TrimPrefix(test.unknown, "-")}
+			}
+			var lines []string
+			for _, f := range set.Bindings()[0].Check([]byte(test.args), unknown) {
+				lines = append(lines, f.String())
+			}
+			if got := strings.Join(lines, "; "); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSetIsASnapshot(t *testing.T) {
+	t.Parallel()
+	list := []*tools.Tool{{Name: "a", Handler: handler("1", nil)}}
+	set := newSet(t, group{list: list})
+	list[0] = nil
+	set.Bindings()[0] = nil
+	if got := set.Bindings()[0].Path(); got != "a" || set.Len() != 1 {
+		t.Errorf("got %s and %d tools", got, set.Len())
+	}
+	set = newSet(t, &tools.Tool{Namespace: "if", Name: "a", Handler: handler("1", nil)})
+	set.Warnings()[0] = ""
+	if got := set.Warnings()[0]; got != `namespace "if" is called if_ in programs` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNilSet(t *testing.T) {
+	t.Parallel()
+	var set *tools.Set
+	if set.Len() != 0 || set.Bindings() != nil || set.Warnings() != nil || set.With(traced("p", nil)).Len() != 0 {
+		t.Error("a nil set is not empty")
+	}
+	_, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1}, 0).Perform(t.Context())
+	if want := "tool : there is no such tool"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestWithHints(t *testing.T) {
+	t.Parallel()
+	read := &tools.Tool{Namespace: "fs", Name: "read", Handler: handler("1", nil)}
+	write := &tools.Tool{Namespace: "fs", Name: "write", Handler: handler("1", nil), Hints: tools.Hints{Destructive: true}}
+	source := tools.WithHints(group{list: []*tools.Tool{read, write}}, func(t *tools.Tool) tools.Hints {
+		h := t.Hints
+		if t.Name == "read" {
+			h.Class = tools.Read
+		}
+		t.Name = "changed" // in the copy only
+		return h
+	})
+	set := newSet(t, source)
+	a, b := set.Bindings()[0], set.Bindings()[1]
+	if a.Hints.Class != tools.Read || b.Hints.Class != tools.Effect || !b.Hints.Destructive {
+		t.Errorf("got %+v and %+v", a.Hints, b.Hints)
+	}
+	if read.Hints.Class != tools.Effect || read.Name != "read" {
+		t.Errorf("the original was changed: %+v", read)
+	}
+}
+
+func TestWithHintsErrors(t *testing.T) {
+	t.Parallel()
+	none := func(*tools.Tool) tools.Hints { return tools.Hints{} }
+	tests := []struct {
+		name   string
+		source tools.Source
+		want   string
+	}{
+		{"nil source", tools.WithHints(nil, none), "tools: WithHints needs a source and a function"},
+		{"nil function", tools.WithHints(group{}, nil), "tools: WithHints needs a source and a function"},
+		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source gave a nil tool"},
+		{"failing source", tools.WithHints(group{err: errors.New("no network")}, none), "no network"},
+		{"broken tool", tools.WithHints(tools.Func[string, string]("a", "", nil, nil), none),
+			`tools: tool "a": the argument type string is not a struct; its fields are the tool's named arguments`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := tools.NewSet(t.Context(), test.source); err == nil || err.Error() != test.want {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
