@@ -20,6 +20,9 @@ func (h *host) judge(r engine.Report) []Finding {
 	for _, name := range r.Undeclared {
 		findings = append(findings, h.undeclared(name))
 	}
+	for _, name := range r.Constants {
+		findings = append(findings, h.finding(Unsupported, name.Name+" is a constant: a tool or an input", "declare a variable of your own", name.Pos))
+	}
 	for _, site := range r.Sites {
 		findings = append(findings, h.site(site)...)
 	}
@@ -34,7 +37,12 @@ func (h *host) judge(r engine.Report) []Finding {
 
 func (h *host) undeclared(name engine.Name) Finding {
 	hint := absent[name.Name]
-	if near := schema.Nearest(name.Name, h.names()); hint == "" && near != "" {
+	near := schema.Nearest(name.Name, h.names())
+	switch {
+	case hint != "":
+	case name.Assigned:
+		hint = "declare it with let or const"
+	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
 // frameWidth is how much of a long line a frame shows.
@@ -14,11 +16,10 @@ const frameWidth = 100
 //	3 | const rows = await orders.lst();
 //	  |                           ^
 func frame(source string, line, column int) string {
-	lines := strings.Split(source, "\n")
-	if line < 1 || line > len(lines) {
+	if line < 1 {
 		return ""
 	}
-	text := []rune(strings.TrimRight(lines[line-1], "\r"))
+	text := []rune(engine.Line(source, line))
 	at := runeIndex(text, column)
 	start := 0
 	if at > frameWidth*3/4 {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,8 +16,10 @@ import (
 // host is the outside of one run: it judges the program's report and performs
 // its calls. It implements [engine.Host].
 type host struct {
-	ctx    context.Context // of the program and its calls
-	cancel context.CancelCauseFunc
+	ctx         context.Context // of the program
+	stop        context.CancelCauseFunc
+	callCtx     context.Context // of its calls, which may outlive it: see end
+	cancelCalls context.CancelCauseFunc
 
 	program    *Program
 	limits     Limits
@@ -37,21 +40,53 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, checkOnly bool) *host {
 	h := &host{
 		program: p, limits: limits, checkOnly: checkOnly,
-		bindings: p.Tools.Bindings(), dispatcher: p.Tools.Dispatcher(p.Ledger),
-		slots: make(chan struct{}, limits.Concurrency), start: time.Now(),
+		bindings: p.Tools.Bindings(),
+		slots:    make(chan struct{}, limits.Concurrency), start: time.Now(),
 	}
-	h.ctx, h.cancel = context.WithCancelCause(ctx)
+	var ledger tools.Ledger
+	if p.Ledger != nil {
+		ledger = watched{p.Ledger, h}
+	}
+	h.dispatcher = p.Tools.Dispatcher(ledger)
+	h.callCtx, h.cancelCalls = context.WithCancelCause(ctx)
+	h.ctx, h.stop = context.WithCancelCause(h.callCtx)
 	return h
+}
+
+// watched is a ledger whose refusal ends the program at once, before it makes
+// another call.
+type watched struct {
+	tools.Ledger
+	host *host
+}
+
+// Issue implements [tools.Ledger].
+func (w watched) Issue(c tools.Call) (tools.Entry, error) {
+	entry, err := w.Ledger.Issue(c)
+	if err != nil {
+		w.host.abort(err)
+	}
+	return entry, err
 }
 
 // errCallLimit ends a program that makes too many calls.
 var errCallLimit = errors.New("too many tool calls")
 
+// mendable reports whether a rewritten program may do without what ended this
+// one.
+func mendable(err error) bool {
+	var hold *tools.HoldError
+	return errors.Is(err, errCallLimit) || errors.As(err, &hold)
+}
+
 // Report implements [engine.Host].
 func (h *host) Report(r engine.Report) (allowed func() bool) {
 	return func() bool {
-		h.findings = h.judge(r)
-		return len(h.findings) == 0 && !h.checkOnly
+		findings := h.judge(r)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.findings = findings
+		return len(findings) == 0 && !h.checkOnly
 	}
 }
 
@@ -59,22 +94,45 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	if c.ID > h.limits.Calls {
 		h.abort(errCallLimit)
+	}
+	record := h.record(c)
+	if record == nil {
 		return
 	}
-	repeat, err := parseRepeat(c.More)
-	if err != nil {
-		te := &engine.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
-		go reply(engine.Reply{Error: te})
-		return
-	}
-	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column}
-	issued := h.dispatcher.Issue(call, c.Tool)
-	record := h.record(c, issued.Recorded)
-	h.running.Add(1)
+	issued := h.issue(c)
+	h.mu.Lock()
+	record.Recorded = issued.Recorded
+	h.mu.Unlock()
 	go func() {
 		defer h.running.Done()
 		h.answer(record, issued, reply)
 	}()
+}
+
+// record notes a call, if the program may still make one.
+func (h *host) record(c engine.Call) *Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.aborted != nil || h.over {
+		return nil
+	}
+	record := &Call{
+		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Pending: true,
+		Started: time.Since(h.start), Line: c.Line, Column: c.Column,
+	}
+	h.calls = append(h.calls, record)
+	h.running.Add(1)
+	return record
+}
+
+func (h *host) issue(c engine.Call) tools.Issued {
+	repeat, err := parseRepeat(c.More)
+	if err != nil {
+		te := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
+		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
+	}
+	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column}
+	return h.dispatcher.Issue(call, c.Tool)
 }
 
 // answer performs a call and hands its result to the program.
@@ -82,31 +140,35 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
-	case <-h.ctx.Done(): // Perform will say so
+	case <-h.callCtx.Done(): // Perform will say so, and do nothing
 	}
-	result, err := issued.Perform(h.ctx)
-	var te *tools.ToolError
-	isToolError := errors.As(err, &te) && !tools.IsFatal(err)
+	result, err := issued.Perform(h.callCtx)
+	te, catchable := thrown(err, record.Tool)
 	h.settle(record, result, te)
 	switch {
+	case h.callCtx.Err() != nil: // the program is being stopped, and learns nothing more
 	case err == nil:
 		reply(engine.Reply{Value: result})
-	case isToolError:
+	case catchable:
 		reply(engine.Reply{Error: &engine.ToolError{Tool: te.Tool, Kind: te.Kind, Message: te.Message, Data: te.Data}})
 	default:
 		h.abort(err)
 	}
 }
 
-func (h *host) record(c engine.Call, recorded bool) *Call {
-	record := &Call{
-		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Recorded: recorded, Pending: true,
-		Started: time.Since(h.start), Line: c.Line, Column: c.Column,
+// thrown is how the record shows an error, and whether the program may catch it.
+func thrown(err error, tool string) (te *tools.ToolError, catchable bool) {
+	var hold *tools.HoldError
+	switch {
+	case err == nil:
+		return nil, false
+	case !tools.IsFatal(err) && errors.As(err, &te):
+		return te, true
+	case errors.As(err, &hold):
+		return (&tools.ToolError{Tool: tool, Kind: tools.KindDenied, Message: hold.Error()}).WithCause(err), false
+	default:
+		return (&tools.ToolError{Tool: tool, Kind: tools.KindFailed, Message: err.Error()}).WithCause(err), false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.calls = append(h.calls, record)
-	return record
 }
 
 func (h *host) settle(record *Call, result json.RawMessage, err *tools.ToolError) {
@@ -134,16 +196,24 @@ func (h *host) abort(err error) {
 		h.aborted = err
 	}
 	h.mu.Unlock()
-	h.cancel(err)
+	if h.stop(err); !mendable(err) {
+		h.cancelCalls(err)
+	}
 }
 
 // settleTime is how long handlers that were told to stop may take to do so.
 const settleTime = 200 * time.Millisecond
 
-// end cancels the calls still under way and waits for them, but not for long.
+// end sees to the calls still under way. Where the program will be rewritten
+// they may end in their time, for what they did would otherwise be unknown;
+// then, as in all other cases, they are cancelled and waited for, but not long.
 func (h *host) end() {
-	h.cancel(context.Canceled)
-	if len(h.calls) == 0 {
+	h.mu.Lock()
+	aborted, calls := h.aborted, len(h.calls)
+	h.over = calls == 0
+	h.mu.Unlock()
+	defer h.cancelCalls(context.Canceled)
+	if calls == 0 {
 		return
 	}
 	ended := make(chan struct{})
@@ -151,29 +221,46 @@ func (h *host) end() {
 		h.running.Wait()
 		close(ended)
 	}()
-	select {
-	case <-ended:
-	case <-time.After(settleTime):
+	if aborted != nil && mendable(aborted) {
+		wait(ended, h.timeLimit()-time.Since(h.start))
 	}
+	h.cancelCalls(context.Canceled)
+	wait(ended, settleTime)
 	h.mu.Lock()
 	h.over = true
 	h.mu.Unlock()
+}
+
+func wait(ended <-chan struct{}, limit time.Duration) {
+	select {
+	case <-ended:
+	case <-time.After(limit):
+	}
 }
 
 // fatal returns the error that ended the run, if it is none of the program's.
 func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var hold *tools.HoldError
-	switch err := h.aborted; {
-	case err == nil, errors.As(err, &hold), errors.Is(err, errCallLimit):
-	default:
-		return fmt.Errorf("sandbox: %w", err)
-	}
-	if out.Failure != nil && out.Failure.Kind == Stopped && ctx.Err() != nil {
-		return fmt.Errorf("sandbox: %w", context.Cause(ctx))
+	switch {
+	case h.aborted != nil && !mendable(h.aborted):
+		return fmt.Errorf("sandbox: %w", h.aborted)
+	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == Stopped:
+		return fmt.Errorf("sandbox: %w", cancelled(ctx))
 	}
 	return nil
+}
+
+// done is the outcome of a run that could not be brought to an end: the calls
+// that were made, or nil if there were none.
+func (h *host) done() *Outcome {
+	h.mu.Lock()
+	calls := len(h.calls)
+	h.mu.Unlock()
+	if calls == 0 {
+		return nil
+	}
+	return h.outcome(&engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "the program could not be stopped"}})
 }
 
 // outcome puts together what the engine says and what the host knows.
@@ -191,9 +278,6 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	if r.Failure != nil {
 		out.Failure = h.failure(r.Failure)
 	}
-	if h.checkOnly && out.Failure != nil && out.Failure.Ran() {
-		out.Failure = nil // refused by the check itself, for no other reason
-	}
 	return out
 }
 
@@ -202,11 +286,12 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
 	switch f.Kind {
 	case engine.Syntax:
-		return refusal([]Finding{finding})
+		return refusal(append(h.findings, finding))
 	case engine.Refused:
 		if len(h.findings) > 0 {
 			return refusal(h.findings)
 		}
+		return nil // a check of a program that is all right
 	case engine.Stopped:
 		return h.stopped(finding)
 	case engine.Timeout:
@@ -218,7 +303,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	}
 	if f.Tool != nil {
 		out.Kind = ToolFailed
-		out.Tool = &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message}
+		out.Tool = &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
 	}
 	return out
 }
@@ -257,7 +342,9 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 		return nil, nil
 	}
 	var r tools.Repeat
-	if err := json.Unmarshal(more, &r); err != nil {
+	d := json.NewDecoder(bytes.NewReader(more))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
 		return nil, errors.New("the second argument of a tool is {same}, {again} or {distinct}; everything else goes into the first")
 	}
 	if r.Same == "" && r.Again == "" && len(r.Distinct) == 0 {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -17,10 +18,13 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 const stuckAfter = 250 * time.Millisecond
 
 // inProcess runs programs in this process.
-type inProcess struct{}
+type inProcess struct{ closed atomic.Bool }
 
 // Run implements tier.
-func (inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
+func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
+	if p.closed.Load() {
+		return nil, ErrClosed
+	}
 	done := make(chan *engine.Result, 1)
 	go func() { done <- engine.Run(ctx, job, host) }()
 	late, stop := afterDone(ctx, job.Limits.Time)
@@ -46,4 +50,7 @@ func afterDone(ctx context.Context, limit time.Duration) (late <-chan struct{}, 
 }
 
 // Close implements tier.
-func (inProcess) Close() error { return nil }
+func (p *inProcess) Close() error {
+	p.closed.Store(true)
+	return nil
+}

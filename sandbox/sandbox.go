@@ -142,14 +142,18 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{limits: limits, tier: inProcess{}}, nil
+	return &Sandbox{limits: limits, tier: &inProcess{}}, nil
 }
 
 // Limits returns the limits in force.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// Close ends the workers, after the runs in progress have ended.
+// Close ends the workers, after the runs in progress have ended. Later runs
+// return [ErrClosed].
 func (s *Sandbox) Close() error { return s.tier.Close() }
+
+// ErrClosed is returned by a run after [Sandbox.Close].
+var ErrClosed = worker.ErrClosed
 
 // Program is one program and what it may use.
 type Program struct {
@@ -192,18 +196,20 @@ func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 // Nil means that the program would be run. The error is as for Run.
 func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
 	out, err := s.run(ctx, p, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if out.Failure == nil {
+	case out.Failure == nil:
 		return nil, nil
+	case out.Failure.Ran(): // in fact it did not: parsing alone exceeded a limit
+		return []Finding{out.Failure.Finding}, nil
 	}
 	return out.Failure.Findings, nil
 }
 
 func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("sandbox: not started: %w", context.Cause(ctx))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
 	job, err := s.job(p)
 	if err != nil {
@@ -216,13 +222,19 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	result, err := s.tier.Run(h.ctx, job, h)
 	h.end()
 	if err != nil {
-		return nil, fmt.Errorf("sandbox: %w", err)
+		return h.done(), fmt.Errorf("sandbox: %w", err)
 	}
 	out := h.outcome(result)
-	if err := h.fatal(ctx, out); err != nil {
-		return out, err
+	return out, h.fatal(ctx, out)
+}
+
+// cancelled is why a context ended, for [errors.Is] also where the caller gave
+// a cause of its own.
+func cancelled(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
-	return out, nil
+	return ctx.Err()
 }
 
 func (s *Sandbox) tooLong(source string) *Failure {
@@ -248,6 +260,9 @@ func (s *Sandbox) job(p Program) (*engine.Job, error) {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
 	var errs []error
+	if p.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		input, err := input(name, p.Inputs[name], job.Tools)
 		errs = append(errs, err)
@@ -265,6 +280,9 @@ func input(name string, value any, bound []engine.Binding) (engine.Input, error)
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: a tool has that name", name)
 	}
 	text, err := json.Marshal(value)
+	if err == nil {
+		err = engine.Check(text)
+	}
 	if err != nil {
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: %w", name, err)
 	}

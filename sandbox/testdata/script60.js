@@ -50,7 +50,7 @@ byCustomer.sort((a, b) => b.net - a.net);
 
 const months = [...groupBy(rows, r => r.date.slice(0, 7))]
   .map(([month, list]) => ({ month, total: euros(list.reduce((sum, r) => sum + r.cents, 0)) }))
-  .sort((a, b) => a.month.localeCompare(b.month));
+  .sort((a, b) => (a.month < b.month ? -1 : 1));
 
 const lines = byCustomer.map(c => `${c.name.padEnd(12)} ${c.tier.padEnd(6)} ${String(c.orders).padStart(2)} ${c.net.padStart(9)} ${c.share}%`);
 for (const { month, total } of months) lines.push(`${month}: ${total}`);

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -55,7 +56,7 @@ func (n *namespace) Keys() []string { return slices.Sorted(maps.Keys(n.tools)) }
 func (r *run) input(in Input) goja.Value {
 	v, err := r.decode(in.JSON)
 	if err != nil {
-		panic(r.vm.NewTypeError("input " + in.Name + ": " + err.Error()))
+		panic(r.typeError("input " + in.Name + ": " + err.Error()))
 	}
 	return v
 }
@@ -65,17 +66,20 @@ func (r *run) input(in Input) goja.Value {
 func (r *run) tool(index int) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		c := Call{Tool: index, Args: r.argument(fc.Argument(0)), Pos: r.here()}
-		if more := fc.Argument(1); !goja.IsUndefined(more) {
+		if more := fc.Argument(1); !goja.IsUndefined(more) && !goja.IsNumber(more) { // list.map(tool) passes an index
 			c.More = r.argument(more)
 		}
 		promise, resolve, reject := r.vm.NewPromise()
+		if r.ended {
+			return r.vm.ToValue(promise) // submit was called by a native function, which goes on
+		}
 		r.calls++
 		r.waiting++
 		c.ID = r.calls
 		r.host.Call(c, func(reply Reply) {
 			r.post(func() {
 				r.waiting--
-				r.settle(reply, c.Pos, resolve, reject)
+				r.settle(c, reply, resolve, reject)
 			})
 		})
 		return r.vm.ToValue(promise)
@@ -87,27 +91,39 @@ func (r *run) argument(v goja.Value) json.RawMessage {
 	if goja.IsUndefined(v) {
 		return json.RawMessage(`{}`)
 	}
+	return r.encoded("tool argument", v)
+}
+
+// encoded writes what the program hands over as JSON, null where there is none.
+// What its getters throw, it throws.
+func (r *run) encoded(what string, v goja.Value) json.RawMessage {
 	text, err := r.encode(v)
-	if err != nil {
-		panic(r.vm.NewTypeError("tool argument: " + err.Error()))
-	}
-	if text == nil {
+	var thrown *goja.Exception
+	switch {
+	case errors.As(err, &thrown):
+		panic(thrown.Value())
+	case err != nil:
+		panic(r.typeError(what + ": " + err.Error()))
+	case text == nil:
 		return json.RawMessage(`null`)
 	}
 	return text
 }
 
-func (r *run) settle(reply Reply, at Pos, resolve, reject func(any) error) {
+// typeError makes an exception; unlike goja's, it takes text as it is.
+func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
+
+func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 	if r.ended {
-		return
-	}
-	if reply.Error != nil {
-		r.check(reject(r.thrown(reply.Error, at)))
 		return
 	}
 	value, err := r.decode(reply.Value)
 	if err != nil {
-		r.check(reject(r.vm.NewTypeError("tool result: " + err.Error())))
+		tool := r.globals.job.Tools[c.Tool]
+		reply.Error = &ToolError{Tool: tool.path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+	}
+	if reply.Error != nil {
+		r.check(reject(r.thrown(reply.Error, c.Pos)))
 		return
 	}
 	r.check(resolve(value))
@@ -115,14 +131,7 @@ func (r *run) settle(reply Reply, at Pos, resolve, reject func(any) error) {
 
 // submit ends the program with a value. It does not return to it.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
-	value, err := r.encode(fc.Argument(0))
-	if err != nil {
-		panic(r.vm.NewTypeError("submit: " + err.Error()))
-	}
-	if value == nil {
-		value = json.RawMessage(`null`)
-	}
-	r.end(&Result{Value: value, Submitted: true})
+	r.end(&Result{Value: r.encoded("submit", fc.Argument(0)), Submitted: true})
 	r.vm.Interrupt(errEnded)
 	return goja.Undefined()
 }

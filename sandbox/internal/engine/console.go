@@ -26,7 +26,8 @@ func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
 		for i, v := range call.Arguments {
 			words[i] = r.inspect(v)
 		}
-		stream.write(strings.Join(words, " ") + "\n")
+		stream.write(strings.Join(words, " ")) // not joined with its end: a long text is not copied
+		stream.write("\n")
 		return goja.Undefined()
 	}
 }

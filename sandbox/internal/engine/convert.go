@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ const maxDepth = 500
 
 var (
 	errTooLarge = errors.New("the value is too large")
+	errPromise  = errors.New("it contains a promise; await it first, several by Promise.all")
 	errTooDeep  = fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
 )
 
@@ -41,6 +43,27 @@ func (r *run) decode(text json.RawMessage) (goja.Value, error) {
 	return v, nil
 }
 
+// Check reports why a program could not be given a JSON value.
+func Check(text json.RawMessage) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[', c == '{':
+			if depth++; depth > maxDepth {
+				return errTooDeep
+			}
+		case c == ']', c == '}':
+			depth--
+		}
+	}
+	return nil
+}
+
 type decoder struct {
 	vm   *goja.Runtime
 	json *json.Decoder
@@ -51,12 +74,12 @@ func (d *decoder) value(depth int) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if depth > maxDepth {
-		return nil, errTooDeep
-	}
 	switch t := token.(type) {
 	case json.Delim:
-		if t == '[' {
+		switch {
+		case depth >= maxDepth:
+			return nil, errTooDeep
+		case t == '[':
 			return d.array(depth)
 		}
 		return d.object(depth)
@@ -122,15 +145,20 @@ func (d *decoder) number(n json.Number) (goja.Value, error) {
 // encode writes a value as JSON; nil if it is undefined or a function. Own
 // enumerable properties count, toJSON methods do not; Date is an ISO string,
 // Map an object or an array of pairs, Set an array, BigInt an exact integer, an
-// Error its name and message, NaN and infinities null. Getters and proxies run
-// guest code, which may throw.
+// Error also its name and message, NaN and infinities null. Getters and proxies
+// run guest code, which may throw.
 func (r *run) encode(v goja.Value) (text json.RawMessage, err error) {
 	e := encoder{vm: r.vm, limit: r.limit}
 	if exception := r.vm.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
 	}
-	if err != nil || e.buf.Len() == 0 {
+	switch {
+	case err != nil:
 		return nil, err
+	case e.full():
+		return nil, e.tooLarge()
+	case e.buf.Len() == 0:
+		return nil, nil
 	}
 	return e.buf.Bytes(), nil
 }
@@ -162,8 +190,8 @@ func absent(v goja.Value) bool {
 }
 
 func (e *encoder) value(v goja.Value) error {
-	if e.limit > 0 && e.buf.Len() > e.limit {
-		return errTooLarge
+	if e.full() {
+		return e.tooLarge()
 	}
 	if absent(v) || goja.IsNull(v) {
 		e.buf.WriteString("null")
@@ -173,6 +201,13 @@ func (e *encoder) value(v goja.Value) error {
 		return e.object(object)
 	}
 	return e.primitive(v.Export())
+}
+
+// full reports whether more was written than is allowed.
+func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
+
+func (e *encoder) tooLarge() error {
+	return fmt.Errorf("%w: as JSON it has more than %d bytes", errTooLarge, e.limit)
 }
 
 func (e *encoder) primitive(v any) error {
@@ -186,6 +221,9 @@ func (e *encoder) primitive(v any) error {
 	case string:
 		return e.string(v)
 	case float64:
+		if v == 0 {
+			v = 0 // not -0
+		}
 		text, err := json.Marshal(v)
 		if err != nil {
 			text = []byte("null") // NaN or infinite
@@ -199,7 +237,7 @@ func (e *encoder) primitive(v any) error {
 
 func (e *encoder) string(s string) error {
 	if e.limit > 0 && len(s) > e.limit {
-		return errTooLarge
+		return e.tooLarge()
 	}
 	je := json.NewEncoder(&e.buf)
 	je.SetEscapeHTML(false)
@@ -227,15 +265,31 @@ func (e *encoder) object(o *goja.Object) error {
 	case "Date":
 		return e.date(o)
 	case "Error":
-		return e.members([]string{"name", "message"}, o)
+		return e.members(errorKeys(o), o)
+	case "Promise":
+		return errPromise
 	case "Map":
 		return e.entries(o)
 	case "Set":
 		return e.items(o)
-	case "String", "Number", "Boolean":
+	case "String":
+		return e.string(o.String())
+	case "Number", "Boolean":
 		return e.primitive(o.Export())
 	}
 	return e.members(o.Keys(), o)
+}
+
+// errorKeys are the members of an Error that are worth showing, also those that
+// it inherits.
+func errorKeys(o *goja.Object) []string {
+	keys := []string{"name", "message"}
+	for _, key := range o.Keys() {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // classOf names the kind of an object; typed arrays count as arrays. goja calls

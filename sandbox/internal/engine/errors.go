@@ -17,12 +17,21 @@ func (r *run) thrown(e *ToolError, at Pos) goja.Value {
 	if err != nil {
 		data = goja.Undefined()
 	}
-	object, err := r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
-	if err != nil {
-		return r.vm.NewTypeError(e.Message)
+	var object *goja.Object
+	exception := r.vm.Try(func() {
+		object, err = r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
+	})
+	if exception != nil || err != nil { // the program broke what the class is made of
+		object = r.typeError(e.Message)
 	}
-	r.thrownAt[object] = at
+	r.thrownBy[object] = toolFailure{e, at}
 	return object
+}
+
+// toolFailure is what is known of an error that a tool call threw.
+type toolFailure struct {
+	*ToolError
+	at Pos
 }
 
 // toolErrorSource is the class of what a failed tool call throws.
@@ -39,7 +48,7 @@ var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
 func (r *run) toolErrorClass() goja.Value {
 	class, err := r.vm.RunProgram(toolErrorSource)
 	if err != nil {
-		panic(r.vm.NewTypeError("ToolError: " + err.Error())) // the program took away what it needs
+		panic(r.typeError("ToolError: " + err.Error())) // the program took away what it needs
 	}
 	return class
 }
@@ -50,7 +59,12 @@ func (r *run) failure(err error) *Failure {
 	var overflow *goja.StackOverflowError
 	switch {
 	case errors.As(err, &overflow):
-		return &Failure{Kind: Thrown, Message: "RangeError: too much recursion"}
+		f := &Failure{
+			Kind: Thrown, Message: "RangeError: too much recursion",
+			Hint: fmt.Sprintf("functions can be nested %d calls deep; use a loop", maxCallStack),
+		}
+		r.locate(f, framesOf(&overflow.Exception))
+		return f
 	case errors.As(err, &exception):
 		f := r.rejection(exception.Value())
 		if f.Line == 0 {
@@ -81,10 +95,9 @@ func (r *run) rejection(v goja.Value) *Failure {
 	}
 	f.Message = wordError(r.text(object, "name"), r.text(object, "message"))
 	r.locate(f, parseStack(r.text(object, "stack")))
-	if at, ok := r.thrownAt[object]; ok {
-		f.Pos, f.Stack = at, nil
-		f.Tool = &ToolError{Tool: r.text(object, "tool"), Kind: r.text(object, "kind"), Message: r.text(object, "message")}
-		f.Message = fmt.Sprintf("ToolError: %s: %s", f.Tool.Tool, f.Tool.Message)
+	if by, ok := r.thrownBy[object]; ok {
+		f.Pos, f.Stack, f.Tool = by.at, nil, by.ToolError
+		f.Message = fmt.Sprintf("ToolError: %s: %s", by.Tool, r.text(object, "message"))
 	}
 	return f
 }
@@ -99,12 +112,18 @@ func (r *run) text(o *goja.Object, name string) (text string) {
 	return text
 }
 
-var noMember = regexp.MustCompile(`^Object has no member '(.*)'$`)
+var (
+	noMember    = regexp.MustCompile(`^Object has no member '(.*)'$`)
+	ofUndefined = regexp.MustCompile(`^Cannot read property '.*' of undefined$`)
+)
 
 // wordError says an error in the words that a JavaScript programmer knows.
 func wordError(name, message string) string {
 	if m := noMember.FindStringSubmatch(message); m != nil {
 		message = m[1] + " is not a function"
+	}
+	if ofUndefined.MatchString(message) {
+		message += " or null" // goja does not tell them apart
 	}
 	switch {
 	case name == "":
@@ -134,10 +153,13 @@ func parseStack(stack string) []frame {
 	return frames
 }
 
+// maxStack is how many places of a stack are kept.
+const maxStack = 10
+
 // locate translates frames into places in the source.
 func (r *run) locate(f *Failure, frames []frame) {
 	for _, at := range frames {
-		if pos := r.program.source.fromFrame(at.line, at.column); pos.Line != 0 {
+		if pos := r.program.source.fromFrame(at.line, at.column); pos.Line != 0 && len(f.Stack) < maxStack {
 			f.Stack = append(f.Stack, pos)
 		}
 	}
@@ -149,7 +171,7 @@ func (r *run) locate(f *Failure, frames []frame) {
 func encodeFailure(err error) *Failure {
 	if errors.Is(err, errTooLarge) {
 		return &Failure{
-			Kind: TooLarge, Message: "the value of the program is too large",
+			Kind: TooLarge, Message: err.Error(),
 			Hint: "return a summary, or only the part that is needed",
 		}
 	}

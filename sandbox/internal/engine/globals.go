@@ -35,6 +35,15 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
+// inherited are the names that every object has.
+var inherited = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range goja.New().NewObject().Prototype().GetOwnPropertyNames() {
+		names[name] = true
+	}
+	return names
+})
+
 // prepare gives the run's VM its limits and its globals. The program's own
 // globals stand behind the standard ones, in their prototype, and are made when
 // first used: a hundred bound tools cost a program nothing.
@@ -63,7 +72,7 @@ func must(err error) {
 func (r *run) refuseText(global *goja.Object) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := r.vm.ToValue(func(goja.FunctionCall) goja.Value {
-		panic(r.vm.NewTypeError("code cannot be made from text here"))
+		panic(r.typeError("code cannot be made from text here"))
 	}).ToObject(r.vm)
 	must(refuse.Set("prototype", function.Get("prototype")))
 	must(global.Delete("eval"))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -38,15 +39,16 @@ func (i *inspector) value(v goja.Value, depth int) {
 		i.buf.WriteString(strconv.Quote(text.String()))
 		return
 	}
-	object, ok := v.(*goja.Object)
-	if !ok {
-		if v == nil {
-			v = goja.Undefined()
-		}
+	switch v := v.(type) {
+	case nil:
+		i.buf.WriteString("undefined")
+	case *goja.Object:
+		i.object(v, depth)
+	case *goja.Symbol:
+		i.buf.WriteString("Symbol(" + v.String() + ")")
+	default:
 		i.buf.WriteString(v.String())
-		return
 	}
-	i.object(object, depth)
 }
 
 func (i *inspector) object(o *goja.Object, depth int) {
@@ -83,8 +85,10 @@ func (i *inspector) atom(o *goja.Object, class string) {
 		i.buf.WriteString("Promise {}")
 	case "Date":
 		e := encoder{vm: i.run.vm}
-		if err := e.date(o); err == nil {
+		if err := e.date(o); err == nil && e.buf.String() != "null" {
 			i.buf.WriteString(strings.Trim(e.buf.String(), `"`))
+		} else {
+			i.buf.WriteString("Invalid Date")
 		}
 	default:
 		i.buf.WriteString(o.String())
@@ -125,6 +129,8 @@ func (i *inspector) collection(o *goja.Object, class string, depth int) {
 	i.buf.WriteString("}")
 }
 
+var plainKey = regexp.MustCompile(`^[\pL_$][\pL\d_$]*$|^\d+$`)
+
 func (i *inspector) members(o *goja.Object, depth int) {
 	keys := o.Keys()
 	i.buf.WriteString("{")
@@ -132,7 +138,11 @@ func (i *inspector) members(o *goja.Object, depth int) {
 		if i.full(n, len(keys)) {
 			break
 		}
-		i.buf.WriteString(key + ": ")
+		shown := key
+		if !plainKey.MatchString(key) {
+			shown = strconv.Quote(key)
+		}
+		i.buf.WriteString(shown + ": ")
 		i.value(o.Get(key), depth+1)
 	}
 	i.buf.WriteString("}")

@@ -31,6 +31,13 @@ type Binding struct {
 	Names     []string `json:"names"`        // as a member of the namespace, or the one global name
 }
 
+func (b Binding) path() string {
+	if b.Namespace == "" {
+		return b.Names[0]
+	}
+	return b.Namespace + "." + b.Names[0]
+}
+
 // Limits bounds one run. The engine keeps those that only it can keep; calls
 // and their concurrency are counted by the host.
 type Limits struct {
@@ -85,6 +92,7 @@ type Pos struct {
 type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // what the engine itself refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
+	Constants  []Name    `json:"constants,omitempty"`  // inputs and tools to which the program assigns
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 }
 
@@ -97,7 +105,8 @@ type Finding struct {
 
 // Name is an identifier in the source.
 type Name struct {
-	Name string `json:"name"`
+	Name     string `json:"name"`
+	Assigned bool   `json:"assigned,omitempty"` // whether the place is an assignment to it
 	Pos
 }
 

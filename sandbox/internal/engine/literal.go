@@ -110,6 +110,9 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
+		if ok && key == "__proto__" && value != nil {
+			continue // it sets the prototype, and is no member
+		}
 		if !ok || seen[key] { // it may replace whatever stands before it
 			open = true
 			for earlier := range seen {

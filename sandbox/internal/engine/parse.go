@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -31,6 +32,7 @@ type program struct {
 	source     *source
 	ast        *ast.Program
 	body       *ast.BlockStatement // of the wrapping function
+	resolved   bool                // whether the names are known
 	undeclared map[string]bool
 	declared   map[string]bool // anywhere, in any scope
 
@@ -41,56 +43,102 @@ type program struct {
 // resolves names, and only what that accepts by goja's.
 func parse(text string) (*program, *Failure) {
 	src := newSource(text)
-	p := &program{source: src, undeclared: map[string]bool{}, declared: map[string]bool{}}
-	unsupported, failure := p.preflight()
-	if failure != nil {
-		return nil, failure
+	p := &program{
+		source: src, undeclared: map[string]bool{}, declared: map[string]bool{},
+		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
 	}
-	tree, err := parser.ParseFile(nil, fileName, prologue+text+epilogue, 0, parser.WithDisableSourceMaps)
-	if err != nil {
-		return nil, syntaxFailure(src, err, unsupported)
+	s, refused := p.preflight()
+	switch {
+	case s.deepest > maxArrowDefaults:
+		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
+	case refused != nil && !worthTrying(text):
+		return nil, preflightFailure(src, refused)
+	}
+	tree, err := parseByGoja(prologue + text + epilogue)
+	switch {
+	case refused != nil && err != nil:
+		return nil, preflightFailure(src, refused)
+	case err != nil:
+		return nil, syntaxFailure(src, err, s.unsupported)
 	}
 	p.ast, p.body = tree, wrapperBody(tree)
-	if p.body == nil {
+	switch {
+	case p.body == nil && refused != nil:
+		return nil, preflightFailure(src, refused)
+	case p.body == nil:
 		return nil, &Failure{Kind: Syntax, Message: "the program closes a bracket that it did not open"}
 	}
 	return p, nil
 }
 
-// preflight checks the syntax, resolves names, and names the construct, if any,
-// that is JavaScript but more than goja knows.
-func (p *program) preflight() (unsupported string, failure *Failure) {
+// parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
+// for a syntax error.
+func parseByGoja(text string) (tree *ast.Program, err error) {
+	defer func() {
+		if recover() != nil {
+			tree, err = nil, errors.New("the parser cannot make sense of this")
+		}
+	}()
+	return parser.ParseFile(nil, fileName, text, 0, parser.WithDisableSourceMaps)
+}
+
+// worthTrying reports whether goja's parser may have a look at what the first
+// one refused. That refuses a few things that are valid, such as
+//
+//	const f = ({a} = {a: 1}) => a
+//
+// and lines that begin with a bracket after an arrow function. The names of such
+// a program are not known, so that they are not judged.
+func worthTrying(text string) bool {
+	open, deepest := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '[', '{':
+			open++
+			deepest = max(deepest, open)
+		case ')', ']', '}':
+			open--
+		}
+	}
+	return deepest <= maxUnchecked
+}
+
+// maxUnchecked is how deep the brackets of a program may be nested that goja's
+// parser sees unchecked: what it takes exponential time for needs brackets.
+const maxUnchecked = 12
+
+// preflight checks the syntax, resolves names, and takes a survey.
+func (p *program) preflight() (survey, error) {
+	s := survey{declared: p.declared}
 	// Parse writes a terminator behind the bytes it is given: let it copy.
 	text := []byte(p.source.text)
 	tree, err := js.Parse(tdparse.NewInputBytes(text[:len(text):len(text)]), js.Options{Inline: true})
 	if err != nil {
-		return "", preflightFailure(p.source, err)
+		return s, err
 	}
 	for _, v := range tree.Undeclared {
 		if v.Decl == js.NoDecl && v.Uses > 0 {
 			p.undeclared[string(v.Name())] = true
 		}
 	}
-	s := survey{declared: p.declared}
 	js.Walk(&s, tree)
-	if s.deepestArrow > maxArrowDefaults {
-		return "", &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
-	}
+	p.resolved = true
+	p.functionKinds = p.functionKinds[:0]
 	if s.async {
 		p.functionKinds = append(p.functionKinds, asyncFunction)
 	}
 	if s.generator {
 		p.functionKinds = append(p.functionKinds, generatorFunction)
 	}
-	return s.unsupported, nil
+	return s, nil
 }
 
 // survey collects what the preflight wants to know of a syntax tree.
 type survey struct {
-	declared     map[string]bool
-	unsupported  string
-	arrows       int // depth of arrow functions
-	deepestArrow int
+	declared    map[string]bool
+	unsupported string // a construct that is JavaScript but more than goja knows
+	parameters  int    // depth of parameter lists
+	deepest     int    // of an arrow function in parameter lists
 
 	async, generator bool // whether such functions occur
 }
@@ -104,10 +152,9 @@ func (s *survey) Enter(n js.INode) js.IVisitor {
 		}
 	case *js.ArrowFunc:
 		s.async = s.async || n.Async
-		s.arrows++
-		if hasDefault(n.Params) {
-			s.deepestArrow = max(s.deepestArrow, s.arrows)
-		}
+		s.deepest = max(s.deepest, s.parameters)
+	case *js.Params:
+		s.parameters++
 	case *js.ForOfStmt:
 		if n.Await {
 			s.unsupported = "for await"
@@ -132,18 +179,9 @@ func (s *survey) function(async, generator bool) {
 
 // Exit implements [js.IVisitor].
 func (s *survey) Exit(n js.INode) {
-	if _, ok := n.(*js.ArrowFunc); ok {
-		s.arrows--
+	if _, ok := n.(*js.Params); ok {
+		s.parameters--
 	}
-}
-
-func hasDefault(p js.Params) bool {
-	for _, b := range p.List {
-		if b.Default != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // wrapperBody returns the block of the function that wraps the program, if that
@@ -200,7 +238,7 @@ func preflightFailure(src *source, err error) *Failure {
 		if strings.Contains(f.Message, "import") || strings.Contains(f.Message, "export") {
 			f.Message = "import and export cannot be used here"
 		}
-		f.Pos = src.fromLine(perr.Line, perr.Column)
+		f.Pos = src.fromRunes(perr.Line, perr.Column)
 	}
 	f.Hint = syntaxHint(f.Message)
 	return f
@@ -222,8 +260,14 @@ func syntaxFailure(src *source, err error, unsupported string) *Failure {
 			f.Pos = src.fromGoja(at.Line, at.Column)
 		}
 	}
-	if unsupported != "" {
+	before, behind := src.around(f.Pos)
+	switch {
+	case unsupported != "":
 		f.Message = unsupported + " cannot be used here"
+	case strings.HasPrefix(behind, "import"):
+		f.Message = "import cannot be used here"
+	case strings.HasSuffix(strings.TrimSpace(before), "await"):
+		f.Message = "await is only valid in async functions and outside of functions"
 	}
 	f.Hint = syntaxHint(f.Message)
 	return f
@@ -234,6 +278,9 @@ func wordSyntax(message string) string {
 	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
 }
 
+// typeAnnotation is what the parsers say of TypeScript.
+var typeAnnotation = regexp.MustCompile(`(instead of|unexpected) (:|as|interface|type|enum)\b|(instead of|unexpected) : `)
+
 func syntaxHint(message string) string {
 	switch {
 	case strings.Contains(message, "import"), strings.Contains(message, "export"):
@@ -242,6 +289,8 @@ func syntaxHint(message string) string {
 		return "await the promises in an ordinary for…of, or use Promise.all"
 	case strings.Contains(message, "async generators"):
 		return "collect the items in an array"
+	case typeAnnotation.MatchString(message):
+		return "write JavaScript, without types"
 	}
 	return ""
 }

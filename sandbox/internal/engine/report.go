@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -44,16 +45,22 @@ func (s *scope) has(name string) bool {
 
 // report says what is to be judged of the program before it runs.
 func (p *program) report(s *scope, submit bool) Report {
-	r := reporter{program: p, scope: s, first: map[string]file.Idx{}, guarded: map[string]bool{}}
+	r := reporter{
+		program: p, scope: s, first: map[string]file.Idx{}, guarded: map[string]bool{},
+		tested: map[member]int{}, assigned: map[file.Idx]bool{},
+	}
 	for _, statement := range p.body.List {
 		walk(statement, r.visit)
 	}
 	for name, idx := range r.first {
 		known := s.has(name) || globalNames()[name] || submit && name == "submit"
 		if !known && !r.guarded[name] {
-			r.report.Undeclared = append(r.report.Undeclared, Name{name, p.source.fromIdx(idx)})
+			r.report.Undeclared = append(r.report.Undeclared, Name{name, r.assigned[idx], p.source.fromIdx(idx)})
 		}
 	}
+	r.report.Sites = slices.DeleteFunc(r.report.Sites, func(s Site) bool {
+		return s.Tool < 0 && r.tested[member{s.Namespace, s.Name}] > 0
+	})
 	return r.report
 }
 
@@ -63,7 +70,12 @@ type reporter struct {
 	report  Report
 	first   map[string]file.Idx // undeclared names, where they are first used
 	guarded map[string]bool     // names tested by typeof, which may be absent
+	tested  map[member]int      // how often tools are mentioned and not called, as in if (fs.stat) …
+
+	assigned map[file.Idx]bool // names that are assigned to
 }
+
+type member struct{ object, name string }
 
 func (r *reporter) visit(n ast.Node) {
 	switch n := n.(type) {
@@ -73,10 +85,34 @@ func (r *reporter) visit(n ast.Node) {
 		if id, ok := n.Operand.(*ast.Identifier); ok && n.Operator == token.TYPEOF {
 			r.guarded[id.Name.String()] = true
 		}
+	case *ast.AssignExpression:
+		r.assignment(n)
 	case *ast.CallExpression:
 		r.call(n)
+	case *ast.DotExpression:
+		r.mention(n, 1)
+	case *ast.BracketExpression:
+		r.mention(n, 1)
 	case *ast.RegExpLiteral:
 		r.regexp(n)
+	}
+}
+
+// assignment notes a name on the left. It is visited before the name itself.
+func (r *reporter) assignment(n *ast.AssignExpression) {
+	id, ok := n.Left.(*ast.Identifier)
+	if !ok {
+		return
+	}
+	r.assigned[id.Idx] = true
+	if name := id.Name.String(); r.undeclared[name] && r.scope.has(name) {
+		r.report.Constants = append(r.report.Constants, Name{name, true, r.source.fromIdx(id.Idx)})
+	}
+}
+
+func (r *reporter) mention(e ast.Expression, times int) {
+	if object, name, _, ok := callee(e); ok && r.scope.objects[object] != nil {
+		r.tested[member{object, name}] += times
 	}
 }
 
@@ -110,7 +146,7 @@ func (r *reporter) call(n *ast.CallExpression) {
 	if at != 0 {
 		r.source.callees[n.LeftParenthesis] = at
 	}
-	if !ok {
+	if !ok || !r.resolved {
 		return
 	}
 	site := Site{Tool: -1, Namespace: object, Name: name, Pos: r.source.fromIdx(at)}
@@ -127,7 +163,10 @@ func (r *reporter) call(n *ast.CallExpression) {
 		}
 		if tool, ok := members[name]; ok {
 			site.Tool = tool
+		} else if inherited()[name] {
+			return
 		}
+		r.mention(n.Callee, -1)
 	}
 	site.Args = arguments(n.ArgumentList)
 	r.report.Sites = append(r.report.Sites, site)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -21,15 +21,14 @@ type run struct {
 
 	scope    *scope
 	globals  *globals
-	thrownAt map[*goja.Object]Pos // tool errors, where they were called
-	floating map[*goja.Promise]bool
+	thrownBy map[*goja.Object]toolFailure
+	floating []*goja.Promise // rejected, and nothing handles them
 
-	jobs      chan func()
-	done      chan struct{} // closed when nobody takes jobs any more
-	timers    map[int64]*time.Timer
-	lastTimer int64
-	calls     int // made so far
-	waiting   int // calls without a reply
+	jobs    chan func()
+	done    chan struct{} // closed when nobody takes jobs any more
+	timers  timers
+	calls   int // made so far
+	waiting int // calls without a reply
 
 	stdout, stderr stream
 	frames         []goja.StackFrame
@@ -44,16 +43,16 @@ type run struct {
 func Run(ctx context.Context, job *Job, host Host) (result *Result) {
 	r := &run{
 		host: host, vm: goja.New(), limit: job.Limits.Output,
-		thrownAt: map[*goja.Object]Pos{}, floating: map[*goja.Promise]bool{},
-		jobs: make(chan func(), 16), done: make(chan struct{}), timers: map[int64]*time.Timer{},
+		thrownBy: map[*goja.Object]toolFailure{},
+		jobs:     make(chan func(), 16), done: make(chan struct{}),
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 		frames: make([]goja.StackFrame, 0, 4),
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			r.end(&Result{Failure: &Failure{Kind: Crashed, Message: fmt.Sprintf("the engine failed: %v", p)}})
+			r.recovered(p)
 		}
-		r.stop()
+		close(r.done)
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 	}()
@@ -81,11 +80,12 @@ func (r *run) run(ctx context.Context, job *Job) *Failure {
 	r.scope = newScope(job)
 	allowed := r.host.Report(p.report(r.scope, job.Submit))
 	code, failure := p.compile()
-	if !allowed() {
-		return &Failure{Kind: Refused, Message: "the program was refused"}
-	}
-	if failure != nil {
+	ok := allowed()
+	switch {
+	case failure != nil:
 		return failure
+	case !ok:
+		return &Failure{Kind: Refused, Message: "the program was refused"}
 	}
 	r.prepare(job)
 	r.watchRejections()
@@ -110,7 +110,7 @@ func (r *run) execute(ctx context.Context, code *goja.Program) {
 // call has been answered.
 func (r *run) loop(ctx context.Context, main *goja.Promise) {
 	for !r.ended && (main.State() == goja.PromiseStatePending || r.waiting > 0) {
-		if r.waiting == 0 && len(r.timers) == 0 {
+		if r.waiting == 0 && len(r.timers.list) == 0 {
 			r.end(&Result{Failure: &Failure{
 				Kind:    Deadlock,
 				Message: "the program awaits a promise that nothing will settle",
@@ -139,6 +139,8 @@ func (r *run) next(ctx context.Context) {
 	select {
 	case job := <-r.jobs:
 		job()
+	case <-r.timers.next():
+		r.timers.fire()
 	case <-ctx.Done():
 		r.interrupted(context.Cause(ctx))
 	}
@@ -152,19 +154,24 @@ func (r *run) post(job func()) {
 	}
 }
 
-// stop ends the timers and lets late replies go.
-func (r *run) stop() {
-	for _, t := range r.timers {
-		t.Stop()
-	}
-	close(r.done)
-}
-
-// end records the result, if it is the first.
+// end records the result, if it is the first. From here on no guest code runs.
 func (r *run) end(result *Result) {
 	if !r.ended {
 		r.ended, r.result = true, result
+		r.timers.list = nil
 	}
+}
+
+// recovered ends a run that panicked: a getter of the program's value, read when
+// the program had ended, was interrupted; or the engine has a bug.
+func (r *run) recovered(p any) {
+	switch p := p.(type) {
+	case *goja.InterruptedError:
+		r.check(p)
+	case *goja.StackOverflowError:
+		r.check(p)
+	}
+	r.end(&Result{Failure: &Failure{Kind: Crashed, Message: fmt.Sprintf("the engine failed: %v", p)}})
 }
 
 // check looks at what came out of the VM: an interrupt or an exception that no
@@ -198,18 +205,22 @@ func (r *run) finish(main *goja.Promise) {
 		r.end(&Result{Failure: r.rejection(main.Result())})
 		return
 	}
-	for promise := range r.floating {
-		failure := r.rejection(promise.Result())
+	if len(r.floating) > 0 {
+		failure := r.rejection(r.floating[0].Result())
 		failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
 		r.end(&Result{Failure: failure})
 		return
 	}
 	value, err := r.encode(main.Result())
-	if err != nil {
+	var thrown *goja.Exception
+	switch {
+	case errors.As(err, &thrown): // by a getter
+		r.end(&Result{Failure: r.failure(err)})
+	case err != nil:
 		r.end(&Result{Failure: encodeFailure(err)})
-		return
+	default:
+		r.end(&Result{Value: value})
 	}
-	r.end(&Result{Value: value})
 }
 
 // watchRejections keeps the promises that were rejected and that nothing
@@ -217,9 +228,9 @@ func (r *run) finish(main *goja.Promise) {
 func (r *run) watchRejections() {
 	r.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
 		if op == goja.PromiseRejectionReject {
-			r.floating[p] = true
-		} else {
-			delete(r.floating, p)
+			r.floating = append(r.floating, p)
+		} else if i := slices.Index(r.floating, p); i >= 0 {
+			r.floating = slices.Delete(r.floating, i, i+1)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sort"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/dop251/goja/file"
@@ -17,11 +18,38 @@ type source struct {
 func newSource(text string) *source {
 	s := &source{text: text, starts: []int{0}, callees: map[file.Idx]file.Idx{}}
 	for i := range len(text) {
-		if text[i] == '\n' {
+		if endsLine(text, i) {
 			s.starts = append(s.starts, i+1)
 		}
 	}
 	return s
+}
+
+// endsLine reports whether text[i] is the last byte of what ends a line in
+// JavaScript.
+func endsLine(text string, i int) bool {
+	switch text[i] {
+	case '\n':
+		return true
+	case '\r':
+		return i+1 == len(text) || text[i+1] != '\n'
+	case 0xA8, 0xA9: // of U+2028 and U+2029
+		return i >= 2 && text[i-2] == 0xE2 && text[i-1] == 0x80
+	}
+	return false
+}
+
+// Line returns a line of a program, counted from 1, without what ends it.
+func Line(text string, line int) string {
+	s := newSource(text)
+	if line < 1 || line > len(s.starts) {
+		return ""
+	}
+	end := len(text)
+	if line < len(s.starts) {
+		end = s.starts[line]
+	}
+	return strings.TrimRight(text[s.starts[line-1]:end], "\r\n\u2028\u2029")
 }
 
 // pos translates an offset.
@@ -67,6 +95,41 @@ func (s *source) fromLine(line, column int) Pos {
 		return s.pos(len(s.text))
 	}
 	return s.pos(min(s.starts[line-1]+max(column, 1)-1, len(s.text)))
+}
+
+// fromRunes is fromLine for a column in characters.
+func (s *source) fromRunes(line, column int) Pos {
+	if line < 1 || line > len(s.starts) {
+		return s.fromLine(line, column)
+	}
+	start := s.starts[line-1]
+	for offset := range s.text[start:] {
+		if column--; column == 0 {
+			return s.pos(start + offset)
+		}
+	}
+	return s.pos(len(s.text))
+}
+
+// around returns what stands on the line before a place, and from there on.
+func (s *source) around(at Pos) (before, behind string) {
+	if at.Line < 1 {
+		return "", ""
+	}
+	start := s.starts[at.Line-1]
+	end := len(s.text)
+	if at.Line < len(s.starts) {
+		end = s.starts[at.Line]
+	}
+	line := s.text[start:end]
+	units := 1
+	for i, r := range line {
+		if units >= at.Column {
+			return line[:i], line[i:]
+		}
+		units += max(utf16.RuneLen(r), 1)
+	}
+	return line, ""
 }
 
 func utf16Len(text string) int {

@@ -2,25 +2,86 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
 )
+
+// timers are what waits for its time, the earliest first; among equals, what
+// was set first.
+type timers struct {
+	list  []*timer
+	last  int64 // id given
+	clock *time.Timer
+}
+
+type timer struct {
+	id    int64
+	due   time.Time
+	every time.Duration // 0: once
+	fire  func()
+}
+
+// set adds a timer and returns its id.
+func (t *timers) set(delay time.Duration, repeat bool, fire func()) int64 {
+	t.last++
+	added := &timer{id: t.last, due: time.Now().Add(delay), fire: fire}
+	if repeat {
+		added.every = max(delay, time.Millisecond)
+	}
+	t.insert(added)
+	return added.id
+}
+
+func (t *timers) insert(added *timer) {
+	at := len(t.list)
+	for at > 0 && t.list[at-1].due.After(added.due) {
+		at--
+	}
+	t.list = slices.Insert(t.list, at, added)
+}
+
+func (t *timers) clear(id int64) {
+	t.list = slices.DeleteFunc(t.list, func(set *timer) bool { return set.id == id })
+}
+
+// next is ready when the first timer is due; it is nil where there is none.
+func (t *timers) next() <-chan time.Time {
+	switch {
+	case len(t.list) == 0:
+		return nil
+	case t.clock == nil:
+		t.clock = time.NewTimer(time.Until(t.list[0].due))
+	default:
+		t.clock.Reset(time.Until(t.list[0].due))
+	}
+	return t.clock.C
+}
+
+// fire runs the first timer.
+func (t *timers) fire() {
+	first := t.list[0]
+	t.list = t.list[1:]
+	if first.every > 0 {
+		first.due = time.Now().Add(first.every)
+		t.insert(first)
+	}
+	first.fire()
+}
 
 // startTimer makes setTimeout, or setInterval.
 func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		callback, ok := goja.AssertFunction(call.Argument(0))
 		if !ok {
-			panic(r.vm.NewTypeError("the first argument of a timer must be a function"))
+			panic(r.typeError("the first argument of a timer must be a function"))
 		}
 		var args []goja.Value
 		if len(call.Arguments) > 2 {
-			args = call.Arguments[2:]
+			args = slices.Clone(call.Arguments[2:]) // they lie on the VM's stack
 		}
-		r.lastTimer++
-		id, delay := r.lastTimer, milliseconds(call.Argument(1))
-		r.arm(id, delay, repeat, func() {
+		id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
 			_, err := callback(goja.Undefined(), args...)
 			r.check(err)
 		})
@@ -28,35 +89,15 @@ func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// arm runs fire on the loop after the delay, and again if repeat.
-func (r *run) arm(id int64, delay time.Duration, repeat bool, fire func()) {
-	r.timers[id] = time.AfterFunc(delay, func() {
-		r.post(func() {
-			if r.timers[id] == nil {
-				return // cleared in the meantime
-			}
-			if delete(r.timers, id); repeat {
-				r.arm(id, max(delay, time.Millisecond), repeat, fire)
-			}
-			fire()
-		})
-	})
-}
-
 func (r *run) clearTimer(call goja.FunctionCall) goja.Value {
-	id := call.Argument(0).ToInteger()
-	if t := r.timers[id]; t != nil {
-		t.Stop()
-		delete(r.timers, id)
-	}
+	r.timers.clear(call.Argument(0).ToInteger())
 	return goja.Undefined()
 }
 
 // sleep returns a promise that is resolved after so many milliseconds.
 func (r *run) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
-	r.lastTimer++
-	r.arm(r.lastTimer, milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
+	r.timers.set(milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)
 }
 

@@ -1,0 +1,221 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/writ-go/writ/sandbox"
+)
+
+var update = flag.Bool("update", false, "write the outcomes of testdata/behaviour anew")
+
+// TestBehaviour runs the archives in testdata/behaviour in both tiers. Each
+// holds a program.js, and if need be inputs.json and options, and the whole
+// outcome, which is the same in both tiers.
+func TestBehaviour(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/behaviour/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no archives", err)
+	}
+	boxes := openTiers(t, sandbox.Limits{})
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			testArchive(t, file, boxes)
+		})
+	}
+}
+
+func testArchive(t *testing.T, file string, boxes map[string]*sandbox.Sandbox) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, f := range archive.Files {
+		sections[f.Name] = string(f.Data)
+	}
+	o := readOptions(t, sections["options"])
+	if o.limits != (sandbox.Limits{}) {
+		boxes = openTiers(t, o.limits)
+	}
+	p := sandbox.Program{Source: strings.TrimSuffix(sections["program.js"], "\n"), Submit: o.submit, Timeout: o.timeout}
+	if text := sections["inputs.json"]; text != "" {
+		var inputs map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &inputs); err != nil {
+			t.Fatal(err)
+		}
+		p.Inputs = map[string]any{}
+		for name, value := range inputs {
+			p.Inputs[name] = value
+		}
+	}
+	want := sections["outcome"]
+	for _, tier := range []string{"inprocess", "isolated"} {
+		p.Tools = testTools(t)
+		got := outcomeOf(boxes[tier].Run(t.Context(), p))
+		if *update && tier == "inprocess" {
+			writeOutcome(t, file, archive, got)
+			want = got
+		}
+		if got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tier, got, want)
+		}
+	}
+}
+
+func writeOutcome(t *testing.T, file string, a *txtar.Archive, text string) {
+	for i, f := range a.Files {
+		if f.Name == "outcome" {
+			a.Files = append(a.Files[:i], a.Files[i+1:]...)
+			break
+		}
+	}
+	a.Files = append(a.Files, txtar.File{Name: "outcome", Data: []byte(text)})
+	if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openTiers opens a sandbox of each kind.
+func openTiers(t testing.TB, limits sandbox.Limits) map[string]*sandbox.Sandbox {
+	t.Helper()
+	boxes := map[string]*sandbox.Sandbox{}
+	for name, open := range map[string]func(*sandbox.Options) (*sandbox.Sandbox, error){
+		"inprocess": sandbox.NewInProcess, "isolated": sandbox.New,
+	} {
+		box, err := open(&sandbox.Options{Limits: limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := box.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		boxes[name] = box
+	}
+	return boxes
+}
+
+type options struct {
+	submit  bool
+	timeout time.Duration
+	limits  sandbox.Limits
+}
+
+// readOptions reads lines such as "submit", "timeout 100ms", "calls 3".
+func readOptions(t *testing.T, text string) (o options) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		var err error
+		switch name {
+		case "submit":
+			o.submit = true
+		case "timeout":
+			o.timeout, err = time.ParseDuration(value)
+		case "source":
+			o.limits.Source, err = strconv.Atoi(value)
+		case "output":
+			o.limits.Output, err = strconv.Atoi(value)
+		case "calls":
+			o.limits.Calls, err = strconv.Atoi(value)
+		case "concurrency":
+			o.limits.Concurrency, err = strconv.Atoi(value)
+		default:
+			t.Fatalf("unknown option %q", name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// outcomeOf writes all of an outcome that does not change from run to run.
+func outcomeOf(out *sandbox.Outcome, err error) string {
+	var b strings.Builder
+	if err != nil {
+		fmt.Fprintf(&b, "error: %v\n", err)
+	}
+	if out == nil {
+		return b.String()
+	}
+	switch {
+	case out.Submitted:
+		fmt.Fprintf(&b, "submitted: %s\n", short(out.Value))
+	case out.Value != nil:
+		fmt.Fprintf(&b, "value: %s\n", short(out.Value))
+	case out.Failure == nil:
+		b.WriteString("value: undefined\n")
+	}
+	writeStream(&b, "stdout", out.Stdout)
+	writeStream(&b, "stderr", out.Stderr)
+	for _, c := range out.Calls {
+		writeCall(&b, c)
+	}
+	if f := out.Failure; f != nil {
+		fmt.Fprintf(&b, "failure: %s", f.Kind)
+		if !f.Ran() {
+			b.WriteString(", nothing has run")
+		}
+		fmt.Fprintf(&b, "\n%s\n", f)
+		if len(f.Stack) > 1 {
+			fmt.Fprintf(&b, "stack: %s\n", strings.Join(f.Stack, "; "))
+		}
+	}
+	return b.String()
+}
+
+func writeStream(b *strings.Builder, name string, o sandbox.Output) {
+	if o.Bytes == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:", name)
+	if o.Cut() {
+		fmt.Fprintf(b, " (%d of %d bytes)", len(o.Text), o.Bytes)
+	}
+	for line := range strings.Lines(o.Text) {
+		fmt.Fprintf(b, "\n  %s", strings.TrimSuffix(line, "\n"))
+	}
+	b.WriteString("\n")
+}
+
+func writeCall(b *strings.Builder, c sandbox.Call) {
+	fmt.Fprintf(b, "call %d at %d:%d: %s(%s)", c.ID, c.Line, c.Column, c.Tool, short(c.Args))
+	switch {
+	case c.Pending:
+		b.WriteString(" is pending")
+	case c.Error != nil:
+		fmt.Fprintf(b, " threw %s of %s: %s", c.Error.Kind, c.Error.Tool, c.Error.Message)
+		if c.Error.Data != nil {
+			fmt.Fprintf(b, " %s", short(c.Error.Data))
+		}
+	case c.Result == nil:
+		b.WriteString(" → undefined")
+	default:
+		fmt.Fprintf(b, " → %s", short(c.Result))
+	}
+	if c.Recorded {
+		b.WriteString(", recorded")
+	}
+	b.WriteString("\n")
+}
+
+// short shows long JSON by its beginning and its length.
+func short(text json.RawMessage) string {
+	if len(text) <= 1000 {
+		return string(text)
+	}
+	return fmt.Sprintf("%s… (%d bytes)", text[:100], len(text))
+}

@@ -1,0 +1,66 @@
+// Package sandbox checks and runs JavaScript programs that nobody has reviewed,
+// usually because a model has just written them.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"errors"
+//		"fmt"
+//		"log"
+//
+//		"github.com/writ-go/writ/sandbox"
+//	)
+//
+//	func main() {
+//		box, err := sandbox.New(nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		defer box.Close()
+//		out, err := box.Run(context.Background(), sandbox.Program{
+//			Source: `numbers.map(n => n * n)`,
+//			Inputs: map[string]any{"numbers": []int{1, 2, 3}},
+//		})
+//		if err != nil {
+//			log.Fatal(err) // the sandbox is broken, or the context was cancelled
+//		}
+//		var squares []int
+//		if err := out.Decode(&squares); err != nil {
+//			if f := (*sandbox.Failure)(nil); errors.As(err, &f) {
+//				fmt.Println("the program is wrong:", f) // line, column, frame
+//			}
+//			return
+//		}
+//		fmt.Println(squares)
+//	}
+//
+// # Two tiers
+//
+// [New] runs programs in child processes with a clean environment and limits on
+// time, memory, output and tool calls. Whatever a program does there, its run ends
+// with an [Outcome] soon after the limit, other runs do not notice, and the next
+// one works. LIMITATIONS.md says what is not covered on which system.
+//
+// [NewInProcess] runs them in this process. It stops accidents, not attackers.
+//
+// # Workers
+//
+// A worker is the running executable, started again. Package initialisation takes
+// it over when argv[0] carries a marker and the parent proves itself on an
+// inherited socket; main is never reached. Initialisation of packages that sort
+// before this one and do not import it happens in workers too, so it should not do
+// more than set variables; Options.Command avoids even that.
+//
+// # What is checked
+//
+// Before anything runs, all at once: syntax, names that nothing declares, calls of
+// tools that do not exist, literal arguments that violate a tool's schema,
+// constructs that the engine would get wrong. Only what must fail is refused. The
+// worker parses and reports; this process judges.
+//
+// # Whose fault
+//
+// What the program did wrong is data: [Outcome.Failure], worded for its author.
+// An error of [Sandbox.Run] is what no program can mend.
+package sandbox

@@ -1,0 +1,64 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain checks that the tests, all of which close their sandboxes, leave
+// nothing behind: no goroutine, child or descriptor.
+func TestMain(m *testing.M) {
+	before := descriptors()
+	code := m.Run()
+	if code == 0 {
+		if err := leaks(before); err != nil {
+			fmt.Fprintln(os.Stderr, "left behind:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func leaks(before []string) error {
+	if err := goleak.Find(); err != nil {
+		return err
+	}
+	if left := children(); left != "" {
+		return fmt.Errorf("child processes %s", left)
+	}
+	for _, d := range descriptors() {
+		if !slices.Contains(before, d) {
+			return fmt.Errorf("descriptor %s", d)
+		}
+	}
+	return nil
+}
+
+// descriptors returns the open sockets and pipes, where the system tells.
+func descriptors() []string {
+	var list []string
+	links, _ := filepath.Glob("/proc/self/fd/*")
+	for _, link := range links {
+		to, err := os.Readlink(link)
+		if err == nil && (strings.HasPrefix(to, "socket:") || strings.HasPrefix(to, "pipe:")) {
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+func children() string {
+	var list []string
+	files, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		list = append(list, strings.Fields(string(text))...)
+	}
+	return strings.Join(list, " ")
+}
