@@ -13,8 +13,7 @@ import (
 func overtime(limit time.Duration) *engine.Failure {
 	return &engine.Failure{
 		Kind:    engine.Timeout,
-		Message: fmt.Sprintf("the program did not end within %v and was killed inside a built-in function or the compiler", limit),
-		Hint:    "do less at once: smaller arrays and strings, simpler regular expressions, a flatter program",
+		Message: fmt.Sprintf("the program did not end within %v and was killed", limit),
 	}
 }
 
