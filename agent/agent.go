@@ -132,6 +132,9 @@ var ErrNoTask = errors.New("agent: the task is empty; say what is to be done")
 // Run does a task and returns the answer. The error is [ErrNoTask] or a
 // *[module.IncompleteError], which holds everything that was done.
 func (a *Agent) Run(ctx context.Context, text string) (*Answer, error) {
+	if a == nil {
+		return nil, errors.New("agent: it is nil; make one by New, and look at the error that it returned")
+	}
 	if strings.TrimSpace(text) == "" {
 		return nil, ErrNoTask
 	}

@@ -88,7 +88,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		}
 		return &Prediction[Out]{Output: out, Trajectory: r.accept()}, nil
 	}
-	return nil, r.incomplete(ErrMaxIters)
+	return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
 }
 
 // codeRun is one run of a CodeAct: the trajectory, and the record of effects.

@@ -9,7 +9,7 @@ import (
 )
 
 // labelled is "Mood: good", also in a list, in bold or in backticks.
-var labelled = regexp.MustCompile(`^[ \t]*(?:[-*+>][ \t]+|#+[ \t]+)?` +
+var labelled = regexp.MustCompile(`^[ \t]*(?:[-*+][ \t]+|#+[ \t]+)?` +
 	"(?:\\*\\*([^*:`]+):\\*\\*|\\*\\*([^*:`]+)\\*\\*[ \t]*:|`([^*:`]+)`[ \t]*:|([^*:`]+):)[ \t]*(.*?)[ \t]*$")
 
 // label reads a line that gives an output.

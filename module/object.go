@@ -12,9 +12,10 @@ import (
 )
 
 // readObject reads the one JSON object that has the output fields: the whole
-// reply, a fenced block, or embedded in prose.
+// reply, a fenced block, or behind prose. What is said behind it may take it
+// back.
 func readObject(spec *signature.Spec, text string) (signature.Values, error) {
-	objects, prose, err := objectsIn(text)
+	objects, prose, behind, err := objectsIn(text)
 	if err != nil {
 		return nil, err // what is in it may have been the answer
 	}
@@ -27,10 +28,16 @@ func readObject(spec *signature.Spec, text string) (signature.Values, error) {
 			return nil, errors.New("the reply has several objects with the fields; give one")
 		}
 	}
-	for line := range strings.SplitSeq(prose, "\n") {
+	if strings.HasSuffix(strings.TrimSpace(prose), "[") || strings.HasSuffix(strings.TrimSpace(prose), ",") {
+		return nil, errors.New("the object is one of a list; give it alone")
+	}
+	for line := range strings.SplitSeq(prose+behind, "\n") {
 		if f, _, ok := label(spec, line); ok {
 			return nil, fmt.Errorf("the field %q is in the object and outside of it; give it once", f.Name)
 		}
+	}
+	if strings.Trim(behind, "` \t\r\n") != "" {
+		return nil, errors.New("there is text behind the object; end with it, or put each value under its marker")
 	}
 	return respell(spec, objects[0])
 }
@@ -42,19 +49,19 @@ func equalValues(a, b signature.Value) bool {
 // objectStart tells JSON, also where it is malformed, from braces in prose.
 var objectStart = regexp.MustCompile(`\{\s*(?:["'/]|[\w$]+\s*:)`)
 
-// objectsIn returns the outermost JSON objects of a text and the text around
-// them. It never looks inside a malformed object: what it holds may be a part of
+// objectsIn returns the outermost JSON objects of a text, the text before and
+// between them, and that behind the last. It never looks inside a malformed object: what it holds may be a part of
 // the answer, or an example.
-func objectsIn(text string) (objects []signature.Values, prose string, err error) {
+func objectsIn(text string) (objects []signature.Values, prose, behind string, err error) {
 	for {
 		at := objectStart.FindStringIndex(text)
 		if at == nil {
-			return objects, prose + text, nil
+			return objects, prose, text, nil
 		}
 		var object signature.Values
 		d := json.NewDecoder(strings.NewReader(text[at[0]:]))
 		if err := d.Decode(&object); err != nil {
-			return nil, "", fmt.Errorf("the JSON object in the reply cannot be read: %w", err)
+			return nil, "", "", fmt.Errorf("the JSON object in the reply cannot be read: %w", err)
 		}
 		objects = append(objects, object)
 		prose += text[:at[0]]

@@ -7,6 +7,12 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
+// firstLine is an observation in short.
+func firstLine(observation string) string {
+	line, _, _ := strings.Cut(observation, "\n")
+	return shorten(line, 200)
+}
+
 // noProgram is the observation on a reply without a program that can be run.
 func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %v.", err) }
 

@@ -100,8 +100,9 @@ func (e *IncompleteError) Error() string {
 // Unwrap returns Err.
 func (e *IncompleteError) Unwrap() error { return e.Err }
 
-// ErrMaxIters is the reason of an [IncompleteError] when the steps are used up.
-var ErrMaxIters = errors.New("the steps are used up; allow more by Options.MaxIters, or look at the trajectory for what went wrong")
+// ErrMaxIters is the reason of an [IncompleteError] when the steps are used up;
+// the message goes on to say how the last one ended. Options.MaxIters allows more.
+var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason of an [IncompleteError] when a reply could not be
 // read, also after the model was told why. What is wrong with it is wrapped too.

@@ -3,6 +3,7 @@ package module
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,6 +45,8 @@ func readProgram(s Step) (program, error) {
 		p.code, err = codeIn(code)
 	} else if object, isObject := programObject(text); isObject {
 		p = object
+	} else if len(fields) > 0 {
+		err = errors.New("there is nothing under " + marker("code") + "; put the program there")
 	} else {
 		var before string
 		p.code, before, err = onlyBlock(text)
@@ -66,6 +69,8 @@ func codeIn(g given) (string, error) {
 	switch {
 	case open:
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
+	case len(blocks) == 1 && !mayBeJavaScript[blocks[0].tag]:
+		return "", fmt.Errorf("the program is said to be %s; write JavaScript", blocks[0].tag)
 	case len(blocks) == 1 && blank(outside):
 		return blocks[0].text, nil
 	case len(blocks) > 0:
@@ -95,7 +100,7 @@ func programObject(text string) (program, bool) {
 
 // onlyBlock returns the one block that may hold JavaScript, and the text before.
 func onlyBlock(text string) (code, before string, err error) {
-	blocks, _, open := fences(text)
+	blocks, outside, open := fences(text)
 	blocks = slices.DeleteFunc(blocks, func(b block) bool { return !mayBeJavaScript[b.tag] })
 	before, _, _ = strings.Cut(text, "```")
 	switch {
@@ -103,6 +108,8 @@ func onlyBlock(text string) (code, before string, err error) {
 		return "", "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 0:
 		return "", "", errors.New("the reply has no program; put it under " + marker("code"))
+	case blocks[0].tag == "" && !blank(outside):
+		return "", "", errors.New("it is not certain that the text in the code fence is a program to run; put it under " + marker("code"))
 	case len(blocks) > 1:
 		return "", "", errors.New("the reply has several programs; put the one to run under " + marker("code"))
 	}

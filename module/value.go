@@ -36,7 +36,7 @@ func plain(f signature.Field, g given, text string) (json.RawMessage, error) {
 	if _, own := object.Get(f.Name); wrapped && own {
 		return nil, errors.New("it is an object with the field in it; give only the value, or write the text as a JSON string")
 	}
-	if g.open && (openFence || text == g.text && strings.Contains(text, "\n")) {
+	if openFence || g.open && text == g.text && strings.Contains(text, "\n") {
 		return nil, errors.New("nothing says where the text ends; put the end marker behind it")
 	}
 	return quote(text), nil

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
@@ -12,18 +11,34 @@ import (
 // judge turns what the parse found into the reasons to refuse the program: only
 // what must fail when it runs. The worker reports, and the host judges, by the
 // same code that validates the arguments of real calls.
+//
+// It happens in this process, and the program decides how much there is to
+// judge. So it ends with the run, and after maxFindings.
 func (h *host) judge(r engine.Report) []Finding {
 	var findings []Finding
+	enough := func() bool { return len(findings) >= maxFindings || h.ctx.Err() != nil }
 	for _, f := range r.Findings {
+		if enough() {
+			break
+		}
 		findings = append(findings, h.finding(Unsupported, f.Message, f.Hint, f.Pos))
 	}
 	for _, name := range r.Undeclared {
+		if enough() {
+			break
+		}
 		findings = append(findings, h.undeclared(name))
 	}
 	for _, name := range r.Constants {
+		if enough() {
+			break
+		}
 		findings = append(findings, h.finding(Unsupported, name.Name+" is a constant: a tool or an input", "declare a variable of your own", name.Pos))
 	}
 	for _, site := range r.Sites {
+		if enough() {
+			break
+		}
 		findings = append(findings, h.site(site)...)
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int {
@@ -34,6 +49,10 @@ func (h *host) judge(r engine.Report) []Finding {
 	})
 	return findings
 }
+
+// maxFindings is how many reasons to refuse a program are given at once. Whoever
+// has mended so many may ask again.
+const maxFindings = 20
 
 func (h *host) undeclared(name engine.Name) Finding {
 	hint := absent[name.Name]
@@ -58,6 +77,7 @@ var absent = map[string]string{
 	"structuredClone": "use JSON.parse(JSON.stringify(value))",
 	"queueMicrotask":  "use Promise.resolve().then(f)",
 	"Intl":            "format numbers and dates by hand",
+	"submit":          "return the value, or end with it as an expression",
 	"eval":            "code cannot be made from text here",
 }
 
@@ -90,11 +110,7 @@ func (h *host) site(s engine.Site) []Finding {
 	if len(violations) == 0 {
 		return nil
 	}
-	lines := make([]string, len(violations))
-	for i, v := range violations {
-		lines[i] = v.String()
-	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+strings.Join(lines, "; "), "", s.Pos)}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), "", s.Pos)}
 }
 
 func (h *host) unknownTool(s engine.Site) Finding {

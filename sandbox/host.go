@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,6 +83,9 @@ func mendable(err error) bool {
 
 // Report implements [engine.Host].
 func (h *host) Report(r engine.Report) (allowed func() bool) {
+	h.mu.Lock()
+	h.start = time.Now() // only now has the run a worker
+	h.mu.Unlock()
 	return func() bool {
 		findings := h.judge(r)
 		h.mu.Lock()
@@ -178,8 +183,18 @@ func (h *host) settle(record *Call, result json.RawMessage, err *tools.ToolError
 	ended, over := *record, h.over
 	h.mu.Unlock()
 	if h.program.OnCall != nil && !over {
-		h.program.OnCall(ended)
+		h.tell(ended)
 	}
+}
+
+// tell calls OnCall. Its panic ends the run, not the process.
+func (h *host) tell(c Call) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.abort(fmt.Errorf("Program.OnCall panicked: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	h.program.OnCall(c)
 }
 
 func (h *host) path(tool int) string {
@@ -303,9 +318,19 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	}
 	if f.Tool != nil {
 		out.Kind = ToolFailed
-		out.Tool = &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
+		out.Tool = h.thrownBy(f)
 	}
 	return out
+}
+
+// thrownBy returns the error of a call as the host has it, with its cause.
+func (h *host) thrownBy(f *engine.Failure) *tools.ToolError {
+	if f.Call > 0 && f.Call <= len(h.calls) {
+		if te := h.calls[f.Call-1].Error; te != nil {
+			return te
+		}
+	}
+	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
 }
 
 // stopped says why the host ended the program.
@@ -331,9 +356,20 @@ func (h *host) timeLimit() time.Duration {
 
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: message, Hint: hint,
+		Kind: kind, Message: shorten(message), Hint: shorten(hint),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
+}
+
+// maxMessage is how many bytes of a message there may be: programs can make names
+// and values of any length, and models are charged for reading about them.
+const maxMessage = 2000
+
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
 // parseRepeat reads the second argument of a call.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
 // ErrStuck is returned by a run in this process that was told to stop and did
@@ -23,7 +24,7 @@ type inProcess struct{ closed atomic.Bool }
 // Run implements tier.
 func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	if p.closed.Load() {
-		return nil, ErrClosed
+		return nil, worker.ErrClosed
 	}
 	done := make(chan *engine.Result, 1)
 	go func() { done <- engine.Run(ctx, job, host) }()

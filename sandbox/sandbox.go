@@ -59,7 +59,8 @@ type Options struct {
 	Limits Limits
 
 	// Workers is how many processes there are at most, each running one program
-	// at a time; further runs wait. Zero is twice the number of processors, at
+	// at a time; further runs wait. A tool that runs a program in the sandbox that
+	// called it takes a worker more. Zero is twice the number of processors, at
 	// least 4. Together they may use Workers × Limits.Memory.
 	Workers int
 
@@ -148,12 +149,19 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 // Limits returns the limits in force.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// Close ends the workers, after the runs in progress have ended. Later runs
-// return [ErrClosed].
-func (s *Sandbox) Close() error { return s.tier.Close() }
+// ErrClosed is returned by runs of a sandbox that has been closed.
+var ErrClosed = errors.New("sandbox: it has been closed")
 
-// ErrClosed is returned by a run after [Sandbox.Close].
-var ErrClosed = worker.ErrClosed
+var errNotMade = errors.New("sandbox: this one is nil or empty; make one by New, and look at the error that it returned")
+
+// Close ends the workers, after the runs in progress have ended. Runs that wait
+// for a worker, and later ones, return [ErrClosed]. It may be called again.
+func (s *Sandbox) Close() error {
+	if s == nil || s.tier == nil {
+		return nil
+	}
+	return s.tier.Close()
+}
 
 // Program is one program and what it may use.
 type Program struct {
@@ -208,6 +216,9 @@ func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
 }
 
 func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+	if s == nil || s.tier == nil {
+		return nil, errNotMade
+	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
@@ -221,6 +232,9 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	h := newHost(ctx, s.limits, &p, checkOnly)
 	result, err := s.tier.Run(h.ctx, job, h)
 	h.end()
+	if errors.Is(err, worker.ErrClosed) {
+		return nil, ErrClosed
+	}
 	if err != nil {
 		return h.done(), fmt.Errorf("sandbox: %w", err)
 	}

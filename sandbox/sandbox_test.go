@@ -391,3 +391,24 @@ func TestStuck(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// A program decides how much there is to judge, and it happens in this process.
+func TestJudgingIsBounded(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 300 {
+		list = append(list, raw(fmt.Sprintf("list_repository_items_%d", i), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }))
+	}
+	set := newSet(t, list...)
+	var source strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&source, "unknown%d();", i)
+	}
+	fmt.Fprintf(&source, "list_repository_items_0([%s])", strings.Repeat("1,", 2000))
+	eachTier(t, sandbox.Limits{Time: 2 * time.Second}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source.String(), Tools: set})
+		if err != nil || out.Failure == nil || len(out.Failure.Findings) != 20 || len(out.Failure.String()) > 20_000 {
+			t.Errorf("got %.500s", outcomeOf(out, err))
+		}
+	})
+}

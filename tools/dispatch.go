@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -83,11 +82,7 @@ func ending(err error) error {
 }
 
 func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *ToolError {
-	lines := make([]string, len(findings))
-	for i, f := range findings {
-		lines[i] = f.String()
-	}
-	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + strings.Join(lines, "; ")}
+	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
 // flight is one call being made. Policies may let it reach the handler never,

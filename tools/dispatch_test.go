@@ -145,7 +145,7 @@ func TestChain(t *testing.T) {
 		{name: "held", ledger: &ledger{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
 			want: `issue 7 t{"n":1}`, end: `other: t({}) was held: say what you mean`},
 		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`, end: `fatal: disk full`},
-		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`, end: `fatal: tool : no`},
+		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`, end: `fatal: no`},
 		{name: "intent not recorded", ledger: &ledger{dispatched: errors.New("disk full")},
 			want: `issue 7 t{"n":1}, dispatched, settled fatal: disk full`, end: `fatal: disk full`},
 		{name: "refused", policies: []tools.Policy{deny},

@@ -37,7 +37,12 @@ type ToolError struct {
 }
 
 // Error returns the tool and the message.
-func (e *ToolError) Error() string { return fmt.Sprintf("tool %s: %s", e.Tool, e.Message) }
+func (e *ToolError) Error() string {
+	if e.Tool == "" {
+		return e.Message // made by a handler or policy; the chain names the tool
+	}
+	return fmt.Sprintf("tool %s: %s", e.Tool, e.Message)
+}
 
 // Unwrap returns the error behind the call's failure, which may say more than
 // the program was told.
@@ -103,6 +108,9 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 		te = te.WithCause(err)
 	}
 	te.Tool = b.Path()
+	if te.Kind == "" && te.err != nil {
+		te.Kind = wording(ctx, te.err).Kind // a deadline behind it is a deadline
+	}
 	te.Kind = cmp.Or(te.Kind, KindFailed)
 	if !json.Valid(te.Data) {
 		te.Data = nil

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // Class says what it means to call a tool twice. It is set by the host, never
@@ -32,9 +34,29 @@ type Hints struct {
 	Repeatable bool
 
 	// Identity names the arguments that say which effect a call is; nil means
-	// all of them. A mail tool whose text is regenerated on every attempt has
+	// all of them, and empty none: all calls are the same effect. A mail tool whose text is regenerated on every attempt has
 	// the identity {"to", "subject"}. A Read has no use for it.
 	Identity []string
+}
+
+// check refuses what cannot be meant. A misspelt identity would make all calls
+// one effect, of which only the first is performed.
+func (h Hints) check(input json.RawMessage) error {
+	if h.Class < Effect || h.Class > Read {
+		return fmt.Errorf("hints: %d is no class; use Effect, Idempotent or Read", h.Class)
+	}
+	var known struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(input, &known); err != nil || known.Properties == nil {
+		return nil // the arguments have no names that could be checked
+	}
+	for _, name := range h.Identity {
+		if _, ok := known.Properties[name]; !ok {
+			return fmt.Errorf("hints: the identity %q is no argument of the tool", name)
+		}
+	}
+	return nil
 }
 
 // WithHints returns a source of the same tools with the hints that the host

@@ -148,6 +148,9 @@ func (b *builder) add(t *Tool) error {
 	case t.Handler == nil:
 		return fmt.Errorf("tools: %s has no Handler", t.label())
 	}
+	if err := t.Hints.check(t.InputSchema); err != nil {
+		return fmt.Errorf("tools: %s: %w", t.label(), err)
+	}
 	binding := &Binding{Tool: t}
 	if t.Namespace == "" {
 		if err := b.nameOwn(t.Name); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func TestNilSet(t *testing.T) {
 		t.Error("a nil set is not empty")
 	}
 	_, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1}, 0).Perform(t.Context())
-	if want := "tool : there is no such tool"; err == nil || err.Error() != want {
+	if want := "there is no such tool"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -188,5 +189,27 @@ func TestWithHintsErrors(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
 		})
+	}
+}
+
+func TestHintsAreChecked(t *testing.T) {
+	t.Parallel()
+	send := func(context.Context, struct {
+		To string `json:"to"`
+	}) (int, error) {
+		return 0, nil
+	}
+	for _, test := range []struct {
+		hints tools.Hints
+		want  string
+	}{
+		{tools.Hints{Identity: []string{"to"}}, ""},
+		{tools.Hints{Identity: []string{"too"}}, `tools: tool "send": hints: the identity "too" is no argument of the tool`},
+		{tools.Hints{Class: 77}, `tools: tool "send": hints: 77 is no class; use Effect, Idempotent or Read`},
+	} {
+		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
+		if got := fmt.Sprint(err); got != test.want && !(err == nil && test.want == "") {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
 	}
 }

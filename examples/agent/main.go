@@ -3,7 +3,7 @@
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
 // Progress goes to stderr, the answer to stdout. The exit code is 0 when the task
-// was done, 1 when it was not, 2 when the command line is wrong.
+// was done, 1 when it was not or could not be begun, 2 when the flags are wrong.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -59,6 +60,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
+	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 || c.steps < 0 {
+		fmt.Fprintln(stderr, "agent: flags stand before the task, and -steps is not negative")
+		return 2
+	}
 	c.task = strings.Join(flags.Args(), " ")
 	answer, err := c.run(ctx)
 	c.print(stdout, answer, err)
@@ -90,6 +95,9 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 	model, err := models.Open(c.model)
 	if err != nil {
 		return nil, err
+	}
+	if !c.quiet {
+		fmt.Fprintf(c.stderr, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
 	}
 	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
 	if err != nil {

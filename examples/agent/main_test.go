@@ -201,6 +201,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what is to be done"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
+		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `model "": write provider:model`},
 		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic or ollama"},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
@@ -208,7 +209,7 @@ func TestFailures(t *testing.T) {
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},
 		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},
 		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
-		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", ""}, 1, "no answer after 2 steps: the steps are used up"},
+		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", ""}, 1, "no answer after 2 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
 		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},
 		{"unknown tool", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.wipe({})\n```"}, 1, `fs has no tool "wipe"`},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -157,7 +158,11 @@ func parse(arguments json.RawMessage) (sandbox.Program, error) {
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(arguments)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&args); err != nil {
+	err := decoder.Decode(&args)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
+		return sandbox.Program{}, fmt.Errorf("%s must be a %s, not a %s", wrong.Field, wrong.Type, wrong.Value)
+	}
+	if err != nil {
 		return sandbox.Program{}, fmt.Errorf("execute_code takes code (text) and timeout (seconds): %w", err)
 	}
 	if args.Code == nil || strings.TrimSpace(*args.Code) == "" {

@@ -147,7 +147,7 @@ func TestBadArguments(t *testing.T) {
 		{map[string]any{}, "code is missing or empty; pass a JavaScript program"},
 		{map[string]any{"code": "  "}, "code is missing or empty; pass a JavaScript program"},
 		{map[string]any{"code": "1", "timeout": -1}, "timeout must be a positive number of seconds, not -1"},
-		{map[string]any{"code": 1}, "execute_code takes code (text) and timeout (seconds): json: cannot unmarshal number into Go struct field .code of type string"},
+		{map[string]any{"code": 1}, "code must be a string, not a number"},
 		{map[string]any{"code": "1", "color": "red"}, `execute_code takes code (text) and timeout (seconds): json: unknown field "color"`},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: test.args})

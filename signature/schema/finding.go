@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,19 @@ type Finding struct {
 	Message string `json:"message"`
 	// Hint is what to do about it, where that can be guessed: did you mean limit?
 	Hint string `json:"hint,omitempty"`
+}
+
+// Summary puts findings on one line, the first ten of them.
+func Summary(findings []Finding) string {
+	const most = 10
+	var lines []string
+	for _, f := range findings[:min(len(findings), most)] {
+		lines = append(lines, f.String())
+	}
+	if more := len(findings) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // String returns the finding as one line.

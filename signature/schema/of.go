@@ -24,7 +24,10 @@ import (
 // nanoseconds.
 //
 // The error names the field: recursive types are refused, and so are types that
-// JSON cannot hold, such as channels, functions and interfaces with methods.
+// JSON cannot hold, such as channels, functions and interfaces with methods, two
+// fields of one name, and jsonschema tags that say nothing that is known. A comma
+// in a tag's text is written \\, in a raw string, or the text goes into a tag of
+// its own, jsonschema_description.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in a JSONSchema method, or over a tag
@@ -178,6 +181,9 @@ func keyed(t reflect.Type) bool {
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	var stand []reflect.StructField
 	var types []*jsonschema.Schema
+	if err := checkTags(collect(t, 0, nil), path); err != nil {
+		return nil, err
+	}
 	fields := fieldsOf(t)
 	for i, f := range fields {
 		s, err := g.schema(deref(f.Type), join(path, f.Name))

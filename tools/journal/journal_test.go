@@ -27,7 +27,7 @@ func TestEntries(t *testing.T) {
 		t.Fatalf("got %d entries", len(list))
 	}
 	failed := list[1]
-	if failed.Err == nil || failed.Err.Error() != "tool : failed" {
+	if failed.Err == nil || failed.Err.Error() != "failed" {
 		t.Errorf("got error %v", failed.Err)
 	}
 	want := []journal.Entry{

@@ -125,7 +125,7 @@ func said(r *tools.Repeat) string {
 	if r == nil || r.Again == "" && len(r.Distinct) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%q %q", r.Again, r.Distinct)
+	return fmt.Sprintf("%q %q", r.Again, slices.Sorted(slices.Values(r.Distinct)))
 }
 
 // named returns the entry of a name, if that is a call of the same tool.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,7 +23,8 @@ type stdio struct {
 	queue []jsonrpc.Message // rest of a batch
 	noise noise
 
-	out    chan []byte   // lines to write
+	out    chan []byte // lines to write
+	closed atomic.Bool
 	broken chan struct{} // closed when nothing can be written any more
 }
 
@@ -46,7 +48,10 @@ func (s *stdio) Connect(context.Context) (mcp.Connection, error) {
 func (s *stdio) SessionID() string { return "" }
 
 // Close ends the process.
-func (s *stdio) Close() error { return s.process.end() }
+func (s *stdio) Close() error {
+	s.closed.Store(true)
+	return s.process.end()
+}
 
 // Read returns the next message and keeps count of the lines that are none.
 // Closing ends it: the process ends, and with it the stream.
@@ -61,6 +66,9 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 		default:
 			s.queue = s.messages(line)
 		}
+	}
+	if s.closed.Load() {
+		return nil, io.EOF // a batch can be long, and nobody waits for it any more
 	}
 	msg := s.queue[0]
 	s.queue = s.queue[1:]

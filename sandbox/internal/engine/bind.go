@@ -123,7 +123,7 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 		reply.Error = &ToolError{Tool: tool.path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
 	if reply.Error != nil {
-		r.check(reject(r.thrown(reply.Error, c.Pos)))
+		r.check(reject(r.thrown(reply.Error, c)))
 		return
 	}
 	r.check(resolve(value))

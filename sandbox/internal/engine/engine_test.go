@@ -159,7 +159,7 @@ func TestLiteral(t *testing.T) {
 	for source, want := range map[string]string{
 		`f()`:                                 `{} []`,
 		`f({})`:                               `{} []`,
-		`f("x")`:                              `nothing`,
+		`f("x")`:                              `"x" []`,
 		`f(x)`:                                `nothing`,
 		`f(...x)`:                             `nothing`,
 		`f({a: 1, "b c": "x", d: null})`:      `{"a":1,"b c":"x","d":null} []`,

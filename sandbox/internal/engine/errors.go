@@ -12,7 +12,7 @@ import (
 
 // thrown makes the object that a failed tool call throws, and remembers where
 // the call was made: the error comes into being outside any stack.
-func (r *run) thrown(e *ToolError, at Pos) goja.Value {
+func (r *run) thrown(e *ToolError, by Call) goja.Value {
 	data, err := r.decode(e.Data)
 	if err != nil {
 		data = goja.Undefined()
@@ -24,14 +24,14 @@ func (r *run) thrown(e *ToolError, at Pos) goja.Value {
 	if exception != nil || err != nil { // the program broke what the class is made of
 		object = r.typeError(e.Message)
 	}
-	r.thrownBy[object] = toolFailure{e, at}
+	r.thrownBy[object] = toolFailure{e, by}
 	return object
 }
 
 // toolFailure is what is known of an error that a tool call threw.
 type toolFailure struct {
 	*ToolError
-	at Pos
+	call Call
 }
 
 // toolErrorSource is the class of what a failed tool call throws.
@@ -96,7 +96,7 @@ func (r *run) rejection(v goja.Value) *Failure {
 	f.Message = wordError(r.text(object, "name"), r.text(object, "message"))
 	r.locate(f, parseStack(r.text(object, "stack")))
 	if by, ok := r.thrownBy[object]; ok {
-		f.Pos, f.Stack, f.Tool = by.at, nil, by.ToolError
+		f.Pos, f.Stack, f.Tool, f.Call = by.call.Pos, nil, by.ToolError, by.call.ID
 		f.Message = fmt.Sprintf("ToolError: %s: %s", by.Tool, r.text(object, "message"))
 	}
 	return f

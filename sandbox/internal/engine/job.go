@@ -150,6 +150,7 @@ type Failure struct {
 	Hint    string     `json:"hint,omitempty"`
 	Stack   []Pos      `json:"stack,omitempty"` // innermost first
 	Tool    *ToolError `json:"tool,omitempty"`  // the tool's error that was not caught
+	Call    int        `json:"call,omitempty"`  // the call that it answered
 	Pos
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,12 +18,13 @@ func arguments(list []ast.Expression) *Literal {
 	if len(list) == 0 {
 		return &Literal{JSON: json.RawMessage(`{}`)}
 	}
-	object, ok := list[0].(*ast.ObjectLiteral)
-	if !ok {
-		return nil
+	if id, ok := list[0].(*ast.Identifier); ok && id.Name == "undefined" {
+		return arguments(nil)
 	}
 	var l literal
-	l.object(object, "")
+	if l.value(list[0], ""); slices.Contains(l.unknown, "") {
+		return nil
+	}
 	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 

@@ -43,6 +43,9 @@ type program struct {
 // resolves names, and only what that accepts by goja's.
 func parse(text string) (*program, *Failure) {
 	src := newSource(text)
+	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
+		return nil, &Failure{Kind: Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.pos(strings.Index(text, "`"))}
+	}
 	p := &program{
 		source: src, undeclared: map[string]bool{}, declared: map[string]bool{},
 		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
@@ -51,7 +54,7 @@ func parse(text string) (*program, *Failure) {
 	switch {
 	case s.deepest > maxArrowDefaults:
 		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
-	case refused != nil && !worthTrying(text):
+	case refused != nil && !worthTrying(src, refused):
 		return nil, preflightFailure(src, refused)
 	}
 	tree, err := parseByGoja(prologue + text + epilogue)
@@ -83,24 +86,33 @@ func parseByGoja(text string) (tree *ast.Program, err error) {
 }
 
 // worthTrying reports whether goja's parser may have a look at what the first
-// one refused. That refuses a few things that are valid, such as
+// one refused, which does not know that these are valid:
 //
 //	const f = ({a} = {a: 1}) => a
+//	[f()].forEach(g) // on a line of its own, after an arrow function
 //
-// and lines that begin with a bracket after an arrow function. The names of such
-// a program are not known, so that they are not judged.
-func worthTrying(text string) bool {
-	open, deepest := 0, 0
+// Others it must not see: it is not made for nonsense. The names of such a
+// program are not known, so that they are not judged.
+func worthTrying(src *source, refused error) bool {
+	f := preflightFailure(src, refused)
+	before, _ := src.around(f.Pos)
+	atStart := strings.TrimSpace(before) == "" && strings.HasSuffix(f.Message, " in expression")
+	return (atStart || f.Message == "unexpected => in expression") && deepest(src.text) <= maxUnchecked
+}
+
+// deepest returns how deep brackets are nested, at most.
+func deepest(text string) int {
+	open, most := 0, 0
 	for i := range len(text) {
 		switch text[i] {
 		case '(', '[', '{':
 			open++
-			deepest = max(deepest, open)
+			most = max(most, open)
 		case ')', ']', '}':
 			open--
 		}
 	}
-	return deepest <= maxUnchecked
+	return most
 }
 
 // maxUnchecked is how deep the brackets of a program may be nested that goja's
@@ -153,6 +165,10 @@ func (s *survey) Enter(n js.INode) js.IVisitor {
 	case *js.ArrowFunc:
 		s.async = s.async || n.Async
 		s.deepest = max(s.deepest, s.parameters)
+	case *js.ClassDecl:
+		if n.Name != nil { // of an expression, which the parser takes for undeclared
+			s.declared[string(n.Name.Name())] = true
+		}
 	case *js.Params:
 		s.parameters++
 	case *js.ForOfStmt:

@@ -105,7 +105,7 @@ func (r *reporter) assignment(n *ast.AssignExpression) {
 		return
 	}
 	r.assigned[id.Idx] = true
-	if name := id.Name.String(); r.undeclared[name] && r.scope.has(name) {
+	if name := id.Name.String(); r.undeclared[name] && !r.declared[name] && r.scope.has(name) {
 		r.report.Constants = append(r.report.Constants, Name{name, true, r.source.fromIdx(id.Idx)})
 	}
 }
@@ -118,7 +118,7 @@ func (r *reporter) mention(e ast.Expression, times int) {
 
 func (r *reporter) identifier(id *ast.Identifier) {
 	name := id.Name.String()
-	if !r.undeclared[name] {
+	if !r.undeclared[name] || r.declared[name] { // elsewhere: it is not known which of them this is
 		return
 	}
 	if at, seen := r.first[name]; !seen || id.Idx < at {
