@@ -412,3 +412,41 @@ func TestJudgingIsBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestMisuse(t *testing.T) {
+	t.Parallel()
+	for _, box := range []*sandbox.Sandbox{nil, {}} {
+		_, err := box.Run(t.Context(), sandbox.Program{Source: "1"})
+		want := "sandbox: this one is nil or empty; make one by New, and look at the error that it returned"
+		if err == nil || err.Error() != want || box.Close() != nil {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// A panic of the caller's own OnCall ends that run, not the process.
+func TestOnCallPanics(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{
+			Source: "await text({}); await text({})", Tools: testTools(t),
+			OnCall: func(sandbox.Call) { panic("oops") },
+		})
+		if err == nil || !strings.HasPrefix(err.Error(), "sandbox: Program.OnCall panicked: oops\n") || out == nil || len(out.Calls) == 0 {
+			t.Errorf("got %s", outcomeOf(out, err))
+		}
+	})
+}
+
+// The error of a failed tool is the host's own, with what is behind it.
+func TestFailureHasTheCause(t *testing.T) {
+	t.Parallel()
+	secret := errors.New("the password is wrong")
+	set := newSet(t, raw("login", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tools.Hidden(secret) }))
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: "await login({})", Tools: set})
+		if err != nil || out.Failure == nil || !errors.Is(out.Failure.Tool, secret) || strings.Contains(out.Failure.String(), "password") {
+			t.Errorf("got %s", outcomeOf(out, err))
+		}
+	})
+}
