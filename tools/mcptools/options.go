@@ -13,10 +13,6 @@ type Options struct {
 	// handshake, and again each listing of its tools. The "timeout" of its
 	// configuration entry takes precedence. Zero is 60 seconds, since npx may
 	// have to fetch a server first.
-	//
-	// A server that has not answered after half of it is started once more and
-	// spoken to in the older protocol, since some fall silent, or end, at the
-	// first message of the newer one.
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to end after closing its

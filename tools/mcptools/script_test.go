@@ -191,6 +191,12 @@ var processes = map[string]func(){
 			return ""
 		}})
 	},
+	"modern": func() {
+		serveStdio(script{
+			"initialize":      func(json.RawMessage) string { return `"error":{"code":-32601,"message":"there is no initialize"}` },
+			"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`),
+		})
+	},
 	"ignores-discover": func() {
 		serveStdio(script{"server/discover": func(json.RawMessage) string { return forever() }})
 	},

@@ -16,9 +16,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// legacyVersion is the protocol that is spoken to a server that fell silent, or
-// ended, at the first message of the newer one.
-const legacyVersion = "2025-11-25"
+// olderVersion is the protocol that is spoken first to a server on stdio. Most
+// know it, and the others say so at once; while of those that do not know the
+// newer one, some end at its first message and some fall silent, which cannot be
+// told from an npx that is still fetching the server.
+const olderVersion = "2025-11-25"
 
 // server is one server of a [Servers], connected or not.
 type server struct {
@@ -74,11 +76,9 @@ func (s *server) dial(ctx context.Context) error {
 	case s.config.URL != "":
 		return errors.New(`only stdio servers are supported yet; give a "command" instead of a URL`)
 	}
-	first, cancel := context.WithTimeout(ctx, s.timeout()/2)
-	defer cancel()
-	err := s.start(first, "")
-	if started := (*handshakeError)(nil); errors.As(err, &started) && ctx.Err() == nil {
-		err = s.start(ctx, legacyVersion)
+	err := s.start(ctx, olderVersion)
+	if answer := (*handshakeError)(nil); errors.As(err, &answer) && answer.refused && ctx.Err() == nil {
+		err = s.start(ctx, "")
 	}
 	return err
 }
@@ -118,10 +118,10 @@ func (s *server) shakeHands(ctx context.Context, t mcp.Transport, version string
 	return nil
 }
 
-// handshakeError is the failure of a process that did start: a second start
-// may help.
+// handshakeError is the failure of a process that did start.
 type handshakeError struct {
 	message string
+	refused bool // it answered: another protocol may help
 	err     error
 }
 
@@ -130,6 +130,7 @@ func (e *handshakeError) Unwrap() error { return e.err }
 
 func (s *server) handshakeFailed(ctx context.Context, err error, died bool) error {
 	var what string
+	refused := false
 	switch {
 	case died:
 		what = fmt.Sprintf("ended before it answered (%s); run its command by hand to see why", s.stdio.process.status())
@@ -138,9 +139,9 @@ func (s *server) handshakeFailed(ctx context.Context, err error, died bool) erro
 	case ctx.Err() != nil:
 		what = "connecting was cancelled"
 	default:
-		what = fmt.Sprintf("handshake: %v", err)
+		what, refused = fmt.Sprintf("handshake: %v", err), true
 	}
-	return &handshakeError{message: what + s.evidence(), err: err}
+	return &handshakeError{message: what + s.evidence(), refused: refused, err: err}
 }
 
 // evidence is what the process left behind to explain a failure.

@@ -31,15 +31,18 @@ func TestNoiseOnStdoutIsSkipped(t *testing.T) {
 	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "4")
 }
 
-// A server that cannot stand the newer protocol is started once more.
-func TestRedial(t *testing.T) {
+// Servers that cannot stand the newer protocol are spoken to in the older one;
+// one that knows only the newer is started once more.
+func TestProtocols(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"dies-on-discover", "ignores-discover"} {
+	for name, version := range map[string]string{
+		"dies-on-discover": "2025-11-25", "ignores-discover": "2025-11-25", "modern": "2026-07-28",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, fake(name), &Options{ConnectTimeout: 6 * time.Second, Grace: 50 * time.Millisecond})
+			s := start(t, fake(name), &Options{ConnectTimeout: 20 * time.Second, Grace: 50 * time.Millisecond})
 			equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
-			equal(t, "version", s.Status()[0].ProtocolVersion, "2025-11-25")
+			equal(t, "version", s.Status()[0].ProtocolVersion, version)
 		})
 	}
 }
