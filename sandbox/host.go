@@ -147,7 +147,14 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 		defer func() { <-h.slots }()
 	case <-h.callCtx.Done(): // Perform will say so, and do nothing
 	}
+	returned := false
+	defer func() {
+		if !returned { // by runtime.Goexit, which t.FailNow calls, too
+			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", record.Tool))
+		}
+	}()
 	result, err := issued.Perform(h.callCtx)
+	returned = true
 	te, catchable := thrown(err, record.Tool)
 	h.settle(record, result, te)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -447,6 +448,21 @@ func TestFailureHasTheCause(t *testing.T) {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: "await login({})", Tools: set})
 		if err != nil || out.Failure == nil || !errors.Is(out.Failure.Tool, secret) || strings.Contains(out.Failure.String(), "password") {
 			t.Errorf("got %s", outcomeOf(out, err))
+		}
+	})
+}
+
+// A handler that leaves by runtime.Goexit does not leave the program waiting.
+func TestHandlerGoexit(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, raw("leave", func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		runtime.Goexit()
+		return nil, nil
+	}))
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		_, err := box.Run(t.Context(), sandbox.Program{Source: "await leave({})", Tools: set})
+		if want := "sandbox: the handler of leave ended its goroutine instead of returning"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	})
 }

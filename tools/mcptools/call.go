@@ -64,6 +64,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 func (r *remote) failure(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	var size *sizeError
+	var form *formError
 	var refused *refusedError
 	te := &tools.ToolError{}
 	switch {
@@ -71,6 +72,8 @@ func (r *remote) failure(ctx context.Context, err error) error {
 		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but "+size.Error()+"; ask for less"
+	case errors.As(err, &form):
+		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its answer cannot be read"
 	case errors.As(err, &wire):
 		te.Kind, te.Message, te.Data = rpcKind(wire.Code, wire.Message), wire.Message, present(wire.Data)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -80,9 +80,14 @@ var (
 	idLast  = regexp.MustCompile(`,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 )
 
-// response returns an error response in place of one that was too long, so that
-// its call fails at once instead of waiting for ever; nil if no id is found.
-func (l *longLine) response(limit int) *jsonrpc.Response {
+// edges returns what a line is known by that cannot be taken whole.
+func edges(line []byte) *longLine {
+	return &longLine{head: line[:min(edge, len(line))], tail: line[max(0, len(line)-edge):], size: len(line)}
+}
+
+// response returns an error response in place of one that cannot be taken, so
+// that its call fails at once instead of waiting for ever; nil if no id is found.
+func (l *longLine) response(reason error) *jsonrpc.Response {
 	match := idFirst.FindSubmatch(l.head)
 	if match == nil {
 		match = idLast.FindSubmatch(l.tail)
@@ -98,8 +103,13 @@ func (l *longLine) response(limit int) *jsonrpc.Response {
 	if err != nil {
 		return nil
 	}
-	return &jsonrpc.Response{ID: id, Error: &sizeError{size: l.size, limit: limit}}
+	return &jsonrpc.Response{ID: id, Error: reason}
 }
+
+// formError says that an answer is JSON-RPC at its edges, but cannot be read.
+type formError struct{ err error }
+
+func (e *formError) Error() string { return fmt.Sprintf("the answer cannot be read: %v", e.err) }
 
 // sizeError says that an answer was larger than allowed.
 type sizeError struct{ size, limit int }

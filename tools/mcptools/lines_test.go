@@ -66,7 +66,7 @@ func TestLongLineID(t *testing.T) {
 			t.Fatalf("%s: %v, %v", c.name, long, err)
 		}
 		got := "none"
-		if r := long.response(100); r != nil {
+		if r := long.response(&sizeError{size: long.size, limit: 100}); r != nil {
 			got = fmt.Sprint(r.ID.Raw())
 		}
 		equal(t, c.name, got, c.want)

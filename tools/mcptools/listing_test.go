@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/writ-go/writ/tools"
 )
 
 // Schemas keep their order and their integers; descriptions fall back on titles.
@@ -144,5 +146,25 @@ func BenchmarkList10000(b *testing.B) {
 		if err != nil || len(all) != 10_000 {
 			b.Fatal(len(all), err)
 		}
+	}
+}
+
+// A server's hints count only if the host trusts it by name.
+func TestTrust(t *testing.T) {
+	t.Parallel()
+	annotated := script{"tools/list": result(`{"tools":[
+		{"name":"read","annotations":{"readOnlyHint":true}},
+		{"name":"set","annotations":{"idempotentHint":true,"destructiveHint":false}},
+		{"name":"drop","annotations":{}}]}`)}.whole()
+	want := map[string]tools.Hints{
+		"read": {Class: tools.Read}, "set": {Class: tools.Idempotent}, "drop": {Destructive: true},
+	}
+	trusted := serve(t, annotated, &Options{Trust: []string{"s", "nobody"}})
+	for name, tool := range list(t, trusted) {
+		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", want[name]))
+	}
+	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"), `trusted is "nobody", but there is no mcp server of that name`)
+	for name, tool := range list(t, serve(t, annotated, nil)) {
+		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", tools.Hints{}))
 	}
 }

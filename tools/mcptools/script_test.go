@@ -197,6 +197,9 @@ var processes = map[string]func(){
 			"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`),
 		})
 	},
+	"deep": func() {
+		serveStdio(script{"tools/call": result(`{"content":[],"structuredContent":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`)})
+	},
 	"ignores-discover": func() {
 		serveStdio(script{"server/discover": func(json.RawMessage) string { return forever() }})
 	},

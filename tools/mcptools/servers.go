@@ -101,6 +101,7 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 }
 
 func (s *Servers) connect(ctx context.Context) (*Servers, error) {
+	s.checkTrust()
 	errs := each(s.servers, func(srv *server) error { return srv.connect(ctx) })
 	switch {
 	case ctx.Err() != nil:
@@ -111,6 +112,18 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 		return nil, fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
 	}
 	return s, nil
+}
+
+// checkTrust warns of names that no server has.
+func (s *Servers) checkTrust() {
+	if len(s.servers) == 0 {
+		return
+	}
+	for _, name := range s.servers[0].o.Trust {
+		if !slices.ContainsFunc(s.servers, func(srv *server) bool { return srv.name == name }) {
+			s.warnings = append(s.warnings, fmt.Sprintf("trusted is %q, but there is no mcp server of that name", name))
+		}
+	}
 }
 
 // each runs f for every server at once and returns what each returned.

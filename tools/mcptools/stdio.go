@@ -76,7 +76,7 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 }
 
 func (s *stdio) tooLong(long *longLine) []jsonrpc.Message {
-	if r := long.response(s.limit); r != nil {
+	if r := long.response(&sizeError{size: long.size, limit: s.limit}); r != nil {
 		return []jsonrpc.Message{r}
 	}
 	s.noise.add(long.head)
@@ -98,10 +98,14 @@ func (s *stdio) messages(line []byte) []jsonrpc.Message {
 			list = append(list, msg)
 		}
 	}
-	if len(list) == 0 {
-		s.noise.add(line)
+	if len(list) > 0 {
+		return list
 	}
-	return list
+	if r := edges(line).response(&formError{err}); r != nil {
+		return []jsonrpc.Message{r}
+	}
+	s.noise.add(line)
+	return nil
 }
 
 // Write hands a message to the writer, so that a server that does not read its

@@ -266,3 +266,10 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}
 	}
 }
+
+// An answer that no decoder takes fails its call at once.
+func TestUnreadableAnswer(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("deep"), nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: the call was made, but its answer cannot be read")
+}
