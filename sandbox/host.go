@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -258,125 +257,6 @@ func wait(ended <-chan struct{}, limit time.Duration) {
 	case <-ended:
 	case <-time.After(limit):
 	}
-}
-
-// fatal returns the error that ended the run, if it is none of the program's.
-func (h *host) fatal(ctx context.Context, out *Outcome) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.aborted != nil && !mendable(h.aborted):
-		return fmt.Errorf("sandbox: %w", h.aborted)
-	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == Stopped:
-		return fmt.Errorf("sandbox: %w", cancelled(ctx))
-	}
-	return nil
-}
-
-// done is the outcome of a run that could not be brought to an end: the calls
-// that were made, or nil if there were none.
-func (h *host) done() *Outcome {
-	h.mu.Lock()
-	calls := len(h.calls)
-	h.mu.Unlock()
-	if calls == 0 {
-		return nil
-	}
-	return h.outcome(&engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "the program could not be stopped"}})
-}
-
-// outcome puts together what the engine says and what the host knows.
-func (h *host) outcome(r *engine.Result) *Outcome {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	out := &Outcome{
-		Value: r.Value, Submitted: r.Submitted,
-		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
-		Duration: time.Since(h.start),
-	}
-	for _, c := range h.calls {
-		out.Calls = append(out.Calls, *c)
-	}
-	if r.Failure != nil {
-		out.Failure = h.failure(r.Failure)
-	}
-	return out
-}
-
-// failure words an engine's failure.
-func (h *host) failure(f *engine.Failure) *Failure {
-	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
-	switch f.Kind {
-	case engine.Syntax:
-		return refusal(append(h.findings, finding))
-	case engine.Refused:
-		if len(h.findings) > 0 {
-			return refusal(h.findings)
-		}
-		return nil // a check of a program that is all right
-	case engine.Stopped:
-		return h.stopped(finding)
-	case engine.Timeout:
-		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
-	}
-	out := &Failure{Finding: finding}
-	for _, at := range f.Stack {
-		out.Stack = append(out.Stack, fmt.Sprintf("line %d, column %d", at.Line, at.Column))
-	}
-	if f.Tool != nil {
-		out.Kind = ToolFailed
-		out.Tool = h.thrownBy(f)
-	}
-	return out
-}
-
-// thrownBy returns the error of a call as the host has it, with its cause.
-func (h *host) thrownBy(f *engine.Failure) *tools.ToolError {
-	if f.Call > 0 && f.Call <= len(h.calls) {
-		if te := h.calls[f.Call-1].Error; te != nil {
-			return te
-		}
-	}
-	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
-}
-
-// stopped says why the host ended the program.
-func (h *host) stopped(finding Finding) *Failure {
-	f := &Failure{Finding: finding}
-	switch {
-	case errors.Is(h.aborted, errCallLimit):
-		f.Kind = CallLimit
-		f.Message = fmt.Sprintf("the program made more than %d tool calls", h.limits.Calls)
-		f.Hint = "ask for more at once, or do less in one program"
-	case errors.As(h.aborted, &f.Hold):
-		f.Kind, f.Message = Held, f.Hold.Error()
-	}
-	return f
-}
-
-func (h *host) timeLimit() time.Duration {
-	if h.program.Timeout > 0 {
-		return min(h.program.Timeout, h.limits.Time)
-	}
-	return h.limits.Time
-}
-
-func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
-	return Finding{
-		Kind: kind, Message: shorten(message), Hint: shorten(hint),
-		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
-	}
-}
-
-// maxMessage is how many bytes of a message there may be: programs can make names
-// and values of any length, and models are charged for reading about them.
-const maxMessage = 2000
-
-func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
 // parseRepeat reads the second argument of a call.
