@@ -307,7 +307,7 @@ func TestRules(t *testing.T) {
 			own({"n":1}) -> 3
 			db.add({"n":"1"}) -> 4
 			accept -> E1`, "E1 ok, E2 ok, E3 ok, E4 ok"},
-		{"7: rule 6 is not implemented", `
+		{"7: the same in a later step, which rule 6 would hold", `
 			attempt
 			db.add({"n":1}) -> 1
 			accept
