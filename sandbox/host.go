@@ -19,7 +19,8 @@ import (
 type host struct {
 	ctx         context.Context // of the program
 	stop        context.CancelCauseFunc
-	callCtx     context.Context // of its calls, which may outlive it: see end
+	parent      context.Context // of the caller
+	callCtx     context.Context // of the calls, which may outlive the program: see end; nil before the first
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
@@ -27,7 +28,7 @@ type host struct {
 	checkOnly  bool
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
-	slots      chan struct{} // one for each call under way
+	slots      chan struct{} // one for each call under way; nil before the first
 	start      time.Time
 
 	mu       sync.Mutex
@@ -38,19 +39,14 @@ type host struct {
 	running  sync.WaitGroup
 }
 
-func newHost(ctx context.Context, limits Limits, p *Program, checkOnly bool) *host {
-	h := &host{
-		program: p, limits: limits, checkOnly: checkOnly,
-		bindings: p.Tools.Bindings(),
-		slots:    make(chan struct{}, limits.Concurrency), start: time.Now(),
-	}
+func newHost(ctx context.Context, limits Limits, p *Program, bindings []*tools.Binding) *host {
+	h := &host{program: p, limits: limits, bindings: bindings, parent: ctx, start: time.Now()}
 	var ledger tools.Ledger
 	if p.Ledger != nil {
 		ledger = watched{p.Ledger, h}
 	}
 	h.dispatcher = p.Tools.Dispatcher(ledger)
-	h.callCtx, h.cancelCalls = context.WithCancelCause(ctx)
-	h.ctx, h.stop = context.WithCancelCause(h.callCtx)
+	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
 
@@ -119,6 +115,10 @@ func (h *host) record(c engine.Call) *Call {
 	defer h.mu.Unlock()
 	if h.aborted != nil || h.over {
 		return nil
+	}
+	if h.callCtx == nil {
+		h.callCtx, h.cancelCalls = context.WithCancelCause(h.parent)
+		h.slots = make(chan struct{}, h.limits.Concurrency)
 	}
 	record := &Call{
 		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Pending: true,
@@ -216,9 +216,10 @@ func (h *host) abort(err error) {
 	if h.aborted == nil {
 		h.aborted = err
 	}
+	cancel := h.cancelCalls
 	h.mu.Unlock()
-	if h.stop(err); !mendable(err) {
-		h.cancelCalls(err)
+	if h.stop(err); cancel != nil && !mendable(err) {
+		cancel(err)
 	}
 }
 
@@ -233,7 +234,7 @@ func (h *host) end() {
 	aborted, calls := h.aborted, len(h.calls)
 	h.over = calls == 0
 	h.mu.Unlock()
-	defer h.cancelCalls(context.Canceled)
+	defer h.stop(context.Canceled)
 	if calls == 0 {
 		return
 	}

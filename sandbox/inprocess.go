@@ -3,8 +3,8 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"sync/atomic"
-	"time"
+	"runtime/pprof"
+	"sync"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
@@ -15,43 +15,91 @@ import (
 // goes on, and its memory stays in use, until that function returns.
 var ErrStuck = errors.New("the program does not react to being stopped")
 
-// stuckAfter is how long a program may take to react.
-const stuckAfter = 250 * time.Millisecond
-
 // inProcess runs programs in this process.
-type inProcess struct{ closed atomic.Bool }
+type inProcess struct {
+	engine engine.Engine
+	mu     sync.Mutex
+	idle   []runner
+	closed bool
+}
 
 // Run implements tier.
 func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
-	if p.closed.Load() {
-		return nil, worker.ErrClosed
+	r, err := p.take()
+	if err != nil {
+		return nil, err
 	}
 	done := make(chan *engine.Result, 1)
-	go func() { done <- engine.Run(ctx, job, host) }()
-	late, stop := afterDone(ctx, job.Limits.Time)
-	defer stop()
+	watched := &stuckable{host, make(chan struct{})}
+	r <- func() {
+		pprof.SetGoroutineLabels(ctx) // the caller's
+		result := p.engine.Run(ctx, job, watched)
+		pprof.SetGoroutineLabels(context.Background())
+		done <- result
+	}
 	select {
 	case result := <-done:
+		p.give(r)
 		return result, nil
-	case <-late:
+	case <-watched.stuck:
+		close(r)
 		return nil, ErrStuck
-	}
-}
-
-// afterDone is closed when a program should long have stopped: ctx is done, or
-// its time is over.
-func afterDone(ctx context.Context, limit time.Duration) (late <-chan struct{}, stop func()) {
-	c := make(chan struct{})
-	overdue := time.AfterFunc(limit+stuckAfter, func() { close(c) })
-	release := context.AfterFunc(ctx, func() { overdue.Reset(stuckAfter) })
-	return c, func() {
-		release()
-		overdue.Stop()
 	}
 }
 
 // Close implements tier.
 func (p *inProcess) Close() error {
-	p.closed.Store(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.idle {
+		close(r)
+	}
+	p.idle, p.closed = nil, true
 	return nil
 }
+
+// runner is a goroutine that runs programs, one after the other: growing the
+// stack of a new one takes longer than a short program.
+type runner chan func()
+
+// maxIdle is how many runners are kept.
+const maxIdle = 4
+
+func (p *inProcess) take() (runner, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, worker.ErrClosed
+	}
+	if last := len(p.idle) - 1; last >= 0 {
+		r := p.idle[last]
+		p.idle = p.idle[:last]
+		return r, nil
+	}
+	r := make(runner)
+	go func() {
+		for run := range r {
+			run()
+		}
+	}()
+	return r, nil
+}
+
+func (p *inProcess) give(r runner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.idle) == maxIdle {
+		close(r)
+		return
+	}
+	p.idle = append(p.idle, r)
+}
+
+// stuckable is a host that is told when its program does not react.
+type stuckable struct {
+	engine.Host
+	stuck chan struct{}
+}
+
+// Stuck implements [engine.Stucker].
+func (s *stuckable) Stuck(*engine.Failure) { close(s.stuck) }

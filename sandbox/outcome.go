@@ -28,8 +28,9 @@ type Outcome struct {
 	// Failure is why the program did not end well; nil if it did.
 	Failure *Failure
 
-	// Duration is the time from start to end.
-	Duration time.Duration
+	// Duration is the time from start to end; Computing and Waiting, for tools
+	// and timers, are what it consists of. They are zero if the worker died.
+	Duration, Computing, Waiting time.Duration
 }
 
 // Decode stores the program's value in what v points to, as encoding/json does.
@@ -90,17 +91,19 @@ const (
 
 // How a program that ran may fail.
 const (
-	Thrown      Kind = "thrown"       // an exception or rejection was not caught
-	ToolFailed  Kind = "tool_error"   // so was a tool's error
-	Held        Kind = "held"         // a call resembles an earlier one: see tools.HoldError
-	Deadlock    Kind = "deadlock"     // it awaits what nothing can settle
-	Timeout     Kind = "timeout"      // longer than Limits.Time
-	MemoryLimit Kind = "memory_limit" // more than Limits.Memory
-	CallLimit   Kind = "call_limit"   // more calls than Limits.Calls
-	OutputLimit Kind = "output_limit" // a value larger than Limits.Output
-	BadValue    Kind = "bad_value"    // a value without JSON form, such as one that contains itself
-	Crashed     Kind = "crashed"      // the worker died
-	Stopped     Kind = "stopped"      // the context was cancelled; Run also returns an error
+	Thrown       Kind = "thrown"        // an exception or rejection was not caught
+	ToolFailed   Kind = "tool_error"    // so was a tool's error
+	Held         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
+	Deadlock     Kind = "deadlock"      // it awaits what nothing can settle
+	Timeout      Kind = "timeout"       // longer than Limits.Time
+	ComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
+	WaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait
+	MemoryLimit  Kind = "memory_limit"  // more than Limits.Memory
+	CallLimit    Kind = "call_limit"    // more calls than Limits.Calls
+	OutputLimit  Kind = "output_limit"  // a value larger than Limits.Output
+	BadValue     Kind = "bad_value"     // a value without JSON form, such as one that contains itself
+	Crashed      Kind = "crashed"       // the worker died
+	Stopped      Kind = "stopped"       // the context was cancelled; Run also returns an error
 )
 
 // Finding is one reason why a program was refused.

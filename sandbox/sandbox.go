@@ -18,7 +18,9 @@ import (
 // Limits bounds every run of a sandbox. A zero field means its default; there
 // is no way to say "unlimited".
 type Limits struct {
-	Time        time.Duration // from start to end, waiting for tools included; default 30 s
+	Time        time.Duration // from start to end; default 30 s
+	Compute     time.Duration // of that, computing; default 10 s
+	Wait        time.Duration // of that, waiting for tools and timers; default as Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
 	Source      int           // bytes of the program; default 64 KiB
 	Output      int           // bytes kept of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
@@ -27,16 +29,18 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() (Limits, error) {
-	if min(l.Time, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
+	if min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
 		time.Duration(l.Calls), time.Duration(l.Concurrency)) < 0 {
 		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
 	}
 	defaults := Limits{
-		Time: 30 * time.Second, Memory: 256 << 20, Source: 64 << 10,
+		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
 		Output: 64 << 10, Calls: 100, Concurrency: 16,
 	}
 	return Limits{
 		Time:        or(l.Time, defaults.Time),
+		Compute:     or(l.Compute, defaults.Compute),
+		Wait:        or(l.Wait, or(l.Time, defaults.Time)),
 		Memory:      or(l.Memory, defaults.Memory),
 		Source:      or(l.Source, defaults.Source),
 		Output:      or(l.Output, defaults.Output),
@@ -81,26 +85,25 @@ type Sandbox struct {
 	plain  atomic.Pointer[plainTools]
 }
 
-// plainTools is the last set of tools as plain data. Workers that see the same
-// slice again need not be sent it again.
+// plainTools is a set of tools as plain data. Workers that see the same slice
+// again need not be sent it again.
 type plainTools struct {
-	first *tools.Binding
-	list  []engine.Binding
+	set      *tools.Set
+	bindings []*tools.Binding
+	list     []engine.Binding
 }
 
-func (s *Sandbox) plainTools(bindings []*tools.Binding) []engine.Binding {
-	if len(bindings) == 0 {
-		return nil
+// plainTools returns what it knows of the last set, if that is the one.
+func (s *Sandbox) plainTools(set *tools.Set) *plainTools {
+	if p := s.plain.Load(); p != nil && p.set == set {
+		return p
 	}
-	if p := s.plain.Load(); p != nil && p.first == bindings[0] && len(p.list) == len(bindings) {
-		return p.list
-	}
-	p := &plainTools{first: bindings[0], list: make([]engine.Binding, len(bindings))}
-	for i, b := range bindings {
-		p.list[i] = engine.Binding{Namespace: b.Object, Names: b.Names}
+	p := &plainTools{set: set, bindings: set.Bindings()}
+	for _, b := range p.bindings {
+		p.list = append(p.list, engine.Binding{Namespace: b.Object, Names: b.Names})
 	}
 	s.plain.Store(p)
-	return p.list
+	return p
 }
 
 // tier is where programs run: in a worker process or in this one.
@@ -222,14 +225,16 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
-	job, err := s.job(p)
+	bound := s.plainTools(p.Tools)
+	job, err := s.job(p, bound.list)
 	if err != nil {
 		return nil, err
 	}
 	if failure := s.tooLong(p.Source); failure != nil {
 		return &Outcome{Failure: failure}, nil
 	}
-	h := newHost(ctx, s.limits, &p, checkOnly)
+	h := newHost(ctx, s.limits, &p, bound.bindings)
+	h.checkOnly = checkOnly
 	result, err := s.tier.Run(h.ctx, job, h)
 	h.end()
 	if errors.Is(err, worker.ErrClosed) {
@@ -264,11 +269,11 @@ func (s *Sandbox) tooLong(source string) *Failure {
 }
 
 // job makes plain data of a program.
-func (s *Sandbox) job(p Program) (*engine.Job, error) {
+func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
-		Tools:  s.plainTools(p.Tools.Bindings()),
-		Limits: engine.Limits{Time: s.limits.Time, Output: s.limits.Output},
+		Tools:  bound,
+		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Output: s.limits.Output},
 	}
 	if p.Timeout > 0 {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)

@@ -43,7 +43,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	out := &Outcome{
 		Value: r.Value, Submitted: r.Submitted,
 		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
-		Duration: time.Since(h.start),
+		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
 	}
 	for _, c := range h.calls {
 		out.Calls = append(out.Calls, *c)

@@ -10,36 +10,36 @@ import (
 )
 
 // namespace makes the object that holds a server's tools.
-func (r *run) namespace(tools map[string]int) goja.Value {
-	members := &namespace{run: r, tools: tools, made: map[string]goja.Value{}}
-	return r.vm.NewDynamicObject(members)
+func (r *run) namespace(name string) goja.Value {
+	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
 }
 
 // namespace makes the members of a namespace on demand. It implements
 // [goja.DynamicObject].
 type namespace struct {
-	run   *run
-	tools map[string]int
-	made  map[string]goja.Value
+	run  *run
+	name string
+	made map[string]goja.Value
 }
+
+func (n *namespace) tools() map[string]int { return n.run.scope.objects[n.name] }
 
 // Get implements [goja.DynamicObject].
 func (n *namespace) Get(name string) goja.Value {
 	if v, ok := n.made[name]; ok {
 		return v
 	}
-	tool, ok := n.tools[name]
-	if !ok {
+	if !n.Has(name) {
 		return nil
 	}
-	v := n.run.vm.ToValue(n.run.tool(tool))
+	v := n.run.vm.ToValue(n.run.tool(n.name, name))
 	n.made[name] = v
 	return v
 }
 
 // Has implements [goja.DynamicObject].
 func (n *namespace) Has(name string) bool {
-	_, ok := n.tools[name]
+	_, ok := n.tools()[name]
 	return ok
 }
 
@@ -50,7 +50,7 @@ func (n *namespace) Set(string, goja.Value) bool { return false }
 func (n *namespace) Delete(string) bool { return false }
 
 // Keys implements [goja.DynamicObject].
-func (n *namespace) Keys() []string { return slices.Sorted(maps.Keys(n.tools)) }
+func (n *namespace) Keys() []string { return slices.Sorted(maps.Keys(n.tools())) }
 
 // input makes the value of an input.
 func (r *run) input(in Input) goja.Value {
@@ -62,9 +62,13 @@ func (r *run) input(in Input) goja.Value {
 }
 
 // tool returns the function that calls a tool: it takes an object and gives a
-// promise.
-func (r *run) tool(index int) func(goja.FunctionCall) goja.Value {
+// promise. A session may have kept it from a program that had other tools.
+func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
+		index, ok := r.scope.find(namespace, name)
+		if !ok {
+			panic(r.typeError("the tool " + name + " is not bound any more"))
+		}
 		c := Call{Tool: index, Args: r.argument(fc.Argument(0)), Pos: r.here()}
 		if more := fc.Argument(1); !goja.IsUndefined(more) && !goja.IsNumber(more) { // list.map(tool) passes an index
 			c.More = r.argument(more)
@@ -76,13 +80,29 @@ func (r *run) tool(index int) func(goja.FunctionCall) goja.Value {
 		r.calls++
 		r.waiting++
 		c.ID = r.calls
-		r.host.Call(c, func(reply Reply) {
-			r.post(func() {
-				r.waiting--
-				r.settle(c, reply, resolve, reject)
-			})
-		})
+		r.issue(letter{call: c, resolve: resolve, reject: reject})
 		return r.vm.ToValue(promise)
+	}
+}
+
+// issue makes a call.
+func (r *run) issue(l letter) {
+	if r.replay != nil {
+		r.replay.expect(r, l)
+		return
+	}
+	r.letters.open()
+	letters := r.letters
+	r.host.Call(l.call, func(reply Reply) {
+		l.reply = reply
+		letters.post(l)
+	})
+}
+
+// deliver gives the program the reply to a call.
+func (r *run) deliver(l letter) {
+	if r.waiting--; !r.ended {
+		r.settle(l.call, l.reply, l.resolve, l.reject)
 	}
 }
 
@@ -114,12 +134,9 @@ func (r *run) encoded(what string, v goja.Value) json.RawMessage {
 func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
 func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
-	if r.ended {
-		return
-	}
 	value, err := r.decode(reply.Value)
 	if err != nil {
-		tool := r.globals.job.Tools[c.Tool]
+		tool := r.scope.tools[c.Tool]
 		reply.Error = &ToolError{Tool: tool.path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
 	if reply.Error != nil {

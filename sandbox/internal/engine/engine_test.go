@@ -68,7 +68,7 @@ func TestValues(t *testing.T) {
 		`[submit, refund].map(f => f({}))`:                                 `{}`,
 		`[1].map(() => submit(1)); [{}].map(refund)`:                       `1`,
 	} {
-		got := Run(t.Context(), job(source), &answering{answer: echo})
+		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
 		if got.Failure != nil || string(got.Value) != want {
 			t.Errorf("%s\ngave %s, %+v; want %s", source, got.Value, got.Failure, want)
 		}
@@ -82,8 +82,8 @@ func TestFailures(t *testing.T) {
 		{"let a = ;", "syntax 1:9 unexpected ; in expression"},
 		{"1 +", "syntax 1:4 unexpected EOF in expression"},
 		{"const x = 1;\nx.foo()", "thrown 2:3 TypeError: foo is not a function"},
-		{"null.x", "thrown 1:6 TypeError: Cannot read property 'x' of undefined or null"},
-		{"throw {code: 5}", "thrown 0:0 uncaught {code: 5}"},
+		{"null.x", "thrown 1:6 TypeError: Cannot read properties of undefined or null (reading 'x')"},
+		{"throw {code: 5}", "thrown 1:1 uncaught {code: 5}"},
 		{"await new Promise(() => {})", "deadlock 0:0 the program awaits a promise that nothing will settle"},
 		{"\n await refund({})", "thrown 2:8 ToolError: refund: no money"},
 		{"refund({}); await sleep(20); 1", "thrown 1:1 ToolError: refund: no money"},
@@ -94,7 +94,7 @@ func TestFailures(t *testing.T) {
 		{"({get x() { return this.x }})", "thrown 1:25 RangeError: too much recursion"},
 		{"let a = 1; [limit] = [1]", "thrown 1:22 ReferenceError: limit is not defined"},
 	} {
-		f := Run(t.Context(), job(test.source), &answering{answer: fail}).Failure
+		f := new(Engine).Run(t.Context(), job(test.source), &answering{answer: fail}).Failure
 		if f == nil {
 			f = &Failure{Message: "succeeded"}
 		}
@@ -106,7 +106,7 @@ func TestFailures(t *testing.T) {
 
 func TestRefusedRunsNothing(t *testing.T) {
 	t.Parallel()
-	got := Run(t.Context(), job(`console.log("ran")`), &answering{answer: echo, refuse: true})
+	got := new(Engine).Run(t.Context(), job(`console.log("ran")`), &answering{answer: echo, refuse: true})
 	if got.Failure == nil || got.Failure.Kind != Refused || got.Stdout.Bytes != 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -116,7 +116,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	source := "const v = await fs.read_file({path: 1, ...x, b: [1, y]});\nfs.lst({});\nfoo(bar); typeof baz;\nrefund(); /\\p{L}/u; z = 1; limit = 2"
 	h := &answering{answer: echo, refuse: true}
-	Run(t.Context(), job(source), h)
+	new(Engine).Run(t.Context(), job(source), h)
 	slices.SortFunc(h.report.Undeclared, func(a, b Name) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	got, err := json.Marshal(h.report)
 	if err != nil {
@@ -126,8 +126,8 @@ func TestReport(t *testing.T) {
 		`"undeclared":[{"name":"x","line":1,"column":43},{"name":"y","line":1,"column":53},{"name":"foo","line":3,"column":1},{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
 		`"constants":[{"name":"limit","assigned":true,"line":4,"column":28}],` +
 		`"sites":[{"tool":0,"ns":"fs","name":"read_file","args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},"line":1,"column":20},` +
-		`{"tool":-1,"ns":"fs","name":"lst","args":{"json":{}},"line":2,"column":4},` +
-		`{"tool":1,"name":"refund","args":{"json":{}},"line":4,"column":1}]}`
+		`{"tool":-1,"ns":"fs","name":"lst","args":{"json":{}},"discarded":true,"line":2,"column":4},` +
+		`{"tool":1,"name":"refund","args":{"json":{}},"discarded":true,"line":4,"column":1}],"depth":8}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -143,12 +143,12 @@ func TestShadowed(t *testing.T) {
 		`const f = ({x: [refund]}) => refund(1)`, `const {...refund} = {}; refund(1)`, `let refund; refund(1)`, `var refund; refund(1)`,
 		`(function refund() { refund(1) })`, `const f = (...refund) => refund(1)`, `try { throw {} } catch ({refund}) { refund(1) }`,
 	} {
-		p, failure := parse(source)
+		p, failure := parse(edition{text: source})
 		if failure != nil {
 			t.Errorf("%s: %+v", source, failure)
 			continue
 		}
-		if r := p.report(newScope(job(source)), false); len(r.Sites) > 0 {
+		if r := p.report(new(Engine).scope(job(source), nil), &Job{}); len(r.Sites) > 0 {
 			t.Errorf("%s: taken for a call of the tool", source)
 		}
 	}
@@ -199,6 +199,7 @@ func TestPositions(t *testing.T) {
 	t.Parallel()
 	const text = "ab\r\nü😀x\n\u2028\ty\rz"
 	s := newSource(text)
+	s.prologue = prologue
 	for part, want := range map[string]Pos{
 		"a": {1, 1}, "b": {1, 2}, "ü": {2, 1}, "😀": {2, 2}, "x": {2, 4}, "\u2028": {3, 1}, "\t": {4, 1}, "y": {4, 2}, "z": {5, 1},
 	} {

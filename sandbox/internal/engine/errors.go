@@ -24,6 +24,9 @@ func (r *run) thrown(e *ToolError, by Call) goja.Value {
 	if exception != nil || err != nil { // the program broke what the class is made of
 		object = r.typeError(e.Message)
 	}
+	if r.thrownBy == nil {
+		r.thrownBy = map[*goja.Object]toolFailure{}
+	}
 	r.thrownBy[object] = toolFailure{e, by}
 	return object
 }
@@ -114,7 +117,7 @@ func (r *run) text(o *goja.Object, name string) (text string) {
 
 var (
 	noMember    = regexp.MustCompile(`^Object has no member '(.*)'$`)
-	ofUndefined = regexp.MustCompile(`^Cannot read property '.*' of undefined$`)
+	ofUndefined = regexp.MustCompile(`^Cannot read property '(.*)' of undefined( or null)?$`)
 )
 
 // wordError says an error in the words that a JavaScript programmer knows.
@@ -122,8 +125,8 @@ func wordError(name, message string) string {
 	if m := noMember.FindStringSubmatch(message); m != nil {
 		message = m[1] + " is not a function"
 	}
-	if ofUndefined.MatchString(message) {
-		message += " or null" // goja does not tell them apart
+	if m := ofUndefined.FindStringSubmatch(message); m != nil { // goja does not tell them apart
+		message = "Cannot read properties of undefined or null (reading '" + m[1] + "')"
 	}
 	switch {
 	case name == "":

@@ -25,9 +25,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		start := time.Now()
-		p, failure := parse(source)
+		p, failure := parse(edition{text: source})
 		if failure == nil {
-			report := p.report(newScope(job(source)), true)
+			report := p.report(new(Engine).scope(job(source), nil), job(source))
 			for _, s := range report.Sites {
 				if s.Args != nil && !json.Valid(s.Args.JSON) {
 					t.Errorf("arguments %s", s.Args.JSON)
@@ -68,7 +68,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := &run{vm: goja.New(), limit: 1 << 20}
+		r := &run{vm: goja.New(), attempt: attempt{limit: 1 << 20}}
 		v, err := r.decode(json.RawMessage(text))
 		if err != nil || !json.Valid([]byte(text)) {
 			if err == nil {
@@ -132,7 +132,7 @@ func TestEncodeLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := (&run{vm: vm, limit: 10}).encode(v)
+		text, err := (&run{vm: vm, attempt: attempt{limit: 10}}).encode(v)
 		if fits != (err == nil) || len(text) > 10 {
 			t.Errorf("%s: %s, %v", source, text, err)
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -19,6 +20,7 @@ var own = map[string]func(*run) any{
 	"clearTimeout":  func(r *run) any { return r.clearTimer },
 	"clearInterval": func(r *run) any { return r.clearTimer },
 	"sleep":         func(r *run) any { return r.sleep },
+	"crypto":        (*run).crypto,
 	"ToolError":     func(r *run) any { return r.toolErrorClass() },
 }
 
@@ -44,10 +46,16 @@ var inherited = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// prepare gives the run's VM its limits and its globals. The program's own
-// globals stand behind the standard ones, in their prototype, and are made when
-// first used: a hundred bound tools cost a program nothing.
+// prepare gives the VM its limits and its globals. The program's own globals
+// stand behind the standard ones, in their prototype, and are made when first
+// used: a hundred bound tools cost a program nothing.
 func (r *run) prepare(job *Job) {
+	r.watchRejections()
+	if r.globals != nil { // by an earlier program of the session
+		r.globals.renew(job)
+		r.conceal()
+		return
+	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
 	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
 	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
@@ -55,7 +63,17 @@ func (r *run) prepare(job *Job) {
 	behind := r.vm.NewDynamicObject(r.globals)
 	must(behind.SetPrototype(r.vm.NewObject().Prototype()))
 	must(global.SetPrototype(behind))
-	r.refuseText(global)
+	kinds := r.program.functionKinds
+	if job.Session != nil { // later programs may have others
+		kinds = []*goja.Program{asyncFunction, generatorFunction}
+	}
+	r.refuseText(global, kinds)
+}
+
+// renew puts the globals of another program in place of those of the last one.
+func (g *globals) renew(job *Job) {
+	g.job = job
+	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool { return own[name] == nil })
 }
 
 // must passes over errors that only guest code could have caused, before any
@@ -69,7 +87,7 @@ func must(err error) {
 // refuseText takes away the ways to make code from text: eval, Function, and
 // the constructor that every kind of function inherits. Kinds that do not occur
 // in the program cannot be reached from it.
-func (r *run) refuseText(global *goja.Object) {
+func (r *run) refuseText(global *goja.Object, kinds []*goja.Program) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := r.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		panic(r.typeError("code cannot be made from text here"))
@@ -78,7 +96,7 @@ func (r *run) refuseText(global *goja.Object) {
 	must(global.Delete("eval"))
 	must(global.Set("Function", refuse))
 	r.refuseConstructor(function.Get("prototype"), refuse)
-	for _, sample := range r.program.functionKinds {
+	for _, sample := range kinds {
 		f, err := r.vm.RunProgram(sample)
 		must(err)
 		r.refuseConstructor(f.ToObject(r.vm).Prototype(), refuse)
@@ -115,17 +133,20 @@ func (g *globals) Get(name string) goja.Value {
 
 func (g *globals) make(name string) goja.Value {
 	r := g.run
-	if tools, ok := r.scope.objects[name]; ok {
-		return r.namespace(tools)
+	if r.scope.objects[name] != nil {
+		return r.namespace(name)
 	}
-	if tool, ok := r.scope.globals[name]; ok {
-		return r.vm.ToValue(r.tool(tool))
+	if _, ok := r.scope.globals[name]; ok {
+		return r.vm.ToValue(r.tool("", name))
 	}
 	if input, ok := r.scope.inputs[name]; ok {
 		return r.input(g.job.Inputs[input])
 	}
 	if name == "submit" && g.job.Submit {
 		return r.vm.ToValue(r.submit)
+	}
+	if name == exportName && g.job.Session != nil {
+		return r.vm.ToValue(r.export)
 	}
 	if build, ok := own[name]; ok {
 		return r.vm.ToValue(build(r))

@@ -15,7 +15,14 @@ type Job struct {
 	Inputs []Input   `json:"inputs,omitempty"`
 	Tools  []Binding `json:"tools,omitempty"`
 	Submit bool      `json:"submit,omitempty"` // whether submit(value) is bound
-	Limits Limits    `json:"limits"`
+
+	// Forbidden are names that are reported wherever they occur.
+	Forbidden []string `json:"forbidden,omitempty"`
+
+	Limits Limits `json:"limits"`
+
+	Clock   *Clock      `json:"clock,omitempty"`   // pins time and chance; nil does not
+	Session *SessionJob `json:"session,omitempty"` // nil for a program that stands alone
 }
 
 // Input is a constant of the program.
@@ -41,8 +48,10 @@ func (b Binding) path() string {
 // Limits bounds one run. The engine keeps those that only it can keep; calls
 // and their concurrency are counted by the host.
 type Limits struct {
-	Time   time.Duration `json:"time"`   // from start to end, waiting included
-	Output int           `json:"output"` // bytes of each console stream that are kept, and of the value
+	Time    time.Duration `json:"time"`    // from start to end
+	Compute time.Duration `json:"compute"` // of that, computing
+	Wait    time.Duration `json:"wait"`    // of that, waiting for tools and timers
+	Output  int           `json:"output"`  // bytes of each console stream that are kept, and of the value
 }
 
 // Host is what lies outside the VM. Its methods are called on the engine's
@@ -57,6 +66,11 @@ type Host interface {
 	// reply, after the run has ended, is dropped.
 	Call(c Call, reply func(Reply))
 }
+
+// Stucker is a [Host] that wants to know of a program that does not react to
+// being stopped: it is in a native function, and Run may never return. It is
+// called on another goroutine.
+type Stucker interface{ Stuck(*Failure) }
 
 // Call is one tool call as the program made it.
 type Call struct {
@@ -94,6 +108,9 @@ type Report struct {
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
 	Constants  []Name    `json:"constants,omitempty"`  // inputs and tools to which the program assigns
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
+	Forbidden  []Name    `json:"forbidden,omitempty"`  // names of Job.Forbidden
+	Depth      int       `json:"depth,omitempty"`      // how deep the source is nested
+	NoValue    bool      `json:"noValue,omitempty"`    // nothing says what the value of the program is
 }
 
 // Finding is a construct that the engine does not have.
@@ -112,10 +129,12 @@ type Name struct {
 
 // Site is a place where the program calls a tool, or what it takes for one.
 type Site struct {
-	Tool      int      `json:"tool"`           // index into Job.Tools; -1 where the namespace has no such member
-	Namespace string   `json:"ns,omitempty"`   // as written
-	Name      string   `json:"name,omitempty"` // as written
-	Args      *Literal `json:"args,omitempty"` // nil where nothing is known of them
+	Tool      int      `json:"tool"`                // index into Job.Tools; -1 where the namespace has no such member
+	Namespace string   `json:"ns,omitempty"`        // as written
+	Name      string   `json:"name,omitempty"`      // as written
+	Args      *Literal `json:"args,omitempty"`      // nil where nothing is known of them
+	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
+	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result
 	Pos
 }
 
@@ -135,6 +154,9 @@ type Result struct {
 	Failure   *Failure        `json:"failure,omitempty"`
 	Stdout    Output          `json:"stdout"`
 	Stderr    Output          `json:"stderr"`
+	Computed  time.Duration   `json:"computed,omitempty"`
+	Waited    time.Duration   `json:"waited,omitempty"`
+	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
 }
 
 // Output is one stream of the console, cut at Limits.Output.
@@ -156,14 +178,17 @@ type Failure struct {
 
 // Kinds of Failure that the engine reports.
 const (
-	Syntax   = "syntax"       // the source is not JavaScript that this engine runs
-	Refused  = "refused"      // Host.Report said no
-	Thrown   = "thrown"       // an exception was not caught
-	Timeout  = "timeout"      // Limits.Time passed
-	Stopped  = "stopped"      // the context was cancelled
-	Deadlock = "deadlock"     // it awaits something that can never happen
-	TooLarge = "output_limit" // the value exceeds Limits.Output
-	BadValue = "bad_value"    // the value has no JSON form
-	Memory   = "memory_limit" // the worker ran out of memory
-	Crashed  = "crashed"      // the worker died or the engine failed
+	Syntax       = "syntax"        // the source is not JavaScript that this engine runs
+	Refused      = "refused"       // Host.Report said no
+	Thrown       = "thrown"        // an exception was not caught
+	Timeout      = "timeout"       // Limits.Time passed
+	ComputeLimit = "compute_limit" // Limits.Compute passed
+	WaitLimit    = "wait_limit"    // Limits.Wait passed
+	Diverged     = "diverged"      // a program of a session, made again, did something else
+	Stopped      = "stopped"       // the context was cancelled
+	Deadlock     = "deadlock"      // it awaits something that can never happen
+	TooLarge     = "output_limit"  // the value exceeds Limits.Output
+	BadValue     = "bad_value"     // the value has no JSON form
+	Memory       = "memory_limit"  // the worker ran out of memory
+	Crashed      = "crashed"       // the worker died or the engine failed
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -16,48 +17,60 @@ import (
 // fileName is what the program is called in stack traces.
 const fileName = "program.js"
 
-// The program becomes the body of an async function, for the sake of top-level
-// await and return; on one line, so that line numbers stay what they were.
+// The program becomes the body of a function, for the sake of top-level return;
+// of an async one if it awaits at top level, which costs a promise and all that
+// belongs to it. On one line, so that line numbers stay what they were.
 const (
-	prologue = `(async()=>{"use strict";`
-	epilogue = "\n})()"
+	prologue      = `(()=>{"use strict";`
+	asyncPrologue = `(async()=>{"use strict";`
+	epilogue      = "\n})()"
 )
 
 // maxArrowDefaults bounds arrow functions nested in parameter defaults: goja's
 // parser takes time exponential in them.
 const maxArrowDefaults = 8
 
-// program is a parsed source.
+// program is a parsed source. Once compiled it does not change, so that several
+// runs may share it.
 type program struct {
-	source     *source
-	ast        *ast.Program
-	body       *ast.BlockStatement // of the wrapping function
-	resolved   bool                // whether the names are known
+	source *source
+	outline
+	resolved   bool // whether the names are known
 	undeclared map[string]bool
 	declared   map[string]bool // anywhere, in any scope
 
 	functionKinds []*goja.Program // samples of what occurs besides ordinary functions
+
+	ast   *ast.Program
+	body  *ast.BlockStatement // of the wrapping function
+	first int                 // statement of it that is the program's own
+	once  sync.Once
+	code  *goja.Program
+	bad   *Failure // why there is no code
 }
 
 // parse parses a program twice: first by a parser that survives anything and
-// resolves names, and only what that accepts by goja's.
-func parse(text string) (*program, *Failure) {
+// resolves names, and only what that accepts by goja's. It is compiled
+// later.
+func parse(e edition) (*program, *Failure) {
+	text := e.text
 	src := newSource(text)
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
 		return nil, &Failure{Kind: Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.pos(strings.Index(text, "`"))}
 	}
 	p := &program{
-		source: src, undeclared: map[string]bool{}, declared: map[string]bool{},
+		source: src, first: 1, undeclared: map[string]bool{}, declared: map[string]bool{},
 		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
 	}
-	s, refused := p.preflight()
+	src.prologue = asyncPrologue
+	s, refused := p.resolve(e.session)
 	switch {
 	case s.deepest > maxArrowDefaults:
 		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
-	case refused != nil && !worthTrying(src, refused):
+	case refused != nil && (e.session || !worthTrying(src, refused)): // for what would be exported?
 		return nil, preflightFailure(src, refused)
 	}
-	tree, err := parseByGoja(prologue + text + epilogue)
+	tree, err := parseByGoja(src.prologue + text + epilogue)
 	switch {
 	case refused != nil && err != nil:
 		return nil, preflightFailure(src, refused)
@@ -70,6 +83,10 @@ func parse(text string) (*program, *Failure) {
 		return nil, preflightFailure(src, refused)
 	case p.body == nil:
 		return nil, &Failure{Kind: Syntax, Message: "the program closes a bracket that it did not open"}
+	}
+	p.survey(p.body.List[p.first:], e.words)
+	if p.returnLast() || !p.resolved {
+		p.gives = true
 	}
 	return p, nil
 }
@@ -119,9 +136,9 @@ func deepest(text string) int {
 // parser sees unchecked: what it takes exponential time for needs brackets.
 const maxUnchecked = 12
 
-// preflight checks the syntax, resolves names, and takes a survey.
-func (p *program) preflight() (survey, error) {
-	s := survey{declared: p.declared}
+// resolve checks the syntax and resolves names.
+func (p *program) resolve(session bool) (preflight, error) {
+	s := preflight{declared: p.declared}
 	// Parse writes a terminator behind the bytes it is given: let it copy.
 	text := []byte(p.source.text)
 	tree, err := js.Parse(tdparse.NewInputBytes(text[:len(text):len(text)]), js.Options{Inline: true})
@@ -136,7 +153,15 @@ func (p *program) preflight() (survey, error) {
 	js.Walk(&s, tree)
 	p.resolved = true
 	p.functionKinds = p.functionKinds[:0]
-	if s.async {
+	p.gives = s.returns
+	if !s.awaits {
+		p.source.prologue = prologue
+	}
+	if session {
+		p.source.prologue += exporter(declarations(tree))
+		p.first++
+	}
+	if s.async || s.awaits {
 		p.functionKinds = append(p.functionKinds, asyncFunction)
 	}
 	if s.generator {
@@ -145,24 +170,29 @@ func (p *program) preflight() (survey, error) {
 	return s, nil
 }
 
-// survey collects what the preflight wants to know of a syntax tree.
-type survey struct {
+// preflight collects what the first parse wants to know of a syntax tree.
+type preflight struct {
 	declared    map[string]bool
 	unsupported string // a construct that is JavaScript but more than goja knows
 	parameters  int    // depth of parameter lists
 	deepest     int    // of an arrow function in parameter lists
+	functions   int    // depth of functions
 
 	async, generator bool // whether such functions occur
+	awaits, returns  bool // whether the program itself does
 }
 
 // Enter implements [js.IVisitor].
-func (s *survey) Enter(n js.INode) js.IVisitor {
+func (s *preflight) Enter(n js.INode) js.IVisitor {
 	switch n := n.(type) {
 	case *js.Var:
 		if n.Decl != js.NoDecl {
 			s.declared[string(n.Name())] = true
 		}
+	case *js.UnaryExpr:
+		s.awaits = s.awaits || n.Op == js.AwaitToken && s.functions == 0
 	case *js.ArrowFunc:
+		s.functions++
 		s.async = s.async || n.Async
 		s.deepest = max(s.deepest, s.parameters)
 	case *js.ClassDecl:
@@ -171,6 +201,8 @@ func (s *survey) Enter(n js.INode) js.IVisitor {
 		}
 	case *js.Params:
 		s.parameters++
+	case *js.ReturnStmt:
+		s.returns = s.returns || n.Value != nil && s.functions == 0
 	case *js.ForOfStmt:
 		if n.Await {
 			s.unsupported = "for await"
@@ -185,18 +217,22 @@ func (s *survey) Enter(n js.INode) js.IVisitor {
 	return s
 }
 
-func (s *survey) function(async, generator bool) {
+func (s *preflight) function(async, generator bool) {
 	s.async = s.async || async
 	s.generator = s.generator || generator
+	s.functions++
 	if async && generator {
 		s.unsupported = "async generators"
 	}
 }
 
 // Exit implements [js.IVisitor].
-func (s *survey) Exit(n js.INode) {
-	if _, ok := n.(*js.Params); ok {
+func (s *preflight) Exit(n js.INode) {
+	switch n.(type) {
+	case *js.Params:
 		s.parameters--
+	case *js.ArrowFunc, *js.FuncDecl, *js.MethodDecl:
+		s.functions--
 	}
 }
 
@@ -222,28 +258,39 @@ func wrapperBody(tree *ast.Program) *ast.BlockStatement {
 	return body
 }
 
-// returnLast makes the value of a final expression the value of the program.
-func (p *program) returnLast() {
+// returnLast makes the value of a final expression the value of the program, and
+// reports whether there is one.
+func (p *program) returnLast() bool {
 	list := p.body.List
-	for i := len(list) - 1; i > 0; i-- { // 0 is the directive
+	for i := len(list) - 1; i >= p.first; i-- {
 		switch last := list[i].(type) {
 		case *ast.EmptyStatement, *ast.FunctionDeclaration, *ast.ClassDeclaration:
 			continue
 		case *ast.ExpressionStatement:
 			list[i] = &ast.ReturnStatement{Return: last.Idx0(), Argument: last.Expression}
+			return true
+		case *ast.ReturnStatement, *ast.ThrowStatement:
+			return true
 		}
-		return
+		return false
 	}
+	return false
 }
 
-// compile makes goja bytecode of the program.
+// compile makes goja bytecode of the program, once.
 func (p *program) compile() (*goja.Program, *Failure) {
-	p.returnLast()
-	code, err := goja.CompileAST(p.ast, false)
-	if err != nil {
-		return nil, syntaxFailure(p.source, err, "")
-	}
-	return code, nil
+	p.once.Do(func() {
+		p.bad = &Failure{Kind: Crashed, Message: "the compiler cannot make sense of this"} // should it panic
+		defer func() { _ = recover() }()
+		code, err := goja.CompileAST(p.ast, false)
+		if err != nil {
+			p.bad = syntaxFailure(p.source, err, "")
+			return
+		}
+		p.code, p.bad = code, nil
+		p.ast, p.body = nil, nil
+	})
+	return p.code, p.bad
 }
 
 func preflightFailure(src *source, err error) *Failure {

@@ -9,107 +9,101 @@ import (
 	"github.com/dop251/goja"
 )
 
-// errEnded interrupts a VM whose result is already known.
-var errEnded = errors.New("the program has ended")
-
-// run is one program in one VM. All but post belongs to one goroutine.
+// run is a VM, and the program that runs in it. All but post belongs to one
+// goroutine.
 type run struct {
-	host    Host
 	vm      *goja.Runtime
+	globals *globals
+	frames  []goja.StackFrame
+	clock   clock
+	exports map[string]bool // what earlier programs of the session have declared, and whether it is constant
+	session string
+	steps   int // programs of the session that the VM has run
+	attempt
+}
+
+// attempt is what belongs to one program alone.
+type attempt struct {
+	host    Host
 	program *program
 	limit   int // bytes of the value
+	scope   *scope
+	watch   *watch
 
-	scope    *scope
-	globals  *globals
 	thrownBy map[*goja.Object]toolFailure
 	floating []*goja.Promise // rejected, and nothing handles them
 
-	jobs    chan func()
-	done    chan struct{} // closed when nobody takes jobs any more
+	letters letters
 	timers  timers
 	calls   int // made so far
 	waiting int // calls without a reply
 
+	exported  bool    // whether the program's own declarations are
+	recording bool    // whether turns are noted
+	turns     []Turn  // so far
+	replay    *replay // what they were when the program first ran; nil if it has not
+
 	stdout, stderr stream
-	frames         []goja.StackFrame
 
 	ended  bool
 	result *Result
 }
 
-// Run runs one job on the calling goroutine and returns when it has ended and
-// its calls have been answered, or when the time is over or ctx is cancelled.
-// It does not panic and never returns nil.
-func Run(ctx context.Context, job *Job, host Host) (result *Result) {
-	r := &run{
-		host: host, vm: goja.New(), limit: job.Limits.Output,
-		thrownBy: map[*goja.Object]toolFailure{},
-		jobs:     make(chan func(), 16), done: make(chan struct{}),
+// begin makes the VM ready for a program.
+func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
+	r.attempt = attempt{
+		host: host, limit: job.Limits.Output, scope: s,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
-		frames: make([]goja.StackFrame, 0, 4),
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			r.recovered(p)
-		}
-		close(r.done)
-		result = r.result
-		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
-	}()
-	if job.Limits.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, job.Limits.Time, errTime)
-		defer cancel()
+	if r.replay, _ = host.(*replay); r.replay == nil {
+		r.recording = job.Session != nil
 	}
-	if failure := r.run(ctx, job); failure != nil {
-		r.end(&Result{Failure: failure})
+	r.vm.ClearInterrupt()
+	r.pin(job.Clock)
+	var stuck func(*Failure)
+	if s, ok := host.(Stucker); ok {
+		stuck = s.Stuck
 	}
-	return nil // see the deferred function
-}
-
-// errTime is the cause of a context that ended because Limits.Time passed.
-var errTime = errors.New("time is over")
-
-// run is the pipeline: parse, report, compile, bind, run.
-func (r *run) run(ctx context.Context, job *Job) *Failure {
-	p, failure := parse(job.Source)
-	if failure != nil {
-		return failure
-	}
-	r.program = p
-	r.scope = newScope(job)
-	allowed := r.host.Report(p.report(r.scope, job.Submit))
-	code, failure := p.compile()
-	ok := allowed()
-	switch {
-	case failure != nil:
-		return failure
-	case !ok:
-		return &Failure{Kind: Refused, Message: "the program was refused"}
-	}
-	r.prepare(job)
-	r.watchRejections()
-	r.execute(ctx, code)
-	return nil
+	r.watch = newWatch(ctx, r.vm, job.Limits, stuck)
 }
 
 // execute runs the program to its end, however that comes about.
-func (r *run) execute(ctx context.Context, code *goja.Program) {
-	stop := context.AfterFunc(ctx, func() { r.vm.Interrupt(context.Cause(ctx)) })
-	defer stop()
+func (r *run) execute(code *goja.Program) {
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
-		r.drain(ctx)
+		r.drain()
 		return
 	}
-	r.loop(ctx, value.Export().(*goja.Promise))
+	r.loop(value, r.promised(value))
+}
+
+// promised is the promise that the program's value is, or nil.
+func (r *run) promised(value goja.Value) *goja.Promise {
+	object, ok := value.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	if object.ExportType() == typeOfPromise {
+		return object.Export().(*goja.Promise)
+	}
+	var then goja.Value
+	if exception := r.vm.Try(func() { then = object.Get("then") }); exception != nil {
+		r.check(exception)
+		return nil
+	}
+	if _, ok := goja.AssertFunction(then); !ok {
+		return nil
+	}
+	promise, resolve, _ := r.vm.NewPromise()
+	r.check(resolve(value))
+	return promise
 }
 
 // loop gives the VM what it waits for until the program has settled and every
 // call has been answered.
-func (r *run) loop(ctx context.Context, main *goja.Promise) {
-	for !r.ended && (main.State() == goja.PromiseStatePending || r.waiting > 0) {
+func (r *run) loop(value goja.Value, main *goja.Promise) {
+	for !r.ended && r.unsettled(main) {
 		if r.waiting == 0 && len(r.timers.list) == 0 {
 			r.end(&Result{Failure: &Failure{
 				Kind:    Deadlock,
@@ -118,39 +112,50 @@ func (r *run) loop(ctx context.Context, main *goja.Promise) {
 			}})
 			return
 		}
-		r.next(ctx)
+		r.next()
 	}
 	if !r.ended {
-		r.finish(main)
+		r.finish(value, main)
 	}
-	r.drain(ctx)
+	r.drain()
+}
+
+// unsettled reports whether the program goes on: its promise is pending, or calls
+// are that it did not await.
+func (r *run) unsettled(main *goja.Promise) bool {
+	if main == nil || main.State() == goja.PromiseStateFulfilled {
+		return r.waiting > 0
+	}
+	return main.State() == goja.PromiseStatePending
 }
 
 // drain waits for the calls in flight when the program ended early, so that it
 // is known what they did.
-func (r *run) drain(ctx context.Context) {
-	for r.waiting > 0 && ctx.Err() == nil {
-		r.next(ctx)
+func (r *run) drain() {
+	for r.waiting > 0 && !r.watch.isOver() {
+		r.next()
 	}
 }
 
-// next does one job.
-func (r *run) next(ctx context.Context) {
+// next does what comes next.
+func (r *run) next() {
+	if r.replay != nil {
+		r.again()
+		return
+	}
+	r.watch.waits(true)
 	select {
-	case job := <-r.jobs:
-		job()
+	case l := <-r.letters.box():
+		r.watch.waits(false)
+		r.turn(Turn{Call: l.call.ID})
+		r.deliver(l)
 	case <-r.timers.next():
-		r.timers.fire()
-	case <-ctx.Done():
-		r.interrupted(context.Cause(ctx))
-	}
-}
-
-// post hands a job to the loop, from any goroutine; after the end, to nobody.
-func (r *run) post(job func()) {
-	select {
-	case r.jobs <- job:
-	case <-r.done:
+		r.watch.waits(false)
+		r.turn(Turn{Timer: r.timers.list[0].id})
+		r.timers.fire(0)
+	case <-r.watch.over:
+		r.watch.waits(false)
+		r.interrupted(r.watch.cause)
 	}
 }
 
@@ -190,20 +195,19 @@ func (r *run) check(err error) {
 
 // interrupted ends the run because the host, or submit, said so.
 func (r *run) interrupted(cause error) {
-	switch {
-	case errors.Is(cause, errEnded):
-	case errors.Is(cause, errTime):
-		r.end(&Result{Failure: &Failure{Kind: Timeout, Message: "the program ran out of time"}})
-	default:
-		r.end(&Result{Failure: &Failure{Kind: Stopped, Message: "the program was stopped"}})
+	if !errors.Is(cause, errEnded) {
+		r.end(&Result{Failure: r.watch.failure(cause)})
 	}
 }
 
 // finish takes the value of a program that settled by itself.
-func (r *run) finish(main *goja.Promise) {
-	if main.State() == goja.PromiseStateRejected {
-		r.end(&Result{Failure: r.rejection(main.Result())})
-		return
+func (r *run) finish(value goja.Value, main *goja.Promise) {
+	if main != nil {
+		value = main.Result()
+		if main.State() == goja.PromiseStateRejected {
+			r.end(&Result{Failure: r.rejection(value)})
+			return
+		}
 	}
 	if len(r.floating) > 0 {
 		failure := r.rejection(r.floating[0].Result())
@@ -211,7 +215,7 @@ func (r *run) finish(main *goja.Promise) {
 		r.end(&Result{Failure: failure})
 		return
 	}
-	value, err := r.encode(main.Result())
+	text, err := r.encode(value)
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &thrown): // by a getter
@@ -219,7 +223,7 @@ func (r *run) finish(main *goja.Promise) {
 	case err != nil:
 		r.end(&Result{Failure: encodeFailure(err)})
 	default:
-		r.end(&Result{Value: value})
+		r.end(&Result{Value: text})
 	}
 }
 
@@ -233,4 +237,35 @@ func (r *run) watchRejections() {
 			r.floating = slices.Delete(r.floating, i, i+1)
 		}
 	})
+}
+
+// letters are replies on their way to the loop.
+type letters struct {
+	in   chan letter
+	over chan struct{} // closed when nobody takes them any more
+}
+
+// letter is the reply to a call, and what to do with it.
+type letter struct {
+	call            Call
+	reply           Reply
+	resolve, reject func(any) error
+}
+
+// open is called before the first call.
+func (l *letters) open() {
+	if l.in == nil {
+		l.in, l.over = make(chan letter, 16), make(chan struct{})
+	}
+}
+
+// box is where replies come in; nil before the first call.
+func (l *letters) box() <-chan letter { return l.in }
+
+// post sends a letter to the loop, from any goroutine; after the end, to nobody.
+func (l letters) post(reply letter) {
+	select {
+	case l.in <- reply:
+	case <-l.over:
+	}
 }

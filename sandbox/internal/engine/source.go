@@ -10,19 +10,28 @@ import (
 
 // source is the text of a program and the geometry of its lines.
 type source struct {
-	text    string
-	starts  []int                 // offsets of the lines
-	callees map[file.Idx]file.Idx // opening parenthesis of a call → name of what it calls
+	text     string
+	prologue string                // what the wrapped program has before it
+	starts   []int                 // offsets of the lines
+	callees  map[file.Idx]file.Idx // opening parenthesis of a call → name of what it calls
 }
 
 func newSource(text string) *source {
-	s := &source{text: text, starts: []int{0}, callees: map[file.Idx]file.Idx{}}
+	s := &source{text: text, starts: []int{0}}
 	for i := range len(text) {
 		if endsLine(text, i) {
 			s.starts = append(s.starts, i+1)
 		}
 	}
 	return s
+}
+
+// called notes what the call with this parenthesis calls.
+func (s *source) called(parenthesis, name file.Idx) {
+	if s.callees == nil {
+		s.callees = map[file.Idx]file.Idx{}
+	}
+	s.callees[parenthesis] = name
 }
 
 // endsLine reports whether text[i] is the last byte of what ends a line in
@@ -61,7 +70,7 @@ func (s *source) pos(offset int) Pos {
 // fromIdx translates a place in the wrapped program; the zero Pos if it is in
 // the wrapping.
 func (s *source) fromIdx(idx file.Idx) Pos {
-	offset := int(idx) - 1 - len(prologue)
+	offset := int(idx) - 1 - len(s.prologue)
 	if offset < 0 || offset > len(s.text) {
 		return Pos{}
 	}
@@ -76,7 +85,7 @@ func (s *source) fromFrame(line, column int) Pos {
 	}
 	offset := s.starts[line-1] + column - 1
 	if line > 1 {
-		offset += len(prologue)
+		offset += len(s.prologue)
 	}
 	idx := file.Idx(offset + 1)
 	if name, ok := s.callees[idx]; ok {
@@ -144,7 +153,7 @@ func utf16Len(text string) int {
 // program's end.
 func (s *source) fromGoja(line, column int) Pos {
 	if line == 1 {
-		column -= len(prologue)
+		column -= len(s.prologue)
 	}
 	return s.fromLine(line, column)
 }

@@ -19,14 +19,15 @@ type timers struct {
 type timer struct {
 	id    int64
 	due   time.Time
+	shown time.Time     // what the program's clock will show then
 	every time.Duration // 0: once
 	fire  func()
 }
 
-// set adds a timer and returns its id.
-func (t *timers) set(delay time.Duration, repeat bool, fire func()) int64 {
+// set adds a timer and returns its id. Now is what the program's clock shows.
+func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func()) int64 {
 	t.last++
-	added := &timer{id: t.last, due: time.Now().Add(delay), fire: fire}
+	added := &timer{id: t.last, due: time.Now().Add(delay), shown: now.Add(delay), fire: fire}
 	if repeat {
 		added.every = max(delay, time.Millisecond)
 	}
@@ -59,15 +60,29 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs the first timer.
-func (t *timers) fire() {
-	first := t.list[0]
-	t.list = t.list[1:]
-	if first.every > 0 {
-		first.due = time.Now().Add(first.every)
-		t.insert(first)
+// fire runs a timer: the first, unless a program is made again.
+func (t *timers) fire(i int) {
+	due := t.list[i]
+	t.list = slices.Delete(t.list, i, i+1)
+	if due.every > 0 {
+		due.due = time.Now().Add(due.every)
+		due.shown = due.shown.Add(due.every)
+		t.insert(due)
 	}
-	first.fire()
+	due.fire()
+}
+
+// index finds a timer; it is -1 where there is none.
+func (t *timers) index(id int64) int {
+	return slices.IndexFunc(t.list, func(set *timer) bool { return set.id == id })
+}
+
+// dueOf is what the program's clock shows when a timer is due.
+func (t *timers) dueOf(id int64) time.Time {
+	if i := t.index(id); i >= 0 {
+		return t.list[i].shown
+	}
+	return time.Time{}
 }
 
 // startTimer makes setTimeout, or setInterval.
@@ -81,7 +96,7 @@ func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 		if len(call.Arguments) > 2 {
 			args = slices.Clone(call.Arguments[2:]) // they lie on the VM's stack
 		}
-		id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
+		id := r.timers.set(r.clock.time(), milliseconds(call.Argument(1)), repeat, func() {
 			_, err := callback(goja.Undefined(), args...)
 			r.check(err)
 		})
@@ -97,7 +112,7 @@ func (r *run) clearTimer(call goja.FunctionCall) goja.Value {
 // sleep returns a promise that is resolved after so many milliseconds.
 func (r *run) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
-	r.timers.set(milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
+	r.timers.set(r.clock.time(), milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)
 }
 

@@ -4,18 +4,24 @@ import "github.com/dop251/goja/ast"
 
 // walk visits n and everything below it, in the order of the source as far as
 // that matters; goja's AST has no visitor of its own. Member names and labels
-// are not visited: they refer to nothing.
-func walk(n ast.Node, visit func(ast.Node)) {
-	w := walker{visit}
+// are not visited: they refer to nothing. It returns how deep it went.
+func walk(n ast.Node, visit func(ast.Node)) (deepest int) {
+	w := walker{visit: visit}
 	w.node(n)
+	return w.deepest
 }
 
-type walker struct{ visit func(ast.Node) }
+type walker struct {
+	visit          func(ast.Node)
+	depth, deepest int
+}
 
-func (w walker) node(n ast.Node) {
+func (w *walker) node(n ast.Node) {
 	if n == nil {
 		return
 	}
+	w.depth++
+	defer w.leave()
 	w.visit(n)
 	switch n := n.(type) {
 	case ast.Statement:
@@ -29,7 +35,12 @@ func (w walker) node(n ast.Node) {
 	}
 }
 
-func (w walker) statement(s ast.Statement) {
+func (w *walker) leave() {
+	w.deepest = max(w.deepest, w.depth)
+	w.depth--
+}
+
+func (w *walker) statement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.BlockStatement:
 		w.block(s)
@@ -66,7 +77,7 @@ func (w walker) statement(s ast.Statement) {
 	}
 }
 
-func (w walker) loop(s ast.Statement) {
+func (w *walker) loop(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.ForStatement:
 		if s.Initializer != nil {
@@ -95,7 +106,7 @@ func (w walker) loop(s ast.Statement) {
 	}
 }
 
-func (w walker) try(s *ast.TryStatement) {
+func (w *walker) try(s *ast.TryStatement) {
 	w.block(s.Body)
 	if s.Catch != nil {
 		if s.Catch.Parameter != nil {
@@ -106,7 +117,7 @@ func (w walker) try(s *ast.TryStatement) {
 	w.block(s.Finally)
 }
 
-func (w walker) expression(e ast.Expression) {
+func (w *walker) expression(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.CallExpression:
 		w.node(e.Callee)
@@ -153,7 +164,7 @@ func (w walker) expression(e ast.Expression) {
 	}
 }
 
-func (w walker) compound(e ast.Expression) {
+func (w *walker) compound(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.ArrayLiteral:
 		w.exprs(e.Value)
@@ -188,7 +199,7 @@ func (w walker) compound(e ast.Expression) {
 	}
 }
 
-func (w walker) classElement(e ast.ClassElement) {
+func (w *walker) classElement(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.FieldDefinition:
 		w.expr(e.Key)
@@ -202,7 +213,7 @@ func (w walker) classElement(e ast.ClassElement) {
 }
 
 // part visits what is neither statement nor expression.
-func (w walker) part(n ast.Node) {
+func (w *walker) part(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.ExpressionBody:
 		w.node(n.Expression)
@@ -221,49 +232,49 @@ func (w walker) part(n ast.Node) {
 	}
 }
 
-func (w walker) block(b *ast.BlockStatement) {
+func (w *walker) block(b *ast.BlockStatement) {
 	if b != nil {
 		w.statements(b.List)
 	}
 }
 
-func (w walker) statements(list []ast.Statement) {
+func (w *walker) statements(list []ast.Statement) {
 	for _, s := range list {
 		w.node(s)
 	}
 }
 
-func (w walker) stmt(s ast.Statement) {
+func (w *walker) stmt(s ast.Statement) {
 	if s != nil {
 		w.node(s)
 	}
 }
 
-func (w walker) expr(e ast.Expression) {
+func (w *walker) expr(e ast.Expression) {
 	if e != nil {
 		w.node(e)
 	}
 }
 
-func (w walker) exprs(list []ast.Expression) {
+func (w *walker) exprs(list []ast.Expression) {
 	for _, e := range list {
 		w.expr(e)
 	}
 }
 
-func (w walker) properties(list []ast.Property) {
+func (w *walker) properties(list []ast.Property) {
 	for _, p := range list {
 		w.node(p)
 	}
 }
 
-func (w walker) bindings(list []*ast.Binding) {
+func (w *walker) bindings(list []*ast.Binding) {
 	for _, b := range list {
 		w.node(b)
 	}
 }
 
-func (w walker) parameters(p *ast.ParameterList) {
+func (w *walker) parameters(p *ast.ParameterList) {
 	if p != nil {
 		w.bindings(p.List)
 		w.expr(p.Rest)

@@ -24,7 +24,7 @@ const (
 	failed = 125
 )
 
-// Run runs one job, as [engine.Run] does. The job's tools are shared with later
+// Run runs one job, as [engine.Engine.Run] does. The job's tools are shared with later
 // runs and must not be changed.
 type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 
@@ -32,7 +32,7 @@ type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Re
 // by package init only.
 var hooks = map[string]bool{}
 
-func init() { Hook(Sandbox, engine.Run) }
+func init() { Hook(Sandbox, new(engine.Engine).Run) }
 
 // Hook makes this executable able to become workers of the named kind. It is
 // called from the init of the package that owns the kind, which must not wait

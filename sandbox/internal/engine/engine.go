@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dop251/goja"
+)
+
+// Engine runs jobs. It keeps nothing between them but compiled programs and the
+// VMs of the last sessions. The zero Engine is ready; it is safe for concurrent
+// use, by sessions one run at a time each.
+type Engine struct {
+	library library
+	index   atomic.Pointer[index] // of the last tools
+
+	mu       sync.Mutex
+	sessions []*run // the one used last is the last
+}
+
+// maxSessions is how many sessions an engine keeps a VM for. The others are
+// rebuilt when they go on.
+const maxSessions = 8
+
+// Run runs one job on the calling goroutine and returns when it has ended and
+// its calls have been answered, or when a limit of time is over or ctx is
+// cancelled. It does not panic and never returns nil.
+func (e *Engine) Run(ctx context.Context, job *Job, host Host) (result *Result) {
+	r, failure := e.machine(ctx, job)
+	if failure != nil {
+		return &Result{Failure: failure}
+	}
+	result = r.play(ctx, e, job, host)
+	if s := job.Session; s != nil && result.Failure == nil {
+		r.session, r.steps = s.Key, s.Step+1
+		e.keep(r)
+	}
+	return result
+}
+
+// machine returns the VM that a job is to run in, with what its session has left
+// behind.
+func (e *Engine) machine(ctx context.Context, job *Job) (*run, *Failure) {
+	s := job.Session
+	if s == nil {
+		return newRun(), nil
+	}
+	if r := e.take(s.Key); r != nil && r.steps == s.Step {
+		return r, nil
+	}
+	if len(s.Log) != s.Step {
+		return nil, &Failure{Kind: Crashed, Message: fmt.Sprintf("the session is not here: %d of its %d programs are", len(s.Log), s.Step)}
+	}
+	r := newRun()
+	for i := range s.Log {
+		if failure := r.rebuild(ctx, e, &s.Log[i]); failure != nil {
+			failure.Message = fmt.Sprintf("program %d of the session, made again: %s", i+1, failure.Message)
+			return nil, failure
+		}
+	}
+	return r, nil
+}
+
+// take takes the VM of a session out, so that a run that fails does not leave
+// it behind.
+func (e *Engine) take(key string) *run {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.sessions, func(r *run) bool { return r.session == key })
+	if i < 0 {
+		return nil
+	}
+	r := e.sessions[i]
+	e.sessions = slices.Delete(e.sessions, i, i+1)
+	return r
+}
+
+func (e *Engine) keep(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.sessions) == maxSessions {
+		e.sessions = slices.Delete(e.sessions, 0, 1)
+	}
+	e.sessions = append(e.sessions, r)
+}
+
+// Forget drops the VMs of all sessions.
+func (e *Engine) Forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sessions = nil
+}
+
+// play runs one program in a VM that may have run others.
+func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result *Result) {
+	r.begin(ctx, e.scope(job, r.exports), job, host)
+	defer func() {
+		if p := recover(); p != nil {
+			r.recovered(p)
+		}
+		elapsed, waited := r.watch.end()
+		if r.letters.over != nil {
+			close(r.letters.over)
+		}
+		result = r.result
+		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
+		result.Computed, result.Waited = elapsed-waited, waited
+		result.Turns = r.turns
+	}()
+	if failure := r.pipeline(ctx, e, job); failure != nil {
+		r.end(&Result{Failure: failure})
+	}
+	return nil // see the deferred function
+}
+
+// pipeline is what becomes of a program: parse, report, compile, bind, run.
+func (r *run) pipeline(ctx context.Context, e *Engine, job *Job) *Failure {
+	p, failure := e.library.parse(edition{job.Source, len(job.Forbidden) > 0, job.Session != nil})
+	if failure != nil {
+		return failure
+	}
+	r.program = p
+	allowed := r.host.Report(p.report(r.scope, job))
+	code, failure := p.compile()
+	ok := allowed()
+	switch {
+	case failure != nil:
+		return failure
+	case !ok:
+		return &Failure{Kind: Refused, Message: "the program was refused"}
+	}
+	r.prepare(job)
+	r.execute(code)
+	return nil
+}
+
+// newRun makes a VM.
+func newRun() *run {
+	return &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 4)}
+}

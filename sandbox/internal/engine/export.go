@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// A program of a session is a function as any other, and what it declares at
+// top level is local to it. Its first statement hands the session a getter and a
+// setter of each of these names, which become properties of the global object:
+//
+//	__writ_export__({rows:[()=>rows],total:[()=>total,_=>{total=_}],});
+
+// exportName is the function that the statement calls. It works once a program.
+const exportName = "__writ_export__"
+
+// declaration is a top-level declaration of a program.
+type declaration struct {
+	name     string
+	constant bool
+}
+
+// exporter writes the statement.
+func exporter(list []declaration) string {
+	var b strings.Builder
+	b.WriteString(exportName + "({")
+	for _, d := range list {
+		b.WriteString(d.name + ":[()=>" + d.name)
+		if value := "_"; !d.constant {
+			if d.name == value {
+				value = "$"
+			}
+			b.WriteString("," + value + "=>{" + d.name + "=" + value + "}")
+		}
+		b.WriteString("],")
+	}
+	b.WriteString("});")
+	return b.String()
+}
+
+// declarations lists the top-level declarations of a program.
+func declarations(tree *js.AST) []declaration {
+	constants := names{}
+	for _, statement := range tree.List {
+		if d, ok := statement.(*js.VarDecl); ok && d.TokenType == js.ConstToken {
+			for _, element := range d.List {
+				js.Walk(constants, element.Binding)
+			}
+		}
+	}
+	var list []declaration
+	for _, v := range tree.Scope.Declared {
+		switch name := string(v.Name()); v.Decl {
+		case js.VariableDecl, js.FunctionDecl, js.LexicalDecl:
+			if name != "__proto__" { // as a key it would not be a name
+				list = append(list, declaration{name, constants[name]})
+			}
+		}
+	}
+	return list
+}
+
+// names collects the names in a syntax tree.
+type names map[string]bool
+
+// Enter implements [js.IVisitor].
+func (s names) Enter(n js.INode) js.IVisitor {
+	if v, ok := n.(*js.Var); ok {
+		s[string(v.Name())] = true
+	}
+	return s
+}
+
+// Exit implements [js.IVisitor].
+func (names) Exit(js.INode) {}
+
+// export is what the statement calls.
+func (r *run) export(fc goja.FunctionCall) goja.Value {
+	list, ok := fc.Argument(0).(*goja.Object)
+	if r.exported || !ok {
+		panic(r.typeError(exportName + " is not a function"))
+	}
+	r.exported = true
+	if r.exports == nil {
+		r.exports = map[string]bool{}
+	}
+	global := r.vm.GlobalObject()
+	for _, name := range list.Keys() {
+		pair := list.Get(name).ToObject(r.vm)
+		_ = global.Delete(name)
+		if err := global.DefineAccessorProperty(name, pair.Get("0"), pair.Get("1"), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			panic(r.typeError(name + " cannot be declared: the global object was frozen"))
+		}
+		r.exports[name] = goja.IsUndefined(pair.Get("1"))
+	}
+	return goja.Undefined()
+}
+
+// conceal takes away what earlier programs have declared by a name that now is
+// an input or a tool.
+func (r *run) conceal() {
+	for name := range r.exports {
+		if r.scope.has(name) {
+			delete(r.exports, name)
+			_ = r.vm.GlobalObject().Delete(name)
+		}
+	}
+}

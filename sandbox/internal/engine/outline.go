@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// outline is what the source of a program says of it, whatever is bound when it
+// runs.
+type outline struct {
+	findings []Finding
+	names    []*usedName    // that nothing declares, in order of first use
+	writes   []place        // names that nothing declares and that are assigned to
+	calls    []callSite     // of what may be a tool
+	tested   map[member]int // how often members are mentioned and not called, as in if (fs.stat) …
+	words    []place        // every name and member, if rules forbid some
+	depth    int            // how deep the source is nested
+	gives    bool           // whether the program says what its value is
+}
+
+// usedName is a name that nothing declares, where it is first used.
+type usedName struct {
+	place
+	assigned bool // there
+	guarded  bool // somewhere tested by typeof, so that it may be absent
+}
+
+// place is a name and where it stands.
+type place struct {
+	name string
+	at   file.Idx
+}
+
+type member struct{ object, name string }
+
+// callSite is a call of a name, or of a member of a name.
+type callSite struct {
+	member
+	at        file.Idx
+	arguments []ast.Expression
+	discarded bool   // its promise is
+	property  string // read from its promise, "" if none is
+}
+
+// survey makes the outline of a program. Words says whether it lists every name.
+func (p *program) survey(body []ast.Statement, words bool) {
+	s := surveyor{program: p, words: words, names: map[string]*usedName{}, loose: map[ast.Node]string{}}
+	p.tested = map[member]int{}
+	for _, statement := range body {
+		p.depth = max(p.depth, walk(statement, s.visit))
+	}
+}
+
+// surveyor walks a program for its outline.
+type surveyor struct {
+	*program
+	words bool
+	names map[string]*usedName
+	loose map[ast.Node]string // calls that nothing awaits, and what is read of their promise
+}
+
+// discarded stands for the property that is read of a promise which nothing
+// looks at.
+const discarded = "\x00"
+
+func (s *surveyor) visit(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Identifier:
+		s.identifier(n)
+	case *ast.ExpressionStatement:
+		if call, ok := n.Expression.(*ast.CallExpression); ok {
+			s.loose[call] = discarded
+		}
+	case *ast.UnaryExpression:
+		if id, ok := n.Operand.(*ast.Identifier); ok && n.Operator == token.TYPEOF {
+			if name := s.use(id); name != nil {
+				name.guarded = true
+			}
+		}
+	case *ast.AssignExpression:
+		s.assignment(n)
+	case *ast.CallExpression:
+		s.call(n)
+	case *ast.DotExpression:
+		s.dot(n)
+	case *ast.BracketExpression:
+		s.mention(n, 1)
+	case *ast.RegExpLiteral:
+		s.regexp(n)
+	}
+}
+
+// use notes a name, unless the program declares it: elsewhere, that is, as it is
+// not known which of them this is.
+func (s *surveyor) use(id *ast.Identifier) *usedName {
+	name := id.Name.String()
+	if !s.undeclared[name] || s.declared[name] {
+		return nil
+	}
+	known := s.names[name]
+	switch {
+	case known == nil:
+		known = &usedName{place: place{name, id.Idx}}
+		s.names[name] = known
+		s.outline.names = append(s.outline.names, known)
+	case id.Idx < known.at:
+		known.at = id.Idx
+	}
+	return known
+}
+
+func (s *surveyor) identifier(id *ast.Identifier) {
+	s.use(id)
+	s.word(id.Name.String(), id.Idx)
+}
+
+func (s *surveyor) word(name string, at file.Idx) {
+	if s.words {
+		s.outline.words = append(s.outline.words, place{name, at})
+	}
+}
+
+// assignment notes a name on the left. It is visited before the name itself.
+func (s *surveyor) assignment(n *ast.AssignExpression) {
+	id, ok := n.Left.(*ast.Identifier)
+	if !ok {
+		return
+	}
+	if name := s.use(id); name != nil {
+		name.assigned = name.assigned || name.at == id.Idx
+		s.writes = append(s.writes, place{name.name, id.Idx})
+	}
+}
+
+func (s *surveyor) dot(n *ast.DotExpression) {
+	s.mention(n, 1)
+	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
+	call, ok := n.Left.(*ast.CallExpression)
+	if !ok {
+		return
+	}
+	switch name := n.Identifier.Name.String(); name {
+	case "then", "catch", "finally":
+	default:
+		s.loose[call] = name
+	}
+}
+
+func (s *surveyor) mention(e ast.Expression, times int) {
+	if object, name, _, ok := callee(e); ok && object != "" {
+		s.tested[member{object, name}] += times
+	}
+}
+
+// unicodeClass is a property escape that is not itself escaped.
+var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
+
+func (s *surveyor) regexp(n *ast.RegExpLiteral) {
+	if strings.Contains(n.Flags, "u") && unicodeClass.MatchString(n.Pattern) {
+		s.findings = append(s.findings, Finding{
+			Message: `\p{…} never matches in this engine`,
+			Hint:    `write the characters as a range, such as [A-Za-zÀ-ɏ]`,
+			Pos:     s.source.fromIdx(n.Idx),
+		})
+	}
+}
+
+// call notes a call. A name that the program declares anywhere is not looked at:
+// it may shadow the tool here.
+func (s *surveyor) call(n *ast.CallExpression) {
+	object, name, at, ok := callee(n.Callee)
+	if at != 0 {
+		s.source.called(n.LeftParenthesis, at)
+	}
+	if !ok || !s.resolved {
+		return
+	}
+	base := object
+	if base == "" {
+		base = name
+	} else {
+		s.mention(n.Callee, -1)
+	}
+	if !s.undeclared[base] || s.declared[base] {
+		return
+	}
+	property := s.loose[n]
+	site := callSite{member: member{object, name}, at: at, arguments: n.ArgumentList, discarded: property == discarded}
+	if !site.discarded {
+		site.property = property
+	}
+	s.calls = append(s.calls, site)
+}
+
+// callee reads f, object.name and object["name"]; at is where the name stands,
+// also if what it is a member of is not a name.
+func callee(e ast.Expression) (object, name string, at file.Idx, ok bool) {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return "", e.Name.String(), e.Idx, true
+	case *ast.DotExpression:
+		left, ok := e.Left.(*ast.Identifier)
+		if !ok {
+			return "", "", e.Identifier.Idx, false
+		}
+		return left.Name.String(), e.Identifier.Name.String(), e.Identifier.Idx, true
+	case *ast.BracketExpression:
+		left, isName := e.Left.(*ast.Identifier)
+		member, isText := e.Member.(*ast.StringLiteral)
+		if isName && isText {
+			return left.Name.String(), member.Value.String(), member.Idx, true
+		}
+	}
+	return "", "", 0, false
+}
