@@ -33,7 +33,7 @@ func (h *host) judge(r engine.Report) []Finding {
 		if enough() {
 			break
 		}
-		findings = append(findings, h.finding(Unsupported, name.Name+" is a constant: a tool or an input", "declare a variable of your own", name.Pos))
+		findings = append(findings, h.finding(Unsupported, name.Name+" cannot be assigned to: it is a tool, an input or an earlier constant", "declare a variable of your own", name.Pos))
 	}
 	for _, site := range r.Sites {
 		if enough() {

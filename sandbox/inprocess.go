@@ -17,7 +17,7 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
 type inProcess struct {
-	engine engine.Engine
+	engine *engine.Engine
 	mu     sync.Mutex
 	idle   []runner
 	closed bool

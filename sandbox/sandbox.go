@@ -146,7 +146,7 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{limits: limits, tier: &inProcess{}}, nil
+	return &Sandbox{limits: limits, tier: &inProcess{engine: new(engine.Engine)}}, nil
 }
 
 // Limits returns the limits in force.
@@ -189,6 +189,10 @@ type Program struct {
 	// Timeout shortens Limits.Time for this run; zero leaves it.
 	Timeout time.Duration
 
+	// Pin, if set, fixes what the program sees of time and chance. In a session
+	// it is the session that says so.
+	Pin *Pin
+
 	// OnCall, if set, is told of every call when it has ended. It is called
 	// concurrently and should return soon.
 	OnCall func(Call)
@@ -200,13 +204,16 @@ type Program struct {
 // sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
 // The outcome may then be nil; if it is not, it holds what was done before.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
-	return s.run(ctx, p, false)
+	return s.run(ctx, p, false, nil)
 }
 
 // Check reports what Run would refuse, all at once, without running anything.
 // Nil means that the program would be run. The error is as for Run.
 func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
-	out, err := s.run(ctx, p, true)
+	return checked(s.run(ctx, p, true, nil))
+}
+
+func checked(out *Outcome, err error) ([]Finding, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -218,7 +225,8 @@ func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
 	return out.Failure.Findings, nil
 }
 
-func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+// run runs a program; session is nil where there is none.
+func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *sessionStep) (*Outcome, error) {
 	if s == nil || s.tier == nil {
 		return nil, errNotMade
 	}
@@ -235,13 +243,23 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	}
 	h := newHost(ctx, s.limits, &p, bound.bindings)
 	h.checkOnly = checkOnly
-	result, err := s.tier.Run(h.ctx, job, h)
-	h.end()
-	if errors.Is(err, worker.ErrClosed) {
-		return nil, ErrClosed
+	var outside engine.Host = h
+	record := &recorder{Host: h, step: session}
+	if session != nil {
+		session.prepare(job)
+		outside = record
 	}
-	if err != nil {
+	result, err := s.tier.Run(h.ctx, job, outside)
+	h.end()
+	switch {
+	case errors.Is(err, worker.ErrClosed):
+		return nil, ErrClosed
+	case err != nil:
 		return h.done(), fmt.Errorf("sandbox: %w", err)
+	case result.Failure != nil && result.Failure.Kind == engine.Diverged:
+		return nil, fmt.Errorf("%w: %s", ErrSessionLost, result.Failure.Message)
+	case session != nil:
+		record.finish(result)
 	}
 	out := h.outcome(result)
 	return out, h.fatal(ctx, out)
@@ -273,6 +291,7 @@ func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
 		Tools:  bound,
+		Clock:  p.Pin.clock(),
 		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Output: s.limits.Output},
 	}
 	if p.Timeout > 0 {

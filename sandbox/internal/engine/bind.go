@@ -137,7 +137,7 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 	value, err := r.decode(reply.Value)
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
-		reply.Error = &ToolError{Tool: tool.path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+		reply.Error = &ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
 	if reply.Error != nil {
 		r.check(reject(r.thrown(reply.Error, c)))

@@ -34,8 +34,13 @@ func (e *Engine) Run(ctx context.Context, job *Job, host Host) (result *Result) 
 		return &Result{Failure: failure}
 	}
 	result = r.play(ctx, e, job, host)
-	if s := job.Session; s != nil && result.Failure == nil {
+	switch s := job.Session; {
+	case s == nil:
+	case result.Failure == nil:
 		r.session, r.steps = s.Key, s.Step+1
+		e.keep(r)
+	case !r.touched: // it was refused
+		r.session = s.Key
 		e.keep(r)
 	}
 	return result

@@ -93,7 +93,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 		if err := global.DefineAccessorProperty(name, pair.Get("0"), pair.Get("1"), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			panic(r.typeError(name + " cannot be declared: the global object was frozen"))
 		}
-		r.exports[name] = goja.IsUndefined(pair.Get("1"))
+		r.exports[name] = pair.Get("1") == nil
 	}
 	return goja.Undefined()
 }

@@ -38,7 +38,8 @@ type Binding struct {
 	Names     []string `json:"names"`        // as a member of the namespace, or the one global name
 }
 
-func (b Binding) path() string {
+// Path is the tool as a program writes it.
+func (b Binding) Path() string {
 	if b.Namespace == "" {
 		return b.Names[0]
 	}

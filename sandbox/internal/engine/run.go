@@ -45,8 +45,9 @@ type attempt struct {
 
 	stdout, stderr stream
 
-	ended  bool
-	result *Result
+	touched bool // the program has begun
+	ended   bool
+	result  *Result
 }
 
 // begin makes the VM ready for a program.
@@ -69,6 +70,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 
 // execute runs the program to its end, however that comes about.
 func (r *run) execute(code *goja.Program) {
+	r.touched = true
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)

@@ -98,7 +98,7 @@ func (p *replay) Call(Call, func(Reply)) {}
 
 // expect compares a call with the one that was made.
 func (p *replay) expect(r *run, l letter) {
-	tool := r.scope.tools[l.call.Tool].path()
+	tool := r.scope.tools[l.call.Tool].Path()
 	if l.call.ID > len(p.step.Calls) {
 		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, l.call.Args)
 		return

@@ -1,0 +1,18 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Tamper changes the record of a session whose VM is gone.
+func Tamper(s *Session) error {
+	if len(s.log) == 0 {
+		return errors.New("the session is empty")
+	}
+	s.log[0].Value = json.RawMessage("2")
+	s.box.tier.(*inProcess).engine = new(engine.Engine)
+	return nil
+}

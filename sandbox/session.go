@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Session runs programs that see each other's top-level declarations, as the
+// cells of a notebook do: const, let, var, function, class. A name that is
+// declared again is a new one; what was declared with const cannot be assigned
+// to. A program that fails leaves no trace in the session; what its tool calls
+// did, they did.
+//
+// A session owns no process and need not be closed. It is the record of its
+// programs and of what their calls answered; the VM in which they ran is a cache.
+// When that is gone, because others needed the room or the worker died, the
+// programs are run again on the record: no tool is called, replies arrive in the
+// order in which they arrived, and Date, Math.random and crypto repeat
+// themselves. For that, Date stands still while a program of a session computes.
+//
+// It is safe for concurrent use; programs run one after the other.
+type Session struct {
+	box  *Sandbox
+	key  string
+	pin  *Pin
+	turn chan struct{} // held by whoever runs a program
+
+	mu   sync.Mutex
+	log  []engine.Step
+	size int // bytes of the log, about
+}
+
+// SessionOptions configures a [Session].
+type SessionOptions struct {
+	// Pin fixes what the session's programs see of time and chance, one program
+	// going on where the last one ended. Nil is the real time, and chance.
+	Pin *Pin
+}
+
+// Pin fixes what a program sees of time and chance: Date starts at Time and moves
+// by what the program sleeps, and by nothing else; Math.random and crypto give
+// what Seed says. The time zone is UTC in isolated sandboxes, pinned or not, and
+// the host's in those of NewInProcess.
+type Pin struct {
+	Time time.Time
+	Seed uint64
+}
+
+// maxSessionLog bounds what a session may record.
+const maxSessionLog = 32 << 20
+
+// ErrSessionFull is returned by runs of a session that has recorded all it can.
+var ErrSessionFull = errors.New("sandbox: the session has recorded 32 MB of programs, arguments and replies; start another")
+
+// ErrSessionLost is returned by a run of a session whose VM is gone and whose
+// programs, run again, did something else than before. Start another.
+var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
+
+// NewSession begins a session. Nil options are the defaults.
+func (s *Sandbox) NewSession(o *SessionOptions) *Session {
+	if o == nil {
+		o = &SessionOptions{}
+	}
+	return &Session{box: s, key: rand.Text(), pin: o.Pin, turn: make(chan struct{}, 1)}
+}
+
+// Len is how many programs the session consists of: those that did not fail.
+func (s *Session) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.log)
+}
+
+// Run is as [Sandbox.Run], for the next program of the session. It waits for the
+// one before. Besides the errors of that, it returns [ErrSessionFull] and
+// [ErrSessionLost].
+func (s *Session) Run(ctx context.Context, p Program) (*Outcome, error) {
+	return s.run(ctx, p, false)
+}
+
+// Check is as [Sandbox.Check], for the next program of the session.
+func (s *Session) Check(ctx context.Context, p Program) ([]Finding, error) {
+	return checked(s.run(ctx, p, true))
+}
+
+func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+	if s == nil || s.box == nil {
+		return nil, errors.New("sandbox: this session is nil or empty; make one by NewSession")
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
+	}
+	s.mu.Lock()
+	step := &sessionStep{log: s.log, key: s.key, clock: s.clock()}
+	full := s.size > maxSessionLog
+	s.mu.Unlock()
+	if full {
+		return nil, ErrSessionFull
+	}
+	out, err := s.box.run(ctx, p, checkOnly, step)
+	if err == nil && step.ok {
+		s.mu.Lock()
+		s.log = append(slices.Clip(s.log), step.made)
+		s.size += step.size()
+		s.mu.Unlock()
+	}
+	return out, err
+}
+
+// clock is what the next program sees of time and chance.
+func (s *Session) clock() *engine.Clock {
+	if s.pin == nil {
+		var seed [8]byte
+		_, _ = rand.Read(seed[:]) // it never fails
+		return &engine.Clock{Start: time.Now().UnixMilli(), Seed: binary.LittleEndian.Uint64(seed[:])}
+	}
+	clock := s.pin.clock()
+	clock.Seed += uint64(len(s.log))
+	for _, step := range s.log {
+		clock.Start = max(clock.Start, step.Job.Clock.Start)
+		for _, turn := range step.Turns {
+			clock.Start = max(clock.Start, turn.At)
+		}
+	}
+	return clock
+}
+
+func (p *Pin) clock() *engine.Clock {
+	if p == nil {
+		return nil
+	}
+	return &engine.Clock{Start: p.Time.UnixMilli(), Seed: p.Seed, Fixed: true}
+}
+
+// sessionStep is the program of a session that is to run, and afterwards what is
+// needed to run it again.
+type sessionStep struct {
+	key   string
+	log   []engine.Step
+	clock *engine.Clock
+	made  engine.Step
+	ok    bool // it has run and has not failed
+}
+
+// prepare makes a job one of the session.
+func (s *sessionStep) prepare(job *engine.Job) {
+	job.Clock = s.clock
+	s.made.Job = *job
+	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log}
+}
+
+func (s *sessionStep) size() int {
+	n := len(s.made.Job.Source) + len(s.made.Value) + 24*len(s.made.Turns)
+	for _, in := range s.made.Job.Inputs {
+		n += len(in.JSON)
+	}
+	for _, c := range s.made.Calls {
+		n += len(c.Args) + len(c.Reply.Value) + 100
+	}
+	return n
+}
+
+// recorder is a host that records the calls of a session's program.
+type recorder struct {
+	engine.Host
+	step *sessionStep
+
+	mu   sync.Mutex
+	over bool // what comes is late
+}
+
+// finish takes what the run has shown.
+func (r *recorder) finish(result *engine.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	r.step.made.Value, r.step.made.Submitted, r.step.made.Turns = result.Value, result.Submitted, result.Turns
+	r.step.ok = result.Failure == nil
+}
+
+// Call implements [engine.Host].
+func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) {
+	r.mu.Lock()
+	i := len(r.step.made.Calls)
+	tool := r.step.made.Job.Tools[c.Tool]
+	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: c.Args, More: c.More})
+	r.mu.Unlock()
+	r.Host.Call(c, func(a engine.Reply) {
+		r.mu.Lock()
+		if !r.over {
+			r.step.made.Calls[i].Reply = a
+		}
+		r.mu.Unlock()
+		reply(a)
+	})
+}

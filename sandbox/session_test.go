@@ -1,0 +1,168 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// step is a program of a session and how it must end.
+type step struct{ source, want string }
+
+func (s step) in(t *testing.T, session *sandbox.Session, set *tools.Set) {
+	t.Helper()
+	got := outcomeOf(session.Run(t.Context(), sandbox.Program{Source: s.source, Tools: set}))
+	if !strings.Contains(got, s.want) {
+		t.Errorf("%s\ngave %s\nwant %s", s.source, got, s.want)
+	}
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]step{
+		"declarations": {
+			{`const a = 1; let b = 2; var c = 3; function d() { return 4 } class E { f = 5 }`, ""},
+			{`[a, b, c, d(), new E().f]`, "value: [1,2,3,4,5]"},
+		},
+		"destructuring": {
+			{`const {x, y: [z = 7, ...rest]} = {x: 1, y: [undefined, 8, 9]}; const {"a-b": ab, ...others} = {"a-b": 2, c: 3};`, ""},
+			{`({x, z, rest, ab, others})`, `value: {"x":1,"z":7,"rest":[8,9],"ab":2,"others":{"c":3}}`},
+		},
+		"variables are live": {
+			{`let count = 0; const inc = () => ++count;`, ""},
+			{`inc(); inc(); count += 10; count`, "value: 12"},
+			{`[inc(), count]`, "value: [13,13]"},
+		},
+		"constants": {
+			{`const rows = [1]`, ""},
+			{`rows = []`, "rows cannot be assigned to"},
+			{`const f = () => { globalThis.rows = [] }; f()`, "TypeError"},
+			{`rows.push(2); rows`, "value: [1,2]"},
+		},
+		"declared again": {
+			{`const rows = [1, 2]; const total = () => rows.length`, ""},
+			{`const rows = ["new"]; [rows, total()]`, `value: [["new"],2]`},
+			{`rows`, `value: ["new"]`},
+		},
+		"a failure leaves no trace": {
+			{`const list = [1]; let n = 1`, ""},
+			{`list.push(2); n = 5; const gone = 1; throw new Error("no")`, "Error: no"},
+			{`[list, n]`, "value: [[1],1]"},
+			{`gone`, "gone is not defined"},
+			{`let x = ;`, "syntax"},
+			{`list.push(3); list`, "value: [1,3]"},
+		},
+		"await":  {{`const later = await Promise.resolve(3)`, ""}, {`later`, "value: 3"}},
+		"submit": {{`const a = 1; [1].forEach(() => a)`, ""}, {`a`, "value: 1"}},
+		"no code from text": {
+			{`const f = () => 1`, ""},
+			{`(async () => {}).constructor("return 1")()`, "code cannot be made from text"},
+			{`(function* () {}).constructor("return 1")()`, "code cannot be made from text"},
+		},
+		"names of the wrapping": {
+			{`const _ = 1, $ = 2; let __proto__ = 3`, ""},
+			{`[_, $]`, "value: [1,2]"},
+			{`__writ_export__({a: [() => 1]})`, "__writ_export__"},
+		},
+		"the value": {{`let a = 5`, "value: undefined"}, {`a++`, "value: 5"}, {`a`, "value: 6"}},
+		"timers end with the program": {
+			{`let ticks = 0; setInterval(() => ticks++, 1); await sleep(20); const at = ticks; at > 0`, "value: true"},
+			{`const before = ticks; await sleep(20); ticks === before`, "value: true"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+				session := box.NewSession(nil)
+				for _, s := range steps {
+					s.in(t, session, nil)
+				}
+			})
+		})
+	}
+}
+
+// Sessions that have lost their VM to others go on as if they had not, and no
+// tool is called for that.
+func TestSessionsAreRebuilt(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		const sessions = 40
+		var calls atomic.Int64
+		next := func(context.Context, struct{}) (int64, error) { return calls.Add(1), nil }
+		slow := func(_ context.Context, in struct{ Name string }) (string, error) {
+			if in.Name == "slow" {
+				time.Sleep(20 * time.Millisecond)
+			}
+			return in.Name, nil
+		}
+		set, err := tools.NewSet(t.Context(), tools.Func("next", "", next, nil), tools.Func("race", "", slow, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := make([]*sandbox.Session, sessions)
+		for i := range list {
+			list[i] = box.NewSession(nil)
+			step{fmt.Sprintf(`const id = %d, number = await next(); let order = [];
+				await Promise.all(["slow", "quick"].map(async Name => order.push(await race({Name}))));
+				const chance = [Math.random(), Date.now(), crypto.randomUUID(), new Date().getTime()]; const shown = JSON.stringify(chance); order`, i),
+				`value: ["quick","slow"]`}.in(t, list[i], set)
+		}
+		made := calls.Load()
+		for round := range 2 {
+			for i, session := range list {
+				step{`[id, order, shown === JSON.stringify(chance), order.push("x")]`, fmt.Sprintf(`value: [%d,["quick","slow"`, i)}.in(t, session, nil)
+				if session.Len() != round+2 {
+					t.Errorf("%d programs", session.Len())
+				}
+			}
+		}
+		if got := calls.Load(); got != made || made != sessions {
+			t.Errorf("%d calls, then %d", made, got)
+		}
+	})
+}
+
+// What a program did cannot always be repeated. Then the session says so.
+func TestSessionLost(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	session := box.NewSession(nil)
+	step{`const zone = new Date(2026, 0, 1).getTimezoneOffset(); 1`, "value: 1"}.in(t, session, nil)
+	if err := sandbox.Tamper(session); err != nil {
+		t.Fatal(err)
+	}
+	out, err := session.Run(t.Context(), sandbox.Program{Source: `zone`})
+	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "program 1 of the session, made again: its value was 2, and is now 1") {
+		t.Errorf("got %v, %v", out, err)
+	}
+}
+
+func TestPin(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		pin := &sandbox.Pin{Time: time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC), Seed: 7}
+		program := sandbox.Program{Pin: pin, Source: `const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
+			[t, new Date().toISOString(), Math.random(), crypto.randomUUID(), Array.from(crypto.getRandomValues(new Uint8Array(4)))]`}
+		first := outcomeOf(box.Run(t.Context(), program))
+		if !strings.Contains(first, `value: ["2020-02-29T12:00:00.000Z","2020-02-29T12:00:00.007Z",0.`) {
+			t.Error(first)
+		}
+		if again := outcomeOf(box.Run(t.Context(), program)); again != first {
+			t.Errorf("then %s", again)
+		}
+		session := box.NewSession(&sandbox.SessionOptions{Pin: pin})
+		step{`await sleep(1000 / 100); Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
+		step{`Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
+	})
+}
