@@ -1,0 +1,196 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// TestLanguage runs the programs in testdata/language, which are of the kind
+// that models write, in both tiers. The check refuses none of them but those in
+// refused.txtar and, until that is mended, differs-refused.txtar. What they must
+// give was computed by Node.
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/language/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no archives", err)
+	}
+	boxes := openTiers(t, sandbox.Limits{})
+	shops := map[string]*tools.Set{"inprocess": shopTools(t), "isolated": shopTools(t)}
+	for _, file := range files {
+		if *update {
+			updateRefused(t, file, boxes["inprocess"], shops["inprocess"])
+		}
+		programs := readLanguage(t, file)
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			for _, p := range programs {
+				t.Run(p.name, func(t *testing.T) {
+					t.Parallel()
+					p.test(t, boxes, shops)
+				})
+			}
+		})
+	}
+}
+
+// languageProgram is one program of an archive: name.js, name.inputs if it is
+// given any, and name.value, the JSON that it must give, or the word undefined.
+//
+// Where goja deviates, name.goja is what it gives instead, and the comment of
+// the archive says why. A program with name.refused is refused in these words;
+// if it also has a value, it should not be, and the comment says why it is.
+type languageProgram struct {
+	name, source, value, goja, refused string
+	inputs                             map[string]any
+}
+
+func readLanguage(t *testing.T, file string) []*languageProgram {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*languageProgram
+	byName := map[string]*languageProgram{}
+	for _, f := range archive.Files {
+		ext := filepath.Ext(f.Name)
+		name := strings.TrimSuffix(f.Name, ext)
+		p := byName[name]
+		if p == nil {
+			p = &languageProgram{name: name}
+			byName[name] = p
+			list = append(list, p)
+		}
+		text := strings.TrimSuffix(string(f.Data), "\n")
+		switch ext {
+		case ".js":
+			p.source = text
+		case ".value":
+			p.value = text
+		case ".goja":
+			p.goja = text
+		case ".refused":
+			p.refused = text
+		case ".inputs":
+			p.inputs = readInputs(t, f.Data)
+		default:
+			t.Fatalf("%s: %s is none of .js, .inputs, .value, .goja, .refused", file, f.Name)
+		}
+	}
+	for _, p := range list {
+		if p.source == "" || p.value+p.refused == "" {
+			t.Fatalf("%s: %s has no program or no value", file, p.name)
+		}
+	}
+	return list
+}
+
+func readInputs(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]any{}
+	for name, value := range raw {
+		inputs[name] = value
+	}
+	return inputs
+}
+
+func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, shops map[string]*tools.Set) {
+	for tier, box := range boxes {
+		program := sandbox.Program{
+			Source: p.source, Inputs: p.inputs, Tools: shops[tier],
+			Submit: p.refused == "" && strings.Contains(p.source, "submit("),
+		}
+		if refused := refusalOf(t, box, program); refused != p.refused {
+			t.Errorf("%s: refused: got\n%s\nwant\n%s", tier, refused, p.refused)
+		}
+		out, err := patiently(t, box, program)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case p.refused != "":
+			if out.Failure == nil || out.Failure.Ran() {
+				t.Errorf("%s: it ran all the same: %v", tier, out.Failure)
+			}
+		case out.Failure != nil:
+			t.Errorf("%s: %s", tier, out.Failure)
+		case !sameJSON(t, out.Value, or(p.goja, p.value)):
+			t.Errorf("%s: got\n%s\nwant\n%s", tier, out.Value, or(p.goja, p.value))
+		}
+	}
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// refusalOf is all that the check says of a program.
+func refusalOf(t *testing.T, box *sandbox.Sandbox, p sandbox.Program) string {
+	t.Helper()
+	findings, err := box.Check(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range findings {
+		lines = append(lines, fmt.Sprintf("%s: %s", f.Kind, f))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// updateRefused writes what the check says into the sections for that, and
+// nothing else: values come from another engine.
+func updateRefused(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.Set) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]string{}
+	for i, f := range archive.Files {
+		ext := filepath.Ext(f.Name)
+		name := strings.TrimSuffix(f.Name, ext)
+		switch ext {
+		case ".js":
+			sources[name] = strings.TrimSuffix(string(f.Data), "\n")
+		case ".refused":
+			text := refusalOf(t, box, sandbox.Program{Source: sources[name], Tools: shop})
+			archive.Files[i].Data = []byte(text + "\n")
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameJSON compares values as JavaScript sees them. No value is undefined.
+func sameJSON(t *testing.T, got json.RawMessage, want string) bool {
+	t.Helper()
+	if got == nil || want == "undefined" {
+		return got == nil && want == "undefined"
+	}
+	var a, b any
+	if err := json.Unmarshal(got, &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(want), &b); err != nil {
+		t.Fatalf("%v: %s", err, want)
+	}
+	return reflect.DeepEqual(a, b)
+}
