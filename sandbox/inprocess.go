@@ -18,9 +18,15 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 // inProcess runs programs in this process.
 type inProcess struct {
 	engine *engine.Engine
+	heap   heap
+
 	mu     sync.Mutex
 	idle   []runner
 	closed bool
+}
+
+func newInProcess(memory int64) *inProcess {
+	return &inProcess{engine: new(engine.Engine), heap: heap{limit: memory}}
 }
 
 // Run implements tier.
@@ -29,6 +35,8 @@ func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) 
 	if err != nil {
 		return nil, err
 	}
+	ctx, guest := p.heap.enter(ctx)
+	defer p.heap.leave(guest)
 	done := make(chan *engine.Result, 1)
 	watched := &stuckable{host, make(chan struct{})}
 	r <- func() {

@@ -136,8 +136,14 @@ func New(o *Options) (*Sandbox, error) {
 // NewInProcess returns a sandbox that runs programs in this process. It stops
 // accidents, not attackers: a program can end the process by exhausting its
 // stack or memory, and can keep a processor busy for ever. It is for trusted
-// programs, debuggers, and systems without child processes. Limits.Memory has
-// no effect.
+// programs, debuggers, and systems without child processes.
+//
+// What there is against accidents: a VM for each run, a bound on the depth of
+// calls, no code from text, guards on the built-in functions that most easily go
+// wrong, and a look at the process's memory every few milliseconds, which stops
+// all programs when together they have added more than Limits.Memory each. A run
+// that does not react to being stopped gives [ErrStuck]. Close ends the
+// goroutines that wait for further programs.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
@@ -146,7 +152,7 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{limits: limits, tier: &inProcess{engine: new(engine.Engine)}}, nil
+	return &Sandbox{limits: limits, tier: newInProcess(limits.Memory)}, nil
 }
 
 // Limits returns the limits in force.
@@ -292,7 +298,7 @@ func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 		Source: p.Source, Submit: p.Submit,
 		Tools:  bound,
 		Clock:  p.Pin.clock(),
-		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Output: s.limits.Output},
+		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Memory: s.limits.Memory, Output: s.limits.Output},
 	}
 	if p.Timeout > 0 {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)

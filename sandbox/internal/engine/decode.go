@@ -41,6 +41,14 @@ func (r *run) decode(text json.RawMessage) (goja.Value, error) {
 
 // Check reports why a program could not be given a JSON value.
 func Check(text json.RawMessage) error {
+	if nesting(string(text)) > maxDepth {
+		return errTooDeep
+	}
+	return nil
+}
+
+// nesting is how deep the brackets of a JSON text are nested.
+func nesting(text string) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -50,14 +58,13 @@ func Check(text json.RawMessage) error {
 			quoted = !quoted
 		case quoted:
 		case c == '[', c == '{':
-			if depth++; depth > maxDepth {
-				return errTooDeep
-			}
+			depth++
+			deepest = max(deepest, depth)
 		case c == ']', c == '}':
 			depth--
 		}
 	}
-	return nil
+	return deepest
 }
 
 type decoder struct {

@@ -54,6 +54,7 @@ func (r *run) prepare(job *Job) {
 	if r.globals != nil { // by an earlier program of the session
 		r.globals.renew(job)
 		r.conceal()
+		r.guard(job.Source)
 		return
 	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
@@ -68,6 +69,7 @@ func (r *run) prepare(job *Job) {
 		kinds = []*goja.Program{asyncFunction, generatorFunction}
 	}
 	r.refuseText(global, kinds)
+	r.guard(job.Source)
 }
 
 // renew puts the globals of another program in place of those of the last one.

@@ -52,6 +52,7 @@ type Limits struct {
 	Time    time.Duration `json:"time"`    // from start to end
 	Compute time.Duration `json:"compute"` // of that, computing
 	Wait    time.Duration `json:"wait"`    // of that, waiting for tools and timers
+	Memory  int64         `json:"memory"`  // bytes that the program may use; who runs the engine sees to it
 	Output  int           `json:"output"`  // bytes of each console stream that are kept, and of the value
 }
 

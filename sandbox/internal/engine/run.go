@@ -17,6 +17,8 @@ type run struct {
 	frames  []goja.StackFrame
 	clock   clock
 	exports map[string]bool // what earlier programs of the session have declared, and whether it is constant
+	guarded map[string]bool // which guards are installed
+	memory  int64           // bytes the program may use, 0 if unknown
 	session string
 	steps   int // programs of the session that the VM has run
 	attempt
@@ -61,6 +63,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 	}
 	r.vm.ClearInterrupt()
 	r.pin(job.Clock)
+	r.memory = job.Limits.Memory
 	var stuck func(*Failure)
 	if s, ok := host.(Stucker); ok {
 		stuck = s.Stuck

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// The worst of the built-in functions are replaced by ones that refuse what would
+// bring the process down, or would silently go wrong: goja does in one step, which
+// nothing can interrupt, what they are asked for. A function is replaced only if
+// the program has its name in it. Who builds the name gets round that, so it is
+// against accidents; containment is the worker's.
+
+// guards are the replacements by the word that a program must contain.
+var guards = []struct {
+	word    string
+	install func(*run)
+}{
+	{"repeat", func(r *run) { r.guardLength("repeat", repeated) }},
+	{"padStart", func(r *run) { r.guardLength("padStart", padded) }},
+	{"padEnd", func(r *run) { r.guardLength("padEnd", padded) }},
+	{"flat", (*run).guardFlat},
+	{"parse", (*run).guardParse},
+	{"RegExp", (*run).guardRegExp},
+}
+
+// guard installs the guards that a program needs.
+func (r *run) guard(source string) {
+	for _, g := range guards {
+		if !r.guarded[g.word] && strings.Contains(source, g.word) {
+			put(&r.guarded, g.word, true)
+			g.install(r)
+		}
+	}
+}
+
+// replace puts a function in the place of a method.
+func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Callable, c goja.FunctionCall) goja.Value) {
+	next, ok := goja.AssertFunction(holder.Get(name))
+	if !ok {
+		return // an earlier program of the session has taken it away
+	}
+	f := r.vm.ToValue(func(c goja.FunctionCall) goja.Value { return guard(next, c) }).ToObject(r.vm)
+	_ = f.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = holder.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// call calls the function that was replaced.
+func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
+	v, err := next(c.This, c.Arguments...)
+	if exception, ok := err.(*goja.Exception); ok {
+		panic(exception.Value())
+	}
+	if err != nil {
+		panic(err) // an interrupt
+	}
+	return v
+}
+
+func (r *run) prototype(class string) *goja.Object {
+	return r.vm.Get(class).ToObject(r.vm).Get("prototype").ToObject(r.vm)
+}
+
+// maxString is the length at which other engines refuse to make a string.
+const maxString = 1<<29 - 24
+
+// guardLength bounds what a method of strings may make.
+func (r *run) guardLength(name string, length func(text int, count float64) float64) {
+	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if text, ok := c.This.(goja.String); ok {
+			count := c.Argument(0)
+			if _, isObject := count.(*goja.Object); !isObject && length(text.Length(), count.ToFloat()) > r.mostText() {
+				panic(r.rangeError("Invalid string length"))
+			}
+		}
+		return r.call(next, c)
+	})
+}
+
+func repeated(text int, count float64) float64 { return float64(text) * count }
+
+func padded(_ int, length float64) float64 { return length }
+
+// mostText is how long a string may become.
+func (r *run) mostText() float64 {
+	if r.memory > 0 {
+		return min(maxString, float64(r.memory)/2)
+	}
+	return maxString
+}
+
+func (r *run) rangeError(message string) goja.Value {
+	e, err := r.vm.New(r.vm.Get("RangeError"), r.vm.ToValue(message))
+	if err != nil {
+		return r.typeError(message)
+	}
+	return e
+}
+
+// maxFlat is how deep flat may go.
+const maxFlat = 1000
+
+// guardFlat bounds the depth to which flat goes: it recurses on the Go stack.
+func (r *run) guardFlat() {
+	r.replace(r.prototype("Array"), "flat", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if depth := c.Argument(0); !goja.IsUndefined(depth) && depth.ToFloat() > maxFlat {
+			if array, ok := c.This.(*goja.Object); ok && r.deeper(array, maxFlat) {
+				panic(r.rangeError("flat: the array contains itself, or is nested too deep"))
+			}
+			c.Arguments = []goja.Value{r.vm.ToValue(maxFlat)}
+		}
+		return r.call(next, c)
+	})
+}
+
+// deeper reports whether arrays are nested deeper than so many levels.
+func (r *run) deeper(array *goja.Object, levels int) bool {
+	if levels == 0 {
+		return true
+	}
+	if array.ClassName() != "Array" {
+		return false
+	}
+	for i := range int(array.Get("length").ToInteger()) {
+		if item, ok := array.Get(strconv.Itoa(i)).(*goja.Object); ok && r.deeper(item, levels-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxParse is how deep the text may be nested that JSON.parse gets.
+const maxParse = 5000
+
+// guardParse bounds the depth of JSON: it recurses on the Go stack.
+func (r *run) guardParse() {
+	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if text, ok := c.Argument(0).(goja.String); ok && nesting(text.String()) > maxParse {
+			panic(r.rangeError("JSON.parse: the text is nested too deep"))
+		}
+		return r.call(next, c)
+	})
+}
+
+// guardRegExp refuses, as a syntax error, patterns that would never match.
+func (r *run) guardRegExp() {
+	original := r.vm.Get("RegExp").ToObject(r.vm)
+	prototype := original.Get("prototype").ToObject(r.vm)
+	guarded := r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
+		pattern, flags := c.Argument(0), c.Argument(1)
+		if strings.Contains(flags.String(), "u") && unicodeClass.MatchString(pattern.String()) {
+			e, err := r.vm.New(r.vm.Get("SyntaxError"), r.vm.ToValue(`Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
+			if err != nil {
+				panic(r.typeError(err.Error()))
+			}
+			panic(e)
+		}
+		made, err := r.vm.New(original, c.Arguments...)
+		if exception, ok := err.(*goja.Exception); ok {
+			panic(exception.Value())
+		}
+		if err != nil {
+			panic(err)
+		}
+		if c.NewTarget != nil {
+			_ = made.SetPrototype(c.This.Prototype())
+		}
+		return made
+	}).ToObject(r.vm)
+	_ = guarded.Set("prototype", prototype)
+	_ = guarded.DefineDataProperty("name", r.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = prototype.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
