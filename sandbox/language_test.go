@@ -16,8 +16,8 @@ import (
 
 // TestLanguage runs the programs in testdata/language, which are of the kind
 // that models write, in both tiers. The check refuses none of them but those in
-// refused.txtar and, until that is mended, differs-refused.txtar. What they must
-// give was computed by Node.
+// refused.txtar and, until that is mended, differs-refused.txtar; those in
+// failing.txtar fail. What the others must give was computed by Node.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/language/*.txtar")
@@ -28,7 +28,7 @@ func TestLanguage(t *testing.T) {
 	shops := map[string]*tools.Set{"inprocess": shopTools(t), "isolated": shopTools(t)}
 	for _, file := range files {
 		if *update {
-			updateRefused(t, file, boxes["inprocess"], shops["inprocess"])
+			updateWording(t, file, boxes["inprocess"], shops["inprocess"])
 		}
 		programs := readLanguage(t, file)
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -49,9 +49,10 @@ func TestLanguage(t *testing.T) {
 // Where goja deviates, name.goja is what it gives instead, and the comment of
 // the archive says why. A program with name.refused is refused in these words;
 // if it also has a value, it should not be, and the comment says why it is.
+// One with name.failure fails so; name.v8 is there to compare.
 type languageProgram struct {
-	name, source, value, goja, refused string
-	inputs                             map[string]any
+	name, source, value, goja, refused, failure string
+	inputs                                      map[string]any
 }
 
 func readLanguage(t *testing.T, file string) []*languageProgram {
@@ -81,14 +82,17 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 			p.goja = text
 		case ".refused":
 			p.refused = text
+		case ".failure":
+			p.failure = text
+		case ".v8":
 		case ".inputs":
 			p.inputs = readInputs(t, f.Data)
 		default:
-			t.Fatalf("%s: %s is none of .js, .inputs, .value, .goja, .refused", file, f.Name)
+			t.Fatalf("%s: %s is no .js, .inputs, .value, .goja, .refused, .failure or .v8", file, f.Name)
 		}
 	}
 	for _, p := range list {
-		if p.source == "" || p.value+p.refused == "" {
+		if p.source == "" || p.value+p.refused+p.failure == "" {
 			t.Fatalf("%s: %s has no program or no value", file, p.name)
 		}
 	}
@@ -125,8 +129,10 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 			if out.Failure == nil || out.Failure.Ran() {
 				t.Errorf("%s: it ran all the same: %v", tier, out.Failure)
 			}
-		case out.Failure != nil:
-			t.Errorf("%s: %s", tier, out.Failure)
+		case out.Failure != nil || p.failure != "":
+			if failure := failureOf(out); failure != p.failure {
+				t.Errorf("%s: got\n%s\nwant\n%s", tier, failure, p.failure)
+			}
 		case !sameJSON(t, out.Value, or(p.goja, p.value)):
 			t.Errorf("%s: got\n%s\nwant\n%s", tier, out.Value, or(p.goja, p.value))
 		}
@@ -154,9 +160,21 @@ func refusalOf(t *testing.T, box *sandbox.Sandbox, p sandbox.Program) string {
 	return strings.Join(lines, "\n")
 }
 
-// updateRefused writes what the check says into the sections for that, and
-// nothing else: values come from another engine.
-func updateRefused(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.Set) {
+// failureOf is all that is said of how a program failed.
+func failureOf(out *sandbox.Outcome) string {
+	if out.Failure == nil {
+		return fmt.Sprintf("none; the value is %s", out.Value)
+	}
+	text := fmt.Sprintf("%s: %s", out.Failure.Kind, out.Failure)
+	if len(out.Failure.Stack) > 1 {
+		text += "\nstack: " + strings.Join(out.Failure.Stack, "; ")
+	}
+	return text
+}
+
+// updateWording writes what the sandbox says of bad programs into the sections
+// for that, and nothing else: values come from another engine.
+func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.Set) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
@@ -172,6 +190,12 @@ func updateRefused(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 		case ".refused":
 			text := refusalOf(t, box, sandbox.Program{Source: sources[name], Tools: shop})
 			archive.Files[i].Data = []byte(text + "\n")
+		case ".failure":
+			out, err := box.Run(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
+			if err != nil {
+				t.Fatal(err)
+			}
+			archive.Files[i].Data = []byte(failureOf(out) + "\n")
 		}
 	}
 	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
