@@ -9,6 +9,13 @@ import (
 	"github.com/dop251/goja"
 )
 
+// function makes a function of the VM. goja would name it after the Go function.
+func (r *run) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
+	object := r.vm.ToValue(f).ToObject(r.vm)
+	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
+	return object
+}
+
 // namespace makes the object that holds a server's tools.
 func (r *run) namespace(name string) goja.Value {
 	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
@@ -32,7 +39,7 @@ func (n *namespace) Get(name string) goja.Value {
 	if !n.Has(name) {
 		return nil
 	}
-	v := n.run.vm.ToValue(n.run.tool(n.name, name))
+	v := n.run.function(name, n.run.tool(n.name, name))
 	n.made[name] = v
 	return v
 }

@@ -9,13 +9,13 @@ import (
 
 // console makes the console: log, info, debug, dir and table write to stdout;
 // warn, error and trace to stderr.
-func (r *run) console() any {
+func (r *run) console() goja.Value {
 	console := r.vm.NewObject()
 	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
-		must(console.Set(name, r.print(&r.stdout)))
+		must(console.Set(name, r.function(name, r.print(&r.stdout))))
 	}
 	for _, name := range []string{"warn", "error", "trace"} {
-		must(console.Set(name, r.print(&r.stderr)))
+		must(console.Set(name, r.function(name, r.print(&r.stderr))))
 	}
 	return console
 }

@@ -11,10 +11,10 @@ import (
 
 // crypto makes the part of the Web's crypto that programs use: randomUUID and
 // getRandomValues.
-func (r *run) crypto() any {
+func (r *run) crypto() goja.Value {
 	object := r.vm.NewObject()
-	must(object.Set("randomUUID", r.randomUUID))
-	must(object.Set("getRandomValues", r.randomValues))
+	must(object.Set("randomUUID", r.function("randomUUID", r.randomUUID)))
+	must(object.Set("getRandomValues", r.function("getRandomValues", r.randomValues)))
 	return object
 }
 

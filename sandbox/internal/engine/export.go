@@ -52,7 +52,7 @@ func declarations(tree *js.AST) []declaration {
 	}
 	var list []declaration
 	for _, v := range tree.Scope.Declared {
-		switch name := string(v.Name()); v.Decl {
+		switch name := nameOf(v); v.Decl {
 		case js.VariableDecl, js.FunctionDecl, js.LexicalDecl:
 			if name != "__proto__" { // as a key it would not be a name
 				list = append(list, declaration{name, constants[name]})
@@ -68,7 +68,7 @@ type names map[string]bool
 // Enter implements [js.IVisitor].
 func (s names) Enter(n js.INode) js.IVisitor {
 	if v, ok := n.(*js.Var); ok {
-		s[string(v.Name())] = true
+		s[nameOf(v)] = true
 	}
 	return s
 }

@@ -13,15 +13,15 @@ import (
 const maxCallStack = 1000
 
 // own makes the globals that goja lacks.
-var own = map[string]func(*run) any{
+var own = map[string]func(*run) goja.Value{
 	"console":       (*run).console,
-	"setTimeout":    func(r *run) any { return r.startTimer(false) },
-	"setInterval":   func(r *run) any { return r.startTimer(true) },
-	"clearTimeout":  func(r *run) any { return r.clearTimer },
-	"clearInterval": func(r *run) any { return r.clearTimer },
-	"sleep":         func(r *run) any { return r.sleep },
+	"setTimeout":    func(r *run) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
+	"setInterval":   func(r *run) goja.Value { return r.function("setInterval", r.startTimer(true)) },
+	"clearTimeout":  func(r *run) goja.Value { return r.function("clearTimeout", r.clearTimer) },
+	"clearInterval": func(r *run) goja.Value { return r.function("clearInterval", r.clearTimer) },
+	"sleep":         func(r *run) goja.Value { return r.function("sleep", r.sleep) },
 	"crypto":        (*run).crypto,
-	"ToolError":     func(r *run) any { return r.toolErrorClass() },
+	"ToolError":     (*run).toolErrorClass,
 }
 
 // globalNames are the globals of a VM as every program sees it.
@@ -91,9 +91,9 @@ func must(err error) {
 // in the program cannot be reached from it.
 func (r *run) refuseText(global *goja.Object, kinds []*goja.Program) {
 	function := r.vm.Get("Function").ToObject(r.vm)
-	refuse := r.vm.ToValue(func(goja.FunctionCall) goja.Value {
+	refuse := r.function("Function", func(goja.FunctionCall) goja.Value {
 		panic(r.typeError("code cannot be made from text here"))
-	}).ToObject(r.vm)
+	})
 	must(refuse.Set("prototype", function.Get("prototype")))
 	must(global.Delete("eval"))
 	must(global.Set("Function", refuse))
@@ -139,19 +139,19 @@ func (g *globals) make(name string) goja.Value {
 		return r.namespace(name)
 	}
 	if _, ok := r.scope.globals[name]; ok {
-		return r.vm.ToValue(r.tool("", name))
+		return r.function(name, r.tool("", name))
 	}
 	if input, ok := r.scope.inputs[name]; ok {
 		return r.input(g.job.Inputs[input])
 	}
 	if name == "submit" && g.job.Submit {
-		return r.vm.ToValue(r.submit)
+		return r.function(name, r.submit)
 	}
 	if name == exportName && g.job.Session != nil {
-		return r.vm.ToValue(r.export)
+		return r.function(name, r.export)
 	}
 	if build, ok := own[name]; ok {
-		return r.vm.ToValue(build(r))
+		return build(r)
 	}
 	return nil
 }

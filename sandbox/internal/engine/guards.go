@@ -42,8 +42,7 @@ func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Cal
 	if !ok {
 		return // an earlier program of the session has taken it away
 	}
-	f := r.vm.ToValue(func(c goja.FunctionCall) goja.Value { return guard(next, c) }).ToObject(r.vm)
-	_ = f.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	f := r.function(name, func(c goja.FunctionCall) goja.Value { return guard(next, c) })
 	_ = holder.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 

@@ -13,20 +13,20 @@ import (
 // runs.
 type outline struct {
 	findings []Finding
-	names    []*usedName    // that nothing declares, in order of first use
-	writes   []place        // names that nothing declares and that are assigned to
-	calls    []callSite     // of what may be a tool
-	tested   map[member]int // how often members are mentioned and not called, as in if (fs.stat) …
-	words    []place        // every name and member, if rules forbid some
-	depth    int            // how deep the source is nested
-	gives    bool           // whether the program says what its value is
+	names    []*usedName     // that nothing declares, in order of first use
+	guarded  map[string]bool // names whose presence is tested, as in typeof x or "x" in globalThis
+	writes   []place         // names that nothing declares and that are assigned to
+	calls    []callSite      // of what may be a tool
+	tested   map[member]int  // how often members are mentioned and not called, as in if (fs.stat) …
+	words    []place         // every name and member, if rules forbid some
+	depth    int             // how deep the source is nested
+	gives    bool            // whether the program says what its value is
 }
 
 // usedName is a name that nothing declares, where it is first used.
 type usedName struct {
 	place
 	assigned bool // there
-	guarded  bool // somewhere tested by typeof, so that it may be absent
 }
 
 // place is a name and where it stands.
@@ -77,10 +77,10 @@ func (s *surveyor) visit(n ast.Node) {
 		}
 	case *ast.UnaryExpression:
 		if id, ok := n.Operand.(*ast.Identifier); ok && n.Operator == token.TYPEOF {
-			if name := s.use(id); name != nil {
-				name.guarded = true
-			}
+			put(&s.guarded, id.Name.String(), true)
 		}
+	case *ast.BinaryExpression:
+		s.in(n)
 	case *ast.AssignExpression:
 		s.assignment(n)
 	case *ast.CallExpression:
@@ -139,6 +139,9 @@ func (s *surveyor) assignment(n *ast.AssignExpression) {
 func (s *surveyor) dot(n *ast.DotExpression) {
 	s.mention(n, 1)
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
+	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
+		s.look("globalThis", n.Identifier.Name.String())
+	}
 	call, ok := n.Left.(*ast.CallExpression)
 	if !ok {
 		return
@@ -148,6 +151,24 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	default:
 		s.loose[call] = name
 	}
+}
+
+// in notes what is looked for in an object by name.
+func (s *surveyor) in(n *ast.BinaryExpression) {
+	name, isText := n.Left.(*ast.StringLiteral)
+	object, isName := n.Right.(*ast.Identifier)
+	if isText && isName && n.Operator == token.IN {
+		s.look(object.Name.String(), name.Value.String())
+	}
+}
+
+// look notes that the program looks whether an object has a member.
+func (s *surveyor) look(object, name string) {
+	if object == "globalThis" {
+		put(&s.guarded, name, true)
+		return
+	}
+	s.tested[member{object, name}]++
 }
 
 func (s *surveyor) mention(e ast.Expression, times int) {

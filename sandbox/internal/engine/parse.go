@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -147,7 +148,7 @@ func (p *program) resolve(session bool) (preflight, error) {
 	}
 	for _, v := range tree.Undeclared {
 		if v.Decl == js.NoDecl && v.Uses > 0 {
-			p.undeclared[string(v.Name())] = true
+			p.undeclared[nameOf(v)] = true
 		}
 	}
 	js.Walk(&s, tree)
@@ -170,6 +171,23 @@ func (p *program) resolve(session bool) (preflight, error) {
 	return s, nil
 }
 
+// nameOf is the name of a variable, without escapes.
+func nameOf(v *js.Var) string {
+	name := string(v.Name())
+	if !strings.Contains(name, `\`) {
+		return name
+	}
+	return escapedUnit.ReplaceAllStringFunc(name, func(escape string) string {
+		code, err := strconv.ParseUint(strings.Trim(escape[2:], "{}"), 16, 32)
+		if err != nil {
+			return escape
+		}
+		return string(rune(code))
+	})
+}
+
+var escapedUnit = regexp.MustCompile(`\\u(\{[0-9a-fA-F]+\}|[0-9a-fA-F]{4})`)
+
 // preflight collects what the first parse wants to know of a syntax tree.
 type preflight struct {
 	declared    map[string]bool
@@ -187,7 +205,7 @@ func (s *preflight) Enter(n js.INode) js.IVisitor {
 	switch n := n.(type) {
 	case *js.Var:
 		if n.Decl != js.NoDecl {
-			s.declared[string(n.Name())] = true
+			s.declared[nameOf(n)] = true
 		}
 	case *js.UnaryExpr:
 		s.awaits = s.awaits || n.Op == js.AwaitToken && s.functions == 0
@@ -197,7 +215,7 @@ func (s *preflight) Enter(n js.INode) js.IVisitor {
 		s.deepest = max(s.deepest, s.parameters)
 	case *js.ClassDecl:
 		if n.Name != nil { // of an expression, which the parser takes for undeclared
-			s.declared[string(n.Name.Name())] = true
+			s.declared[nameOf(n.Name)] = true
 		}
 	case *js.Params:
 		s.parameters++

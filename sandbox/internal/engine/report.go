@@ -81,7 +81,7 @@ func (s *scope) has(name string) bool {
 func (p *program) report(s *scope, job *Job) Report {
 	r := Report{Findings: p.findings, Depth: p.depth, NoValue: !p.gives && !job.Submit}
 	for _, n := range p.names {
-		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !n.guarded && !(job.Submit && n.name == "submit") {
+		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
 			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
 		}
 	}
