@@ -50,6 +50,11 @@ func afterDone(ctx context.Context, limit time.Duration) (late <-chan struct{}, 
 	}
 }
 
+// Isolation implements tier.
+func (p *inProcess) Isolation() worker.Isolation {
+	return worker.Isolation{Gaps: []string{"programs run in the host's own process: use New instead of NewInProcess"}}
+}
+
 // Close implements tier.
 func (p *inProcess) Close() error {
 	p.closed.Store(true)

@@ -71,6 +71,11 @@ type Options struct {
 	// InheritEnv names environment variables that package initialisation in the
 	// worker needs. They are gone before any program runs.
 	InheritEnv []string
+
+	// MinIsolation is what every worker must be found to have, by trying, before
+	// it gets a program. New fails where one hasn't. The zero value accepts
+	// what there is; [FullIsolation] demands everything.
+	MinIsolation Isolation
 }
 
 // Sandbox checks and runs programs. It keeps nothing between runs and is safe
@@ -106,6 +111,7 @@ func (s *Sandbox) plainTools(bindings []*tools.Binding) []engine.Binding {
 // tier is where programs run: in a worker process or in this one.
 type tier interface {
 	Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error)
+	Isolation() worker.Isolation
 	Close() error
 }
 
@@ -123,6 +129,7 @@ func New(o *Options) (*Sandbox, error) {
 	}
 	pool, err := worker.NewPool(worker.Options{
 		Memory: limits.Memory, Max: o.Workers, Command: o.Command, InheritEnv: o.InheritEnv,
+		MinIsolation: worker.Isolation(o.MinIsolation),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -134,7 +141,7 @@ func New(o *Options) (*Sandbox, error) {
 // accidents, not attackers: a program can end the process by exhausting its
 // stack or memory, and can keep a processor busy for ever. It is for trusted
 // programs, debuggers, and systems without child processes. Limits.Memory has
-// no effect.
+// no effect, and Options.MinIsolation cannot be met.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
@@ -143,7 +150,11 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{limits: limits, tier: &inProcess{}}, nil
+	p := &inProcess{}
+	if err := p.Isolation().Check(worker.Isolation(o.MinIsolation)); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return &Sandbox{limits: limits, tier: p}, nil
 }
 
 // Limits returns the limits in force.

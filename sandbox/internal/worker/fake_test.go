@@ -81,7 +81,7 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		closeLink()
 		select {}
 	}
-	return value("unknown " + name)
+	return value(actHere(name))
 }
 
 func value(s string) *engine.Result {

@@ -78,6 +78,7 @@ func work(run Run) error {
 	if err != nil {
 		return fmt.Errorf("can't be made safe: %w", err)
 	}
+	s.run = guarded(run, h.Memory)
 	onNudge(s.look)
 	if err := s.out.send(kindReady, 0, ready{isolation}); err != nil {
 		return err

@@ -20,15 +20,15 @@ type Isolation struct {
 	Gaps               []string `json:"gaps,omitempty"`   // those that don't, and what got through
 }
 
-// property is one thing that a worker has or not.
-type property struct {
+// Property is one thing that a worker has or not.
+type Property struct {
 	Name string
 	Has  bool
 }
 
 // Properties lists what a worker may be held to.
-func (i Isolation) Properties() []property {
-	return []property{
+func (i Isolation) Properties() []Property {
+	return []Property{
 		{"a process of its own", i.OwnProcess},
 		{"a cap on memory", i.MemoryCap},
 		{"no files", i.NoFiles},

@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		playDeleted()
 	case "leaks":
 		playLeaks()
+	case "isolated":
+		playIsolated()
 	}
 }
 

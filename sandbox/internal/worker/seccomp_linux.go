@@ -54,16 +54,16 @@ func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
 		{Code: load, K: offNumber},
 	}
 	for _, r := range rules {
-		code = append(code, guarded(r.number, r.code())...)
+		code = append(code, only(r.number, r.code())...)
 	}
 	for number, errno := range answers {
-		code = append(code, guarded(number, []unix.SockFilter{{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}})...)
+		code = append(code, only(number, []unix.SockFilter{{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}})...)
 	}
 	return append(code, unix.SockFilter{Code: ret, K: refused})
 }
 
-// guarded skips the code for calls of another number.
-func guarded(number uint32, code []unix.SockFilter) []unix.SockFilter {
+// only skips the code for calls of another number.
+func only(number uint32, code []unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{{Code: ifEq, K: number, Jf: uint8(len(code))}}, code...)
 }
 
@@ -104,9 +104,13 @@ func filterCalls() error {
 		return gap{errors.New("there is no list of system calls for this architecture")}
 	}
 	const everyThread = unix.SECCOMP_FILTER_FLAG_TSYNC
-	// A kernel that can filter would read the program that isn't there.
-	if _, errno := seccomp(everyThread, nil); errno != unix.EFAULT {
+	// A kernel that can filter tries to read the program, which isn't there.
+	switch _, errno := seccomp(everyThread, nil); errno {
+	case unix.EFAULT:
+	case unix.ENOSYS, unix.EINVAL:
 		return gap{named("seccomp", errno)}
+	default:
+		return named("seccomp", errno)
 	}
 	code := filter(callRules(os.Getpid()), callAnswers)
 	thread, errno := seccomp(everyThread, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
