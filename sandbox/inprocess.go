@@ -55,6 +55,11 @@ func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) 
 	}
 }
 
+// Isolation implements tier.
+func (p *inProcess) Isolation() worker.Isolation {
+	return worker.Isolation{Gaps: []string{"programs run in the host's own process: use New instead of NewInProcess"}}
+}
+
 // Close implements tier.
 func (p *inProcess) Close() error {
 	p.mu.Lock()

@@ -75,6 +75,11 @@ type Options struct {
 	// InheritEnv names environment variables that package initialisation in the
 	// worker needs. They are gone before any program runs.
 	InheritEnv []string
+
+	// MinIsolation is what every worker must be found to have, by trying, before
+	// it gets a program. New fails where one hasn't. The zero value accepts
+	// what there is; [FullIsolation] demands everything.
+	MinIsolation Isolation
 }
 
 // Sandbox checks and runs programs. It keeps nothing between runs and is safe
@@ -109,6 +114,7 @@ func (s *Sandbox) plainTools(set *tools.Set) *plainTools {
 // tier is where programs run: in a worker process or in this one.
 type tier interface {
 	Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error)
+	Isolation() worker.Isolation
 	Close() error
 }
 
@@ -126,6 +132,7 @@ func New(o *Options) (*Sandbox, error) {
 	}
 	pool, err := worker.NewPool(worker.Options{
 		Memory: limits.Memory, Max: o.Workers, Command: o.Command, InheritEnv: o.InheritEnv,
+		MinIsolation: worker.Isolation(o.MinIsolation),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -143,7 +150,7 @@ func New(o *Options) (*Sandbox, error) {
 // wrong, and a look at the process's memory every few milliseconds, which stops
 // all programs when together they have added more than Limits.Memory each. A run
 // that does not react to being stopped gives [ErrStuck]. Close ends the
-// goroutines that wait for further programs.
+// goroutines that wait for further programs. Options.MinIsolation cannot be met.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
@@ -152,7 +159,11 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sandbox{limits: limits, tier: newInProcess(limits.Memory)}, nil
+	p := newInProcess(limits.Memory)
+	if err := p.Isolation().Check(worker.Isolation(o.MinIsolation)); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return &Sandbox{limits: limits, tier: p}, nil
 }
 
 // Limits returns the limits in force.

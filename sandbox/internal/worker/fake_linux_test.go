@@ -1,29 +1,30 @@
 package worker
 
-import (
-	"os"
-	"slices"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// descriptors lists what a worker has open that isn't the runtime's.
-func descriptors() []string {
-	var open []string
+// descriptors counts what a worker has open. It can't ask for more about them
+// than whether reading or writing nothing makes sense.
+func descriptors() int {
+	open := 0
 	for fd := range 100 {
-		target, err := os.Readlink("/proc/self/fd/" + itoa(fd))
-		if err != nil {
-			var st unix.Stat_t
-			if unix.Fstat(fd, &st) == nil {
-				open = append(open, itoa(fd)) // not dumpable: only root may read the link
-			}
-			continue
-		}
-		if !ofRuntime(target) {
-			open = append(open, itoa(fd))
+		_, r := unix.Pread(fd, nil, 0)
+		_, w := unix.Write(fd, nil)
+		if r != unix.EBADF || w != unix.EBADF {
+			open++
 		}
 	}
-	return slices.Clip(open)
+	return open
 }
 
-func closeLink() { _ = unix.Shutdown(linkFD, unix.SHUT_WR) }
+func closeLink() { unix.Close(linkFD) }
+
+// actHere does what only makes sense on Linux.
+func actHere(name string) string {
+	switch name {
+	case "break-out":
+		return breakOutEverywhere()
+	case "labour":
+		return labour()
+	}
+	return "unknown " + name
+}

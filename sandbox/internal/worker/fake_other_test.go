@@ -4,6 +4,8 @@ package worker
 
 import "os"
 
-func descriptors() []string { return nil }
+func descriptors() int { return 0 }
 
 func closeLink() { os.Stdin.Close() }
+
+func actHere(name string) string { return "unknown " + name }

@@ -73,7 +73,7 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		_, err := NewPool(Options{Kind: fakes})
 		return value(fmt.Sprint(err))
 	case "surroundings":
-		return value(fmt.Sprintf("%v %s %v", os.Environ(), time.Local, descriptors()))
+		return value(fmt.Sprintf("%v %s %d", os.Environ(), time.Local, descriptors()))
 	case "noise":
 		fmt.Fprint(os.Stderr, strings.Repeat("noise\n", 1<<20))
 		return value("said")
@@ -81,7 +81,7 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		closeLink()
 		select {}
 	}
-	return value("unknown " + name)
+	return value(actHere(name))
 }
 
 func value(s string) *engine.Result {

@@ -24,3 +24,7 @@ func settle(memory int64) {
 	debug.SetMemoryLimit(memory * memoryFactor / 4 * 3)
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
 }
+
+// gap is the reason why a wall is not to be had here, for which a worker starts
+// all the same, and says so. Any other error is a reason not to begin.
+type gap struct{ error }

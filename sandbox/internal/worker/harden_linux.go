@@ -20,27 +20,89 @@ const (
 	firstLeak  = 5
 )
 
-// harden gives up what a worker doesn't need. Every step must succeed: a wall
-// that can't be built is a reason not to begin.
-func harden(memory int64) error {
+// harden gives up what a worker doesn't need, and tries whether it has. Every step
+// must succeed, except for walls that this kernel doesn't have: a wall that can't
+// be built is a reason not to begin.
+func harden(memory int64) (Isolation, error) {
 	settle(memory)
-	steps := []struct {
-		name string
-		do   func() error
-	}{
-		{"memory limit", func() error { return limitData(memory * memoryFactor) }},
-		{"descriptors", closeLeaked},
-		{"core dumps", func() error { return limit(unix.RLIMIT_CORE, 0) }},
-		{"files", func() error { return limit(unix.RLIMIT_FSIZE, 0) }},
-		{"dumpable", func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }},
-		{"no new privileges", noNewPrivileges},
+	i := Isolation{OwnProcess: true}
+	if err := inOrder(limits(memory * memoryFactor)); err != nil {
+		return i, err
 	}
+	// What is needed when it can't be had any more.
+	parent := os.Getppid()
+	all, err := openThreads()
+	if err != nil {
+		return i, fmt.Errorf("threads: %w", err)
+	}
+	defer all.close()
+	if err := i.wall("Landlock", closeFiles); err != nil {
+		return i, err
+	}
+	if err := limit(unix.RLIMIT_NOFILE, 0); err != nil {
+		return i, fmt.Errorf("open files: %w", err)
+	}
+	filtered := func() error {
+		if err := filterCalls(); err != nil {
+			return err
+		}
+		return all.check("NoNewPrivs:\t1", "Seccomp:\t2")
+	}
+	if err := i.wall("seccomp", filtered); err != nil {
+		return i, err
+	}
+	i.probe(parent, memory*memoryFactor)
+	return i, nil
+}
+
+// wall builds a wall, or notes why it is not to be had.
+func (i *Isolation) wall(name string, build func() error) error {
+	var none gap
+	switch err := build(); {
+	case err == nil:
+		i.Layers = append(i.Layers, name)
+	case errors.As(err, &none):
+		i.Gaps = append(i.Gaps, fmt.Sprintf("%s is not in force (%v)", name, err))
+	default:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// step is a part of the hardening.
+type step struct {
+	name string
+	do   func() error
+}
+
+func inOrder(steps []step) error {
 	for _, s := range steps {
 		if err := s.do(); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	return nil
+}
+
+// limits are what every Linux can do.
+func limits(memory int64) []step {
+	return []step{
+		{"memory limit", func() error { return limitData(memory) }},
+		{"out-of-memory score", dieFirst},
+		{"descriptors", closeLeaked},
+		{"core dumps", func() error { return limit(unix.RLIMIT_CORE, 0) }},
+		{"files", func() error { return limit(unix.RLIMIT_FSIZE, 0) }},
+		{"locked memory", func() error { return limit(unix.RLIMIT_MEMLOCK, 0) }},
+		{"dumpable", func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }},
+		{"no new privileges", noNewPrivileges},
+	}
+}
+
+// dieFirst has the kernel, when the machine lacks memory, end this process before
+// others. It is done before the process stops being dumpable, as the file is
+// root's from then on.
+func dieFirst() error {
+	return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 }
 
 // limitData bounds the private memory to what the process has now and memory
@@ -104,7 +166,8 @@ func ofRuntime(target string) bool {
 }
 
 // noNewPrivileges holds for threads, and has to reach them all. With cgo the
-// runtime can't: there it holds for this thread and those that it starts.
+// runtime can't: there it holds for this thread and those that it starts, and the
+// filter of system calls takes it to the others.
 func noNewPrivileges() error {
 	_, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
 	if errno == syscall.ENOTSUP {
@@ -115,3 +178,6 @@ func noNewPrivileges() error {
 	}
 	return nil
 }
+
+// guarded needs no guard: the kernel limits the memory.
+func guarded(run Run, _ int64) Run { return run }

@@ -74,11 +74,13 @@ func work(run Run) error {
 	if err != nil {
 		return err
 	}
-	if err := harden(h.Memory); err != nil {
+	isolation, err := harden(h.Memory)
+	if err != nil {
 		return fmt.Errorf("can't be made safe: %w", err)
 	}
+	s.run = guarded(run, h.Memory)
 	onNudge(s.look)
-	if err := s.out.send(kindReady, 0, ready{}); err != nil {
+	if err := s.out.send(kindReady, 0, ready{isolation}); err != nil {
 		return err
 	}
 	return s.serve()

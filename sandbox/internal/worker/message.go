@@ -8,8 +8,11 @@ type hello struct {
 	Memory int64  `json:"memory"` // bytes on top of what the worker needs empty
 }
 
-// ready is the worker's answer. What it contains of its walls, it says here.
-type ready struct{}
+// ready is the worker's answer, before it has read a byte of any program: what it
+// has found itself unable to do.
+type ready struct {
+	Isolation Isolation `json:"isolation"`
+}
 
 // reply is an engine.Reply and the call that it answers.
 type reply struct {

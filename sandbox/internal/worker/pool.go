@@ -24,6 +24,7 @@ type Options struct {
 	Command      []string      // a dedicated program and its arguments instead of this executable
 	InheritEnv   []string      // names of variables that package inits before ours need; gone before any program runs
 	StartTimeout time.Duration // default 10 s
+	MinIsolation Isolation     // what a worker must have to be used; later ones what the first one had
 }
 
 // smallestMemory is what the engine itself needs to do anything.
@@ -90,11 +91,15 @@ func NewPool(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.MinIsolation = w.isolation
 	p := &Pool{opts: o, slots: make(chan struct{}, o.Max), done: make(chan struct{})}
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
 }
+
+// Isolation is what the first worker has, and all others have at least.
+func (p *Pool) Isolation() Isolation { return p.opts.MinIsolation }
 
 // Run runs one job in a worker of its own, waiting for one if all are busy; the
 // job's limit of time counts from when it has one. Whatever the program does to

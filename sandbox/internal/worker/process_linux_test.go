@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +33,8 @@ func TestMain(m *testing.M) {
 		playDeleted()
 	case "leaks":
 		playLeaks()
+	case "isolated":
+		playIsolated()
 	}
 }
 
@@ -262,21 +263,27 @@ func TestWrongToken(t *testing.T) {
 }
 
 func TestSurroundings(t *testing.T) {
+	before := surroundings(t)
 	leak, err := unix.Dup(0) // without CLOEXEC
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(leak)
+	after := surroundings(t)
+	if before != after || !strings.HasPrefix(after, "[] UTC ") {
+		t.Errorf("%s, and before there was something to leak %s", after, before)
+	}
+}
+
+// surroundings is what a new worker says that it sees.
+func surroundings(t *testing.T) string {
+	t.Helper()
 	p := newPool(t, Options{InheritEnv: []string{"HOME", "PATH"}})
 	res, err := p.Run(t.Context(), job("surroundings"), &host{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got string
-	_ = json.Unmarshal(res.Value, &got)
-	if want := "[] UTC [0 1 2 3 4]"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	return string(bytes.Trim(res.Value, `"`))
 }
 
 func TestStatus(t *testing.T) {
@@ -289,7 +296,7 @@ func TestStatus(t *testing.T) {
 	}
 	for line := range strings.Lines(string(limits)) {
 		f := strings.Fields(line)
-		if strings.HasPrefix(line, "Max core") && f[4] != "0" || strings.HasPrefix(line, "Max file size") && f[3] != "0" {
+		if strings.HasPrefix(line, "Max core") && f[4] != "0" || strings.HasPrefix(line, "Max file size") && f[3] != "0" || strings.HasPrefix(line, "Max open files") && f[3] != "0" {
 			t.Error(line)
 		}
 		if strings.HasPrefix(line, "Max data") && f[3] == "unlimited" {
@@ -297,14 +304,20 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(tasks) == 0 {
+		t.Fatal(err, "no threads")
 	}
 	for _, task := range tasks {
 		status, _ := os.ReadFile(task)
-		if !cgo && !bytes.Contains(status, []byte("NoNewPrivs:\t1")) {
-			t.Errorf("%s can gain privileges", task)
+		for _, line := range []string{"NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
+			if !bytes.Contains(status, []byte(line)) {
+				t.Errorf("%s has no line %q", task, line)
+			}
 		}
+	}
+	score, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+	if err != nil || string(score) != "1000\n" {
+		t.Errorf("out-of-memory score %s, %v", score, err)
 	}
 }
 

@@ -32,6 +32,8 @@ type worker struct {
 	runs  uint32           // the number of the last run
 	tools []engine.Binding // what the child has been told
 
+	isolation Isolation // as the child found it before its first run
+
 	mu    sync.Mutex
 	cause error // why it was killed
 }
@@ -50,6 +52,10 @@ func newWorker(ctx context.Context, o *Options) (*worker, error) {
 	if err := w.greet(hello{Token: token, Memory: o.Memory}); err != nil {
 		return nil, w.stillborn(ctx, err)
 	}
+	if err := w.isolation.Check(o.MinIsolation); err != nil {
+		w.retire()
+		return nil, fmt.Errorf("start worker: %w", err)
+	}
 	return w, nil
 }
 
@@ -66,7 +72,10 @@ func (w *worker) greet(h hello) error {
 		return fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
 	}
 	w.log.reset()
-	return f.decode(&ready{})
+	var r ready
+	err = f.decode(&r)
+	w.isolation = r.Isolation
+	return err
 }
 
 // stillborn ends a worker that didn't become ready, and says why it didn't.

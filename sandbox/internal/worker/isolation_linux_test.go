@@ -1,0 +1,525 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// full is what every worker has here, on the systems that the list of calls is
+// for.
+var full = Isolation{
+	OwnProcess: true, MemoryCap: true, NoFiles: true, NoNetwork: true, NoProcesses: true,
+	NoSignals: true, NoTracing: true, NoSharedMemory: true, NoExecutableMemory: true,
+}
+
+// escapes are system calls that would be a way out, or a step to it. With their
+// arguments most would fail anyway, but for another reason than EPERM.
+var escapes = []struct {
+	name   string
+	number uintptr
+	args   [6]uintptr
+}{
+	{name: "openat2", number: unix.SYS_OPENAT2},
+	{name: "open_by_handle_at", number: unix.SYS_OPEN_BY_HANDLE_AT},
+	{name: "readlinkat", number: unix.SYS_READLINKAT},
+	{name: "fstat", number: unix.SYS_FSTAT},
+	{name: "statx", number: unix.SYS_STATX},
+	{name: "getdents64", number: unix.SYS_GETDENTS64},
+	{name: "unlinkat", number: unix.SYS_UNLINKAT},
+	{name: "chdir", number: unix.SYS_CHDIR},
+	{name: "mount", number: unix.SYS_MOUNT},
+	{name: "dup", number: unix.SYS_DUP},
+	{name: "pipe2", number: unix.SYS_PIPE2},
+	{name: "memfd_create", number: unix.SYS_MEMFD_CREATE},
+	{name: "memfd_secret", number: unix.SYS_MEMFD_SECRET},
+	{name: "shmget", number: unix.SYS_SHMGET, args: [6]uintptr{0, 4096, 0o1600}},
+	{name: "msgget", number: unix.SYS_MSGGET},
+	{name: "mq_open", number: unix.SYS_MQ_OPEN},
+	{name: "socketpair", number: unix.SYS_SOCKETPAIR, args: [6]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}},
+	{name: "connect", number: unix.SYS_CONNECT, args: [6]uintptr{linkFD}},
+	{name: "sendmsg", number: unix.SYS_SENDMSG, args: [6]uintptr{linkFD}},
+	{name: "recvmsg", number: unix.SYS_RECVMSG, args: [6]uintptr{linkFD}},
+	{name: "own another's signals", number: unix.SYS_FCNTL, args: [6]uintptr{livenessFD, unix.F_SETOWN, uintptr(parent)}},
+	{name: "live without the host", number: unix.SYS_FCNTL, args: [6]uintptr{livenessFD, unix.F_SETFL, 0}},
+	{name: "ioctl", number: unix.SYS_IOCTL, args: [6]uintptr{livenessFD, unix.TIOCOUTQ}},
+	{name: "execveat", number: unix.SYS_EXECVEAT},
+	{name: "unshare", number: unix.SYS_UNSHARE},
+	{name: "setns", number: unix.SYS_SETNS},
+	{name: "clone with a signal", number: unix.SYS_CLONE, args: [6]uintptr{uintptr(unix.SIGCHLD)}},
+	{name: "clone with high bits", number: unix.SYS_CLONE, args: [6]uintptr{1<<32 | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+	{name: "clone of the network", number: unix.SYS_CLONE, args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+	{name: "tkill", number: unix.SYS_TKILL},
+	{name: "tgkill of the parent", number: unix.SYS_TGKILL, args: [6]uintptr{uintptr(parent), uintptr(parent), 0}},
+	{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO},
+	{name: "pidfd_open", number: unix.SYS_PIDFD_OPEN, args: [6]uintptr{uintptr(parent)}},
+	{name: "pidfd_send_signal", number: unix.SYS_PIDFD_SEND_SIGNAL},
+	{name: "process_vm_writev", number: unix.SYS_PROCESS_VM_WRITEV, args: [6]uintptr{uintptr(parent)}},
+	{name: "kcmp", number: unix.SYS_KCMP},
+	{name: "perf_event_open", number: unix.SYS_PERF_EVENT_OPEN},
+	{name: "bpf", number: unix.SYS_BPF},
+	{name: "io_uring_setup", number: unix.SYS_IO_URING_SETUP},
+	{name: "userfaultfd", number: unix.SYS_USERFAULTFD},
+	{name: "keyctl", number: unix.SYS_KEYCTL},
+	{name: "mremap", number: unix.SYS_MREMAP},
+	{name: "map a file", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, linkFD}},
+	{name: "map a growing stack", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_GROWSDOWN, ^uintptr(0)}},
+	{name: "map with validation", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite, unix.MAP_SHARED_VALIDATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
+	{name: "map with high bits", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, 1<<32 | readWrite, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
+	{name: "poison a page", number: unix.SYS_MADVISE, args: [6]uintptr{0, 0, unix.MADV_HWPOISON}},
+	{name: "raise a limit", number: unix.SYS_PRLIMIT64, args: [6]uintptr{0, unix.RLIMIT_DATA}},
+	{name: "replace the filter", number: unix.SYS_SECCOMP},
+	{name: "setuid", number: unix.SYS_SETUID},
+	{name: "x32", number: 0x40000000 | unix.SYS_GETPID},
+}
+
+// understood are refused with another error than EPERM.
+var understood = []struct {
+	name   string
+	number uintptr
+	args   [6]uintptr
+	errno  syscall.Errno
+}{
+	{"clone3", unix.SYS_CLONE3, [6]uintptr{}, unix.ENOSYS},
+	{"become dumpable", unix.SYS_PRCTL, [6]uintptr{unix.PR_SET_DUMPABLE, 1}, unix.EINVAL},
+}
+
+// parent is known before the filter is there.
+var parent = os.Getppid()
+
+// breakOut attempts everything and returns what was not prevented.
+func breakOut() []string {
+	i := Isolation{OwnProcess: true}
+	i.probe(parent, 1<<40)
+	out := i.Gaps
+	for _, e := range escapes {
+		a := e.args
+		if _, _, errno := unix.RawSyscall6(e.number, a[0], a[1], a[2], a[3], a[4], a[5]); errno != unix.EPERM {
+			out = append(out, e.name+": "+errno.Error())
+		}
+	}
+	for _, e := range understood {
+		a := e.args
+		if _, _, errno := unix.RawSyscall6(e.number, a[0], a[1], a[2], a[3], a[4], a[5]); errno != e.errno {
+			out = append(out, e.name+": "+errno.Error())
+		}
+	}
+	return out
+}
+
+// breakOutEverywhere attempts it from threads that were there before, and from
+// new ones.
+func breakOutEverywhere() string {
+	var mu sync.Mutex
+	var all []string
+	var wg, together sync.WaitGroup
+	together.Add(8)
+	for range 8 {
+		wg.Go(func() {
+			runtime.LockOSThread()
+			together.Done()
+			together.Wait() // so that each has a thread of its own
+			out := breakOut()
+			mu.Lock()
+			all = append(all, out...)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
+}
+
+// labour is what a runtime has to be able to do behind the filter.
+func labour() string {
+	var wg sync.WaitGroup
+	for i := range 2000 {
+		wg.Go(func() {
+			time.Sleep(time.Duration(i%10) * time.Millisecond)
+			deep(200)
+		})
+	}
+	for range 10 { // threads, which end
+		wg.Go(func() {
+			runtime.LockOSThread()
+			time.Sleep(5 * time.Millisecond)
+		})
+	}
+	stop := make(chan struct{})
+	go func() { // and one that has to be interrupted
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	for range 5 {
+		big := make([]byte, 32<<20)
+		for i := range len(big) / 4096 {
+			big[i*4096] = 1
+		}
+		runtime.KeepAlive(big)
+		big = nil
+		debug.FreeOSMemory() // shrink
+	}
+	deep(100_000) // a stack of many megabytes
+	wg.Wait()
+	close(stop)
+	_ = time.Now().Local().Format(time.RFC1123)
+	return "done"
+}
+
+func deep(n int) int {
+	var room [64]byte
+	if n == 0 {
+		return 0
+	}
+	room[n%64] = 1
+	return deep(n-1) + int(room[(n+1)%64])
+}
+
+// TestBreakOut runs native code in a worker, as a program would that had found
+// an error in the engine.
+func TestBreakOut(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{MinIsolation: full})
+	for range 2 { // the second time in a worker that has threads to spare
+		res, err := p.Run(t.Context(), job("break-out"), &host{})
+		if err != nil || string(res.Value) != `""` {
+			t.Errorf("not prevented: %s, %+v, %v", res.Value, res.Failure, err)
+		}
+	}
+}
+
+func TestLabour(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for range 3 {
+		res, err := p.Run(t.Context(), job("labour"), &host{})
+		if err != nil || string(res.Value) != `"done"` {
+			t.Errorf("%s, %+v, %v", res.Value, res.Failure, err)
+		}
+	}
+}
+
+// tale is what a process tells of the isolation that its workers have.
+type tale struct {
+	Isolation Isolation
+	Got       string // of breakOut, where there is a filter
+	New       string // the error of NewPool, if any
+	Demanded  string // the error if all is demanded
+	Later     string // the error of a later worker that hasn't what the first had
+}
+
+// playIsolated starts workers behind a filter of its own that refuses some system
+// calls, as a container may.
+func playIsolated() {
+	var numbers []uint32
+	var errno uint32
+	refusal := os.Getenv("WRIT_TEST_REFUSE")
+	if refusal != "" {
+		check(json.Unmarshal([]byte(refusal), &[]any{&errno, &numbers}))
+		check(refuse(errno, numbers))
+	}
+	told := tell()
+	check(json.NewEncoder(os.Stdout).Encode(told))
+}
+
+// refuse makes system calls fail in this process and what it starts.
+func refuse(errno uint32, numbers []uint32) error {
+	if err := noNewPrivileges(); err != nil {
+		return err
+	}
+	code := []unix.SockFilter{{Code: load, K: offNumber}}
+	for _, n := range numbers {
+		code = append(code, only(n, []unix.SockFilter{{Code: ret, K: unix.SECCOMP_RET_ERRNO | errno}})...)
+	}
+	code = append(code, unix.SockFilter{Code: ret, K: allowed})
+	_, e := seccomp(unix.SECCOMP_FILTER_FLAG_TSYNC, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
+	return asError(e)
+}
+
+func tell() tale {
+	var told tale
+	if p, err := NewPool(Options{Kind: fakes, MinIsolation: full}); err != nil {
+		told.Demanded = err.Error()
+	} else {
+		p.Close()
+	}
+	p, err := NewPool(Options{Kind: fakes})
+	if err != nil {
+		told.New = err.Error()
+		return told
+	}
+	defer p.Close()
+	told.Isolation = p.Isolation()
+	if slices.Contains(told.Isolation.Layers, "seccomp") {
+		res, err := p.Run(context.Background(), job("break-out"), &host{})
+		check(err)
+		check(json.Unmarshal(res.Value, &told.Got))
+	}
+	// As if the first worker had been better than those to come.
+	p.opts.MinIsolation = full
+	_, err = p.Run(context.Background(), job("die"), &host{})
+	check(err)
+	for len(p.slots) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err = p.Run(context.Background(), job("echo:x"), &host{}); err != nil {
+		told.Later = err.Error()
+	}
+	return told
+}
+
+// hear plays the scene and returns what it tells.
+func hear(t *testing.T, errno syscall.Errno, user *syscall.Credential, numbers ...int) tale {
+	t.Helper()
+	cmd, log := play(t, "/proc/self/exe", "isolated")
+	refusal, err := json.Marshal([]any{uint32(errno), numbers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(numbers) > 0 {
+		cmd.Env = append(cmd.Env, "WRIT_TEST_REFUSE="+string(refusal))
+	}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err, log)
+	}
+	var told tale
+	if err := json.Unmarshal(out, &told); err != nil {
+		t.Fatal(err, string(out), log)
+	}
+	return told
+}
+
+// unprivileged is a user without rights. If we are one, it is us.
+func unprivileged() *syscall.Credential {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}
+}
+
+// TestUnprivileged has a user start workers who may do nothing.
+func TestUnprivileged(t *testing.T) {
+	t.Parallel()
+	told := hear(t, 0, unprivileged())
+	if got := walls(told.Isolation); !reflect.DeepEqual(got, full) || told.Got+told.New+told.Demanded+told.Later != "" {
+		t.Errorf("%+v", told)
+	}
+	if landlocked := slices.Contains(told.Isolation.Layers, "Landlock"); landlocked == (len(told.Isolation.Gaps) > 0) {
+		t.Errorf("%+v", told.Isolation)
+	}
+}
+
+// walls is the isolation without its story.
+func walls(i Isolation) Isolation {
+	i.Layers, i.Gaps = nil, nil
+	return i
+}
+
+// TestRefusedLandlock shows that the filter of system calls is enough.
+func TestRefusedLandlock(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM} {
+		for _, number := range []int{unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_RESTRICT_SELF} {
+			told := hear(t, errno, nil, number)
+			if got := walls(told.Isolation); !reflect.DeepEqual(got, full) || told.Got+told.New+told.Demanded+told.Later != "" {
+				t.Errorf("%v: %+v", errno, told)
+			}
+			if !reflect.DeepEqual(told.Isolation.Layers, []string{"seccomp"}) || len(told.Isolation.Gaps) != 1 {
+				t.Errorf("%v: %+v", errno, told.Isolation)
+			}
+		}
+	}
+}
+
+// TestNoSeccomp shows that what a kernel lacks is found by trying.
+func TestNoSeccomp(t *testing.T) {
+	t.Parallel()
+	told := hear(t, unix.ENOSYS, unprivileged(), unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET)
+	// No descriptor is to be had, but processes and mappings are.
+	want := Isolation{OwnProcess: true, MemoryCap: true, NoFiles: true, NoNetwork: true}
+	if i := told.Isolation; !reflect.DeepEqual(walls(i), want) || len(i.Layers) != 0 {
+		t.Errorf("%+v", i)
+	}
+	for _, err := range []string{told.Demanded, told.Later} {
+		const begin = "start worker: the isolation demanded is not to be had here, it lacks no other processes, no signals to others, no tracing, no shared memory, no executable memory: Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force (seccomp: function not implemented); starting a process is not prevented (it succeeded);"
+		if !strings.HasPrefix(err, begin) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRootWithoutSeccomp shows that a limit is no wall for whoever may raise it.
+func TestRootWithoutSeccomp(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can raise limits")
+	}
+	told := hear(t, unix.ENOSYS, nil, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET)
+	if got := walls(told.Isolation); !reflect.DeepEqual(got, Isolation{OwnProcess: true, MemoryCap: true}) {
+		t.Errorf("%+v", told.Isolation)
+	}
+}
+
+// TestLandlockAlone shows what Landlock keeps from root where nothing else does.
+func TestLandlockAlone(t *testing.T) {
+	t.Parallel()
+	told := hear(t, unix.ENOSYS, nil, unix.SYS_SECCOMP)
+	i := told.Isolation
+	if !slices.Contains(i.Layers, "Landlock") {
+		if !strings.HasPrefix(i.Gaps[0], "Landlock is not in force (") {
+			t.Errorf("%+v", i)
+		}
+		return // in a build with cgo, or on a kernel without it
+	}
+	if !i.NoFiles {
+		t.Errorf("%+v", i)
+	}
+}
+
+// TestRefusedSeccomp is a kernel that could filter, and a container that forbids
+// it: no worker starts.
+func TestRefusedSeccomp(t *testing.T) {
+	t.Parallel()
+	told := hear(t, unix.EPERM, nil, unix.SYS_SECCOMP)
+	const want = "start worker: it ended with exit status 125; it wrote: writ worker: can't be made safe: seccomp: seccomp: operation not permitted"
+	if told.New != want || told.Demanded != want {
+		t.Errorf("%+v", told)
+	}
+}
+
+// TestFilter runs the filter as the kernel does.
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	const pid = 77
+	code := filter(callRules(pid), callAnswers)
+	if len(code) > unix.BPF_MAXINSNS {
+		t.Fatalf("%d instructions are too many", len(code))
+	}
+	thread := [6]uint64{unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD}
+	private := uint64(unix.MAP_PRIVATE | unix.MAP_ANONYMOUS)
+	const eperm, enosys, einval = refused, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS), unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)
+	for _, tt := range []struct {
+		name   string
+		number uint32
+		arch   uint32
+		args   [6]uint64
+		want   uint32
+	}{
+		{"read", unix.SYS_READ, auditArch, [6]uint64{}, allowed},
+		{"futex", unix.SYS_FUTEX, auditArch, [6]uint64{1 << 40, 0, 1 << 63}, allowed},
+		{"another architecture", unix.SYS_READ, unix.AUDIT_ARCH_I386, [6]uint64{}, eperm},
+		{"x32", 0x40000000 | unix.SYS_READ, auditArch, [6]uint64{}, eperm},
+		{"no number", 1<<32 - 1, auditArch, [6]uint64{}, eperm},
+		{"openat", unix.SYS_OPENAT, auditArch, [6]uint64{}, eperm},
+		{"a thread", unix.SYS_CLONE, auditArch, thread, allowed},
+		{"a process", unix.SYS_CLONE, auditArch, [6]uint64{uint64(unix.SIGCHLD)}, eperm},
+		{"a thread without files", unix.SYS_CLONE, auditArch, [6]uint64{thread[0] &^ unix.CLONE_FILES}, eperm},
+		{"a thread with high bits", unix.SYS_CLONE, auditArch, [6]uint64{thread[0] | 1<<40}, eperm},
+		{"a thread in a namespace", unix.SYS_CLONE, auditArch, [6]uint64{thread[0] | unix.CLONE_NEWUSER}, eperm},
+		{"clone3", unix.SYS_CLONE3, auditArch, [6]uint64{}, enosys},
+		{"prctl", unix.SYS_PRCTL, auditArch, [6]uint64{}, einval},
+		{"our thread", unix.SYS_TGKILL, auditArch, [6]uint64{pid, 99, 23}, allowed},
+		{"another's", unix.SYS_TGKILL, auditArch, [6]uint64{pid + 1, 99, 23}, eperm},
+		{"another's by high bits", unix.SYS_TGKILL, auditArch, [6]uint64{pid | 1<<32, 99, 23}, eperm},
+		{"memory", unix.SYS_MMAP, auditArch, [6]uint64{1 << 47, 1 << 40, readWrite, private, 1<<64 - 1, 0}, allowed},
+		{"reserved", unix.SYS_MMAP, auditArch, [6]uint64{0, 1 << 40, unix.PROT_NONE, private | unix.MAP_NORESERVE}, allowed},
+		{"droppable", unix.SYS_MMAP, auditArch, [6]uint64{0, 4096, readWrite, unix.MAP_DROPPABLE | unix.MAP_ANONYMOUS}, allowed},
+		{"executable", unix.SYS_MMAP, auditArch, [6]uint64{0, 4096, unix.PROT_READ | unix.PROT_EXEC, private}, eperm},
+		{"shared", unix.SYS_MMAP, auditArch, [6]uint64{0, 4096, readWrite, unix.MAP_SHARED | unix.MAP_ANONYMOUS}, eperm},
+		{"a file", unix.SYS_MMAP, auditArch, [6]uint64{0, 4096, readWrite, unix.MAP_PRIVATE}, eperm},
+		{"shared by high bits", unix.SYS_MMAP, auditArch, [6]uint64{0, 4096, readWrite, private | 1<<32}, eperm},
+		{"protect", unix.SYS_MPROTECT, auditArch, [6]uint64{0, 4096, unix.PROT_NONE}, allowed},
+		{"make executable", unix.SYS_MPROTECT, auditArch, [6]uint64{0, 4096, unix.PROT_EXEC}, eperm},
+		{"give back", unix.SYS_MADVISE, auditArch, [6]uint64{0, 4096, unix.MADV_DONTNEED}, allowed},
+		{"the last advice", unix.SYS_MADVISE, auditArch, [6]uint64{0, 4096, unix.MADV_GUARD_REMOVE}, allowed},
+		{"poison", unix.SYS_MADVISE, auditArch, [6]uint64{0, 4096, unix.MADV_HWPOISON}, eperm},
+	} {
+		if got := simulate(t, code, tt.number, tt.arch, tt.args); got != tt.want {
+			t.Errorf("%s: %#x, want %#x", tt.name, got, tt.want)
+		}
+	}
+}
+
+// simulate runs a filter on one system call.
+func simulate(t *testing.T, code []unix.SockFilter, number, arch uint32, args [6]uint64) uint32 {
+	t.Helper()
+	data := map[uint32]uint32{offNumber: number, offArch: arch}
+	for i, a := range args {
+		at := offArgs + 8*uint32(i)
+		data[at+lower], data[at+upper] = uint32(a), uint32(a>>32)
+	}
+	var acc uint32
+	for pc := 0; pc < len(code); pc++ {
+		in := code[pc]
+		holds := false
+		switch in.Code {
+		case load:
+			word, ok := data[in.K]
+			if !ok {
+				t.Fatalf("%d is nowhere", in.K)
+			}
+			acc = word
+			continue
+		case and:
+			acc &= in.K
+			continue
+		case ret:
+			return in.K
+		case ifEq:
+			holds = acc == in.K
+		case ifIn:
+			holds = acc&in.K != 0
+		default:
+			t.Fatalf("unknown instruction %+v", in)
+		}
+		if holds {
+			pc += int(in.Jt)
+		} else {
+			pc += int(in.Jf)
+		}
+	}
+	t.Fatal("it ends without an answer")
+	return 0
+}
+
+// TestGap makes sure that only what a kernel lacks is forgiven.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	var i Isolation
+	if err := i.wall("a", func() error { return missing(named("x", unix.EINVAL)) }); err == nil || err.Error() != "a: x: invalid argument" {
+		t.Error(err)
+	}
+	if err := i.wall("b", func() error { return missing(named("x", unix.EPERM)) }); err != nil {
+		t.Error(err)
+	}
+	if err := i.wall("c", func() error { return gap{errors.New("no")} }); err != nil {
+		t.Error(err)
+	}
+	if err := i.wall("d", func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if got := fmt.Sprint(i.Layers, i.Gaps); got != "[d] [b is not in force (x: operation not permitted) c is not in force (no)]" {
+		t.Error(got)
+	}
+}
