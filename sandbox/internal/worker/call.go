@@ -90,7 +90,7 @@ func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
 	}
 	c.waiting[e.ID] = answer
 	c.mu.Unlock()
-	if err := c.s.out.send(kindCall, c.run, e); err != nil {
+	if err := c.s.out.send(kindCall, c.run, (*callBody)(&e)); err != nil {
 		c.s.end(err)
 		return
 	}

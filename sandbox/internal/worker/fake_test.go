@@ -158,6 +158,26 @@ func lie(c *call, name string) {
 		send(kindResult, c.run, nothing[:0:0])
 	case "raw-not-json":
 		write(c, "\x00\x00\x00\x01E"+"\x00\x00\x00"+string(rune(c.run))+"{")
+	case "raw-same-key":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"args":{"a":1,"\u0061":2}}`))
+	case "raw-other-case":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"ID":2,"args":{}}`))
+	case "raw-deep":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"args":`+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+`}`))
+	case "raw-flood":
+		allow()
+		for i := 1; ; i++ {
+			send(kindCall, c.run, engine.Call{ID: i, Args: nothing})
+		}
+	case "raw-deaf": // with the reader's lock held, nobody reads
+		allow()
+		c.reader.Store(itself)
+		for i := range 20 {
+			send(kindCall, c.run, engine.Call{ID: i + 1, Args: nothing})
+		}
 	case "raw-huge":
 		write(c, "\xff\xff\xff\xffE\x00\x00\x00\x01")
 	case "raw-garbage":

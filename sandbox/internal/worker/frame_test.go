@@ -118,14 +118,26 @@ func FuzzHost(f *testing.F) {
 	f.Add(frames(func(w *frameWriter) { _ = w.send(kindResult, 2, engine.Result{}) }))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		h := &distrustful{t: t}
-		w := &worker{in: newFrameReader(bytes.NewReader(wire), 1<<12), out: newFrameWriter(io.Discard)}
+		w := newHalf(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
+		w.in.limit = func(kind) int { return 1 << 12 }
 		r := &run{w: w, id: 1, job: job("x"), host: h}
 		res, err := r.talk()
 		if (res == nil) == (err == nil) {
 			t.Errorf("%v, %v", res, err)
 		}
+		if res != nil && !canonical(res.Value) {
+			t.Errorf("not canonical: %s", res.Value)
+		}
 	})
 }
+
+// recorded is a worker's side of a conversation. It hears nothing.
+type recorded struct{ io.Reader }
+
+func (recorded) Write(b []byte) (int, error) { return len(b), nil }
+func (recorded) try(b []byte) (int, error)   { return len(b), nil }
+func (recorded) Close() error                { return nil }
+func (recorded) lastWords()                  {}
 
 // distrustful is a host that checks what the run promises it.
 type distrustful struct {
@@ -139,6 +151,9 @@ func (d *distrustful) Report(r engine.Report) func() bool {
 		d.t.Error("a second report")
 	}
 	for _, s := range r.Sites {
+		if s.Args != nil && !canonical(s.Args.JSON) {
+			d.t.Errorf("not canonical: %s", s.Args.JSON)
+		}
 		if s.Tool < -1 || s.Tool > 0 {
 			d.t.Error("a site of tool", s.Tool)
 		}
@@ -149,6 +164,9 @@ func (d *distrustful) Report(r engine.Report) func() bool {
 func (d *distrustful) Call(c engine.Call, reply func(engine.Reply)) {
 	if d.calls++; d.reports == 0 || c.ID != d.calls || c.Tool != 0 {
 		d.t.Error("a forged call", c)
+	}
+	if !canonical(c.Args) || !canonical(c.More) {
+		d.t.Errorf("not canonical: %s, %s", c.Args, c.More)
 	}
 	reply(engine.Reply{})
 }

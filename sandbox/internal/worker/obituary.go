@@ -58,6 +58,14 @@ func (w *worker) obituary() *engine.Failure {
 	return crashed(w.cmd.ProcessState.String())
 }
 
+func unread(cause error) *engine.Failure {
+	return &engine.Failure{
+		Kind:    engine.Memory,
+		Message: "more results of tools waited for the program than its memory could hold: " + cause.Error(),
+		Hint:    "ask tools for less at once, and await a few calls before making more",
+	}
+}
+
 func outOfMemory() *engine.Failure {
 	return &engine.Failure{
 		Kind:    engine.Memory,

@@ -210,6 +210,9 @@ func TestLies(t *testing.T) {
 		"raw-two-reports":  broke + "a second report",
 		"raw-unknown-kind": broke + "frame '?' is not due",
 		"raw-host-kind":    broke + "frame 'V' is not due",
+		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,
+		"raw-other-case":   broke + `frame 'C': the key "ID" is unknown`,
+		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",
 		"raw-not-json":     broke + "frame 'E': unexpected end of JSON input",
 		"raw-huge":         broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
 		"raw-garbage":      broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
@@ -430,4 +433,40 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v: %v", tt.o, err)
 		}
 	}
+}
+
+// TestFlood has a worker call on and on when its caller has gone.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &host{answer: func(c engine.Call, _ func(engine.Reply)) {
+		if c.ID == 5 {
+			cancel()
+		}
+	}}
+	res, err := p.Run(ctx, job("raw-flood"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped {
+		t.Errorf("%+v, %v", res, err)
+	}
+	mustEcho(t, p, "next")
+}
+
+// TestUnread has a worker that doesn't read: no handler waits for it, and what
+// waits is limited.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1, Memory: 64 << 20})
+	big, _ := json.Marshal(strings.Repeat("x", 8<<20))
+	var wg sync.WaitGroup
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		wg.Go(func() { reply(engine.Reply{Value: big}) })
+	}}
+	res, err := p.Run(t.Context(), job("raw-deaf"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Memory || !strings.Contains(res.Failure.Message, "results of tools waited") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	wg.Wait()
+	mustEcho(t, p, "next")
 }

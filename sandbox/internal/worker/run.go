@@ -21,6 +21,16 @@ const (
 	// console, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
+	// sourceGrowth is what each byte of the source may add to the report.
+	sourceGrowth = 256
+	// spare is what any frame may need besides.
+	spare = 128 << 10
+	// maxFindings is how many things a report may tell besides two for each byte
+	// of the source, and maxFrames how long a stack may be.
+	maxFindings, maxFrames = 256, 1000
+	// lateCalls is how many calls a program may make before it learns that it
+	// was stopped.
+	lateCalls = 1000
 )
 
 // errLeftover says that a worker, though it had sent its result, has gone on to
@@ -34,8 +44,10 @@ type run struct {
 	job    *engine.Job
 	host   engine.Host
 	calls  int  // made so far
+	late   int  // of them, after the caller had gone
 	judged bool // whether report has come
 	passed bool // whether the verdict was yes
+	gone   atomic.Bool
 	over   atomic.Bool
 }
 
@@ -44,8 +56,8 @@ type run struct {
 // that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
-	w.in.limit = frameLimit + outputGrowth*max(0, job.Limits.Output)
 	r := &run{w: w, id: w.runs, job: job, host: host}
+	w.in.limit = r.limit
 	deadline := r.deadline()
 	unwatch := context.AfterFunc(ctx, r.stop)
 	res, err = r.talk()
@@ -64,6 +76,20 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	return res, r.end() && kept && w.in.silent() && harmless(res.Failure), nil
 }
 
+// limit is how long the body of a frame may be.
+func (r *run) limit(k kind) int {
+	output := r.job.Limits.Output
+	switch {
+	case k == kindReport:
+		return min(frameLimit, spare+sourceGrowth*len(r.job.Source))
+	case output <= 0:
+		return frameLimit
+	case k == kindCall: // both arguments
+		return spare + 2*output
+	}
+	return spare + outputGrowth*output
+}
+
 // deadline starts the timer that ends a run which doesn't end itself.
 func (r *run) deadline() *time.Timer {
 	if r.job.Limits.Time <= 0 {
@@ -75,20 +101,19 @@ func (r *run) deadline() *time.Timer {
 // stop asks the run to end, as the caller has gone, and soon sees to it. The
 // worker isn't used again.
 func (r *run) stop() {
+	r.gone.Store(true)
 	time.AfterFunc(stopping, func() { r.w.kill(errStopped) })
 	_ = r.w.out.send(kindStop, r.id, nil)
 	r.w.nudge()
 }
 
-// end makes late replies be dropped. A reply that is being written at this moment
-// makes the worker useless: nobody knows how long the rest would take.
+// end makes late replies be dropped. What has not been read by now makes the
+// worker useless: nobody knows how long that would take.
 func (r *run) end() bool {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
 	r.over.Store(true)
-	if !r.w.out.TryLock() {
-		return false
-	}
-	r.w.out.Unlock()
-	return true
+	return r.w.box.empty()
 }
 
 // talk sends the job and answers what the worker says until it sends a result.
@@ -154,7 +179,7 @@ func (r *run) report(f frame) error {
 		return fmt.Errorf("%w: a second report", errBreach)
 	}
 	var rep engine.Report
-	if err := decode(f, &rep); err != nil {
+	if err := f.distrust(&rep, maxFindings+2*len(r.job.Source)); err != nil {
 		return err
 	}
 	for _, s := range rep.Sites {
@@ -170,7 +195,7 @@ func (r *run) report(f frame) error {
 // call passes on a tool call.
 func (r *run) call(f frame) error {
 	var c engine.Call
-	if err := decode(f, &c); err != nil {
+	if err := f.distrust(&c, 0); err != nil {
 		return err
 	}
 	switch {
@@ -182,8 +207,21 @@ func (r *run) call(f frame) error {
 		return fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
 	}
 	r.calls++
+	if r.gone.Load() {
+		return r.ignore()
+	}
 	r.host.Call(c, r.answer(c))
 	return nil
+}
+
+// ignore drops a call that comes after the caller has gone. A worker that goes on
+// and on has not heard that, or won't.
+func (r *run) ignore() error {
+	if r.late++; r.late <= lateCalls {
+		return nil
+	}
+	r.w.kill(errStopped)
+	return errStopped
 }
 
 // answer returns the function that answers a call, once. It may run on any
@@ -210,31 +248,25 @@ func (r *run) reply(id int, a engine.Reply) error {
 	if r.over.Load() {
 		return nil
 	}
-	if err := out.add(kindReply, r.id, reply{id, a}); err != nil {
+	if err := out.add(kindReply, r.id, &reply{id, a}); err != nil {
 		return err
 	}
-	_ = out.flush()
+	if err := out.flush(); errors.Is(err, errUnread) {
+		r.w.kill(err)
+	}
 	return nil
 }
 
 // result takes the end of the run.
 func (r *run) result(f frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := decode(f, &res); err != nil {
+	if err := f.distrust(&res, maxFrames); err != nil {
 		return nil, err
 	}
 	if res == nil {
 		return nil, fmt.Errorf("%w: no result", errBreach)
 	}
 	return res, nil
-}
-
-// decode reads a body that a worker wrote. One that can't be read is a breach.
-func decode(f frame, v any) error {
-	if err := f.decode(v); err != nil {
-		return fmt.Errorf("%w: %w", errBreach, err)
-	}
-	return nil
 }
 
 // harmless says whether a program that ended so leaves nothing behind.
@@ -260,6 +292,8 @@ func (r *run) failure(err error) *engine.Failure {
 		return overtime(r.job.Limits.Time)
 	case errors.Is(cause, errStopped):
 		return stopped()
+	case errors.Is(cause, errUnread):
+		return unread(cause)
 	case errors.Is(cause, errBreach):
 		return &engine.Failure{Kind: engine.Crashed, Message: cause.Error()}
 	default:

@@ -21,6 +21,13 @@ var (
 	errSilence  = errors.New("the worker was not ready in time")
 )
 
+// maxReady is how many things a worker may say of itself.
+const maxReady = 256
+
+// unreadShare of a worker's memory may wait for it to be read: what is more it
+// couldn't hold.
+const unreadShare = 2
+
 // settling is how long a worker whose connection has broken gets to die.
 const settling = 500 * time.Millisecond
 
@@ -29,6 +36,7 @@ type worker struct {
 	*child
 	in    *frameReader
 	out   *frameWriter
+	box   *outbox          // to which out writes
 	runs  uint32           // the number of the last run
 	tools []engine.Binding // what the child has been told
 
@@ -43,7 +51,8 @@ func newWorker(ctx context.Context, o *Options) (*worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
-	w := &worker{child: c, in: newFrameReader(c.link, keep), out: newFrameWriter(c.link)}
+	w := newHalf(c.link, o)
+	w.child = c
 	late := time.AfterFunc(o.StartTimeout, func() { w.kill(errSilence) })
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { w.kill(errStopped) })()
@@ -51,6 +60,12 @@ func newWorker(ctx context.Context, o *Options) (*worker, error) {
 		return nil, w.stillborn(ctx, err)
 	}
 	return w, nil
+}
+
+// newHalf is the half of a worker that knows nothing of its process.
+func newHalf(l link, o *Options) *worker {
+	box := &outbox{link: l, limit: int(o.Memory / unreadShare)}
+	return &worker{in: newFrameReader(l, keep), out: newFrameWriter(box), box: box}
 }
 
 // greet sends hello and takes ready for an answer.
@@ -66,7 +81,7 @@ func (w *worker) greet(h hello) error {
 		return fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
 	}
 	w.log.reset()
-	return f.decode(&ready{})
+	return f.distrust(&ready{}, maxReady)
 }
 
 // stillborn ends a worker that didn't become ready, and says why it didn't.
@@ -91,8 +106,7 @@ func (w *worker) part(err error) {
 	case <-time.After(settling):
 		w.kill(fmt.Errorf("%w: it closed the connection", errBreach))
 	}
-	w.kill(errUnused)
-	<-w.exited
+	w.retire()
 }
 
 // kill ends the worker. The first cause is the one that is told.
@@ -124,4 +138,5 @@ func (t *tail) orNothing() string {
 func (w *worker) retire() {
 	w.kill(errUnused)
 	<-w.exited
+	w.box.writer.Wait()
 }
