@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,6 +65,8 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		return value(fmt.Sprint(len(allocate())))
 	case "grow":
 		return value(fmt.Sprint(grow()))
+	case "swell":
+		return value(fmt.Sprint(len(swell(arg))))
 	case "call":
 		return callMany(host, arg)
 	case "abandon":
@@ -109,6 +112,17 @@ func grow() int {
 			return len(kept)
 		}
 	}
+}
+
+// swell makes garbage of so many MiB.
+func swell(arg string) [][]byte {
+	n := 0
+	_, _ = fmt.Sscan(arg, &n)
+	all := make([][]byte, n)
+	for i := range all {
+		all[i] = bytes.Repeat([]byte{1}, 1<<20)
+	}
+	return all
 }
 
 // callMany calls tool 0, one call after another, and returns the last reply.

@@ -26,6 +26,7 @@ import (
 //	reply    host    reply             once for each call, in any order, or never
 //	stop     host    none              the caller no longer waits: end with engine.Stopped
 //	result   worker  engine.Result     ends the run; the worker is then silent
+//	last     worker  engine.Result     as result, of a worker that the run has used up
 //
 // Runs count from 1. The worker drops replies and stops of a run that is over,
 // as they may cross its result; for the host any frame that isn't due is a
@@ -43,6 +44,7 @@ const (
 	kindReply   kind = 'A'
 	kindStop    kind = 'S'
 	kindResult  kind = 'E'
+	kindLast    kind = 'L'
 )
 
 const (

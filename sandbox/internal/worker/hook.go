@@ -77,6 +77,7 @@ func work(run Run) error {
 	if err := harden(h.Memory); err != nil {
 		return fmt.Errorf("can't be made safe: %w", err)
 	}
+	s.growth = newGrowth(h.Memory)
 	onNudge(s.look)
 	if err := s.out.send(kindReady, 0, ready{}); err != nil {
 		return err

@@ -18,7 +18,7 @@ var ErrClosed = errors.New("the pool of workers is closed")
 type Options struct {
 	Kind         string        // whose workers: a name given to Hook; default Sandbox
 	Memory       int64         // bytes each may use on top of what it needs empty; default 256 MiB
-	Max          int           // how many there are at most, at least one run each; default twice GOMAXPROCS, at least 4
+	Max          int           // how many there are at most, together using Max × Memory; default twice GOMAXPROCS, at least 4
 	Warm         int           // how many stay when there is nothing to do; default 1
 	Idle         time.Duration // after how long the others end; default 30 s
 	Command      []string      // a dedicated program and its arguments instead of this executable
@@ -59,11 +59,13 @@ func defaulted[T comparable](value, otherwise T) T {
 type Pool struct {
 	opts Options
 	// slots bounds the workers: whoever holds, starts or ends one has a slot, and
-	// a new one is started only where none is idle.
+	// a new one is started only where none is idle. It is the queue, too: those who
+	// wait to send on a channel are served in the order in which they came.
 	slots chan struct{}
 	done  chan struct{} // closed by Close
 
-	close sync.Once
+	starter starter
+	close   sync.Once
 
 	mu    sync.Mutex
 	idle  []idler // the last one is the next to be used
@@ -91,16 +93,18 @@ func NewPool(o Options) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{opts: o, slots: make(chan struct{}, o.Max), done: make(chan struct{})}
+	p.starter.start = func(ctx context.Context) (*worker, error) { return newWorker(ctx, &o) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
 }
 
-// Run runs one job in a worker of its own, waiting for one if all are busy; the
-// job's limit of time counts from when it has one. Whatever the program does to
-// its worker, there is a result. An error is nothing that the program is guilty
-// of: ctx was done before it began, the pool is closed, the job can't be sent,
-// no worker can be started.
+// Run runs one job in a worker of its own, waiting for one if all are busy, as
+// long as those who came before; the job's limit of time counts from when it has
+// one. Whatever the program does to its worker, there is a result. An error is
+// nothing that the program is guilty of: ctx was done before it began, the pool
+// is closed, the job can't be sent, no worker can be started ([ErrCannotStart] if
+// it wasn't even tried, as several have failed).
 //
 // The methods of host are called on the calling goroutine, and not after Run has
 // returned. If ctx is done during the run, the result is a failure of kind
@@ -127,6 +131,9 @@ func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*eng
 	reusable := false // and stays so if host panics
 	defer func() { p.give(w, reusable) }()
 	res, reusable, err := w.do(ctx, job, host)
+	if w.spoke {
+		p.starter.worked()
+	}
 	return res, err
 }
 
@@ -158,12 +165,14 @@ func (p *Pool) take(ctx context.Context) (*worker, error) {
 	for {
 		w := p.unpark()
 		if w == nil {
-			return newWorker(ctx, &p.opts)
+			return p.starter.worker(ctx)
 		}
 		if w.child.idle() {
 			return w, nil
 		}
-		w.retire()
+		if w.retire(); !w.spoke {
+			p.starter.failed(w.ended())
+		}
 	}
 }
 
@@ -195,7 +204,7 @@ func (p *Pool) warm() {
 	if !needed {
 		return
 	}
-	if w, err := newWorker(context.Background(), &p.opts); err == nil {
+	if w, err := p.starter.worker(context.Background()); err == nil {
 		p.park(w)
 	}
 }

@@ -47,6 +47,7 @@ type run struct {
 	late   int  // of them, after the caller had gone
 	judged bool // whether report has come
 	passed bool // whether the verdict was yes
+	last   bool // whether the worker has said that this was its last run
 	gone   atomic.Bool
 	over   atomic.Bool
 }
@@ -73,7 +74,8 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	case err != nil:
 		return &engine.Result{Failure: r.failure(err)}, false, nil
 	}
-	return res, r.end() && kept && w.in.silent() && harmless(res.Failure), nil
+	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
+	return res, reusable, nil
 }
 
 // limit is how long the body of a frame may be.
@@ -126,6 +128,7 @@ func (r *run) talk() (*engine.Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.w.spoke = true
 		if f.run < r.id && r.id > 1 && !r.judged {
 			return nil, errLeftover
 		}
@@ -137,7 +140,8 @@ func (r *run) talk() (*engine.Result, error) {
 			err = r.report(f)
 		case kindCall:
 			err = r.call(f)
-		case kindResult:
+		case kindResult, kindLast:
+			r.last = f.kind == kindLast
 			return r.result(f)
 		default:
 			err = fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)

@@ -26,6 +26,8 @@ type server struct {
 	alone func(bool) // tells the link how to wait
 	done  chan error
 
+	growth *growth // nil where nobody counts
+
 	mu  sync.Mutex
 	cur *call // the run in progress, or nil
 }
@@ -139,7 +141,11 @@ func (s *server) execute(run uint32, job *engine.Job) (passed bool, err error) {
 	res := s.run(c.ctx, job, c)
 	s.begin(nil)
 	passed = c.over()
-	return passed, s.out.send(kindResult, run, fitting(res))
+	end := kindResult
+	if s.growth.exceeded() {
+		end = kindLast
+	}
+	return passed, s.out.send(end, run, fitting(res))
 }
 
 // longest is how much of a failure's words is sent. A program may throw an error

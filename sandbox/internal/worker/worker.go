@@ -38,6 +38,7 @@ type worker struct {
 	out   *frameWriter
 	box   *outbox          // to which out writes
 	runs  uint32           // the number of the last run
+	spoke bool             // whether it has said anything in a run
 	tools []engine.Binding // what the child has been told
 
 	mu    sync.Mutex
@@ -93,6 +94,11 @@ func (w *worker) stillborn(ctx context.Context, err error) error {
 	if err := w.killed(); err != nil && !errors.Is(err, errUnused) {
 		return fmt.Errorf("start worker: %w; it wrote: %s", err, w.log.orNothing())
 	}
+	return w.ended()
+}
+
+// ended says how a worker ended that has done nothing.
+func (w *worker) ended() error {
 	return fmt.Errorf("start worker: it ended with %s; it wrote: %s", w.cmd.ProcessState, w.log.orNothing())
 }
 
