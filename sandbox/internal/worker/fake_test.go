@@ -168,6 +168,10 @@ func lie(c *call, name string) {
 		send('?', c.run, nil)
 	case "raw-host-kind":
 		send(kindVerdict, c.run, true)
+	case "raw-early-end":
+		send(kindResult, c.run, engine.Result{})
+	case "raw-odd-failure":
+		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: "approved"}})
 	case "raw-null":
 		send(kindResult, c.run, nothing[:0:0])
 	case "raw-not-json":
@@ -197,6 +201,7 @@ func lie(c *call, name string) {
 	case "raw-garbage":
 		write(c, strings.Repeat("garbage ", 4096))
 	case "raw-unasked":
+		allow()
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("1")})
 		time.Sleep(20 * time.Millisecond)
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("2")})

@@ -213,6 +213,8 @@ func TestLies(t *testing.T) {
 		"raw-two-reports":  broke + "a second report",
 		"raw-unknown-kind": broke + "frame '?' is not due",
 		"raw-host-kind":    broke + "frame 'V' is not due",
+		"raw-early-end":    broke + "a good end of a program that was not allowed",
+		"raw-odd-failure":  broke + `a failure of kind "approved"`,
 		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,
 		"raw-other-case":   broke + `frame 'C': the key "ID" is unknown`,
 		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",

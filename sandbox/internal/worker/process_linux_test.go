@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		playLeaks()
 	case "bombs":
 		playBombs()
+	case "malice":
+		playMalice()
 	case "forger":
 		playForger()
 	}

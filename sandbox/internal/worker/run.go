@@ -211,6 +211,9 @@ func (r *run) call(f frame) error {
 		return fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
 	}
 	r.calls++
+	if err := r.fits("argument", max(len(c.Args), len(c.More))); err != nil {
+		return err
+	}
 	if r.gone.Load() {
 		return r.ignore()
 	}
@@ -267,10 +270,36 @@ func (r *run) result(f frame) (*engine.Result, error) {
 	if err := f.distrust(&res, maxFrames); err != nil {
 		return nil, err
 	}
-	if res == nil {
+	switch {
+	case res == nil:
 		return nil, fmt.Errorf("%w: no result", errBreach)
+	case res.Failure == nil && !r.passed:
+		return nil, fmt.Errorf("%w: a good end of a program that was not allowed", errBreach)
+	case res.Failure != nil && !kinds[res.Failure.Kind]:
+		return nil, fmt.Errorf("%w: a failure of kind %.50q", errBreach, res.Failure.Kind)
+	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
+		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
+	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
+		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
+	}
+	if err := r.fits("value", len(res.Value)); err != nil {
+		return nil, err
 	}
 	return res, nil
+}
+
+// kinds are the failures that an engine reports.
+var kinds = map[string]bool{
+	engine.Syntax: true, engine.Refused: true, engine.Thrown: true, engine.Timeout: true, engine.Stopped: true,
+	engine.Deadlock: true, engine.TooLarge: true, engine.BadValue: true, engine.Memory: true, engine.Crashed: true,
+}
+
+// fits makes sure that a value is as short as the engine would have made it.
+func (r *run) fits(what string, size int) error {
+	if limit := r.job.Limits.Output; limit > 0 && size > limit {
+		return fmt.Errorf("%w: %s of %d bytes is over the limit of %d", errBreach, what, size, limit)
+	}
+	return nil
 }
 
 // harmless says whether a program that ended so leaves nothing behind.

@@ -33,11 +33,7 @@ func (c *child) connect() error {
 		lives.Close()
 		return err
 	}
-	raw, err := host.SyscallConn()
-	if err != nil {
-		return err
-	}
-	c.link = &hostLink{File: host, raw: raw}
+	c.link = newLink(host)
 	c.keep = append(c.keep, lives)
 	return nil
 }
@@ -72,6 +68,14 @@ func (c *child) idle() bool {
 type hostLink struct {
 	*os.File
 	raw syscall.RawConn
+}
+
+func newLink(socket *os.File) *hostLink {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		panic(err) // only a closed file has none
+	}
+	return &hostLink{File: socket, raw: raw}
 }
 
 // try implements link.
