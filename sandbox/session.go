@@ -123,12 +123,12 @@ func (s *Session) clock() *engine.Clock {
 	if s.pin == nil {
 		var seed [8]byte
 		_, _ = rand.Read(seed[:]) // it never fails
-		return &engine.Clock{Start: time.Now().UnixMilli(), Seed: binary.LittleEndian.Uint64(seed[:])}
+		return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 	}
 	clock := s.pin.clock()
-	clock.Seed += uint64(len(s.log))
+	clock.Seed += int64(len(s.log))
 	for _, step := range s.log {
-		clock.Start = max(clock.Start, step.Job.Clock.Start)
+		clock.Start = max(clock.Start, step.Clock.Start)
 		for _, turn := range step.Turns {
 			clock.Start = max(clock.Start, turn.At)
 		}
@@ -140,7 +140,7 @@ func (p *Pin) clock() *engine.Clock {
 	if p == nil {
 		return nil
 	}
-	return &engine.Clock{Start: p.Time.UnixMilli(), Seed: p.Seed, Fixed: true}
+	return &engine.Clock{Start: p.Time.UnixMilli(), Seed: int64(p.Seed), Fixed: true}
 }
 
 // sessionStep is the program of a session that is to run, and afterwards what is
@@ -156,13 +156,15 @@ type sessionStep struct {
 // prepare makes a job one of the session.
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
-	s.made.Job = *job
+	s.made = engine.Step{
+		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Limits: job.Limits, Clock: job.Clock,
+	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log}
 }
 
 func (s *sessionStep) size() int {
-	n := len(s.made.Job.Source) + len(s.made.Value) + 24*len(s.made.Turns)
-	for _, in := range s.made.Job.Inputs {
+	n := len(s.made.Source) + len(s.made.Value) + 24*len(s.made.Turns)
+	for _, in := range s.made.Inputs {
 		n += len(in.JSON)
 	}
 	for _, c := range s.made.Calls {
@@ -193,7 +195,7 @@ func (r *recorder) finish(result *engine.Result) {
 func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) {
 	r.mu.Lock()
 	i := len(r.step.made.Calls)
-	tool := r.step.made.Job.Tools[c.Tool]
+	tool := r.step.made.Tools[c.Tool]
 	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: c.Args, More: c.More})
 	r.mu.Unlock()
 	r.Host.Call(c, func(a engine.Reply) {

@@ -11,9 +11,9 @@ import (
 // stands still while the program computes, and moves when it is woken;
 // Math.random and crypto repeat themselves.
 type Clock struct {
-	Start int64  `json:"start"` // ms since 1970
-	Seed  uint64 `json:"seed"`
-	Fixed bool   `json:"fixed,omitempty"` // it moves by sleeping alone, not as time really goes by
+	Start int64 `json:"start"` // ms since 1970
+	Seed  int64 `json:"seed"`
+	Fixed bool  `json:"fixed,omitempty"` // it moves by sleeping alone, not as time really goes by
 }
 
 // clock is what the VM asks for time and chance. The zero clock shows the real
@@ -33,7 +33,7 @@ func (r *run) pin(c *Clock) {
 	first := !r.clock.pinned
 	r.clock = clock{
 		pinned: true, fixed: c.Fixed, now: time.UnixMilli(c.Start),
-		random: rand.New(rand.NewPCG(c.Seed, c.Seed)),
+		random: rand.New(rand.NewPCG(uint64(c.Seed), 0)),
 	}
 	if first {
 		r.vm.SetTimeSource(func() time.Time { return r.clock.now })

@@ -21,9 +21,9 @@ type Engine struct {
 	sessions []*run // the one used last is the last
 }
 
-// maxSessions is how many sessions an engine keeps a VM for. The others are
+// MaxSessions is how many sessions an engine keeps a VM for. The others are
 // rebuilt when they go on.
-const maxSessions = 8
+const MaxSessions = 8
 
 // Run runs one job on the calling goroutine and returns when it has ended and
 // its calls have been answered, or when a limit of time is over or ctx is
@@ -57,7 +57,7 @@ func (e *Engine) machine(ctx context.Context, job *Job) (*run, *Failure) {
 		return r, nil
 	}
 	if len(s.Log) != s.Step {
-		return nil, &Failure{Kind: Crashed, Message: fmt.Sprintf("the session is not here: %d of its %d programs are", len(s.Log), s.Step)}
+		return nil, &Failure{Kind: Stale, Message: "the session is not here"}
 	}
 	r := newRun()
 	for i := range s.Log {
@@ -86,7 +86,7 @@ func (e *Engine) take(key string) *run {
 func (e *Engine) keep(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.sessions) == maxSessions {
+	if len(e.sessions) == MaxSessions {
 		e.sessions = slices.Delete(e.sessions, 0, 1)
 	}
 	e.sessions = append(e.sessions, r)

@@ -186,6 +186,7 @@ const (
 	Timeout      = "timeout"       // Limits.Time passed
 	ComputeLimit = "compute_limit" // Limits.Compute passed
 	WaitLimit    = "wait_limit"    // Limits.Wait passed
+	Stale        = "stale"         // the engine has no VM of the session, and no log
 	Diverged     = "diverged"      // a program of a session, made again, did something else
 	Stopped      = "stopped"       // the context was cancelled
 	Deadlock     = "deadlock"      // it awaits something that can never happen

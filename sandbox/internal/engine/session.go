@@ -19,11 +19,25 @@ type SessionJob struct {
 // Step is a program of a session that has ended well, and what is needed to run
 // it again exactly.
 type Step struct {
-	Job       Job             `json:"job"` // without session
+	Source string    `json:"source"`
+	Inputs []Input   `json:"inputs,omitempty"`
+	Tools  []Binding `json:"tools,omitempty"`
+	Submit bool      `json:"submit,omitempty"`
+	Limits Limits    `json:"limits"`
+	Clock  *Clock    `json:"clock,omitempty"`
+
 	Calls     []Answered      `json:"calls,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`
+}
+
+// job is the step's program.
+func (s *Step) job() *Job {
+	return &Job{
+		Source: s.Source, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: s.Limits, Clock: s.Clock,
+		Session: &SessionJob{},
+	}
 }
 
 // Answered is a call that was made, and its reply.
@@ -41,8 +55,8 @@ type Turn struct {
 	At    int64 `json:"at"`              // what the clock showed from then on, in ms since 1970
 }
 
-// maxTurns bounds the record of one program.
-const maxTurns = 100_000
+// MaxTurns bounds the record of one program; one more ends it.
+const MaxTurns = 100_000
 
 // turn notes a turn, and moves the clock.
 func (r *run) turn(t Turn) {
@@ -50,9 +64,9 @@ func (r *run) turn(t Turn) {
 	if r.recording {
 		r.turns = append(r.turns, t)
 	}
-	if len(r.turns) > maxTurns {
+	if len(r.turns) > MaxTurns {
 		r.end(&Result{Failure: &Failure{
-			Kind: WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", maxTurns),
+			Kind: WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", MaxTurns),
 			Hint: "sleep longer",
 		}})
 		r.vm.Interrupt(errEnded)
@@ -68,10 +82,8 @@ type replay struct {
 
 // rebuild runs a program of the log again.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *Step) *Failure {
-	job := s.Job
-	job.Session = &SessionJob{}
 	p := &replay{step: s, pending: map[int]letter{}}
-	result := r.play(ctx, e, &job, p)
+	result := r.play(ctx, e, s.job(), p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f

@@ -90,7 +90,7 @@ func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
 	}
 	c.waiting[e.ID] = answer
 	c.mu.Unlock()
-	if err := c.s.out.send(kindCall, c.run, e); err != nil {
+	if err := c.s.out.send(kindCall, c.run, (*callBody)(&e)); err != nil {
 		c.s.end(err)
 		return
 	}
@@ -111,4 +111,11 @@ func (c *call) answered(f frame) error {
 		answer(r.Reply)
 	}
 	return nil
+}
+
+// Stuck implements engine.Stucker: the run will not come to an end, and this
+// process with it.
+func (c *call) Stuck(f *engine.Failure) {
+	_ = c.s.out.send(kindLast, c.run, &engine.Result{Failure: f})
+	leave(0)
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,6 +65,8 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		return value(fmt.Sprint(len(allocate())))
 	case "grow":
 		return value(fmt.Sprint(grow()))
+	case "swell":
+		return value(fmt.Sprint(len(swell(arg))))
 	case "call":
 		return callMany(host, arg)
 	case "abandon":
@@ -111,6 +114,17 @@ func grow() int {
 	}
 }
 
+// swell makes garbage of so many MiB.
+func swell(arg string) [][]byte {
+	n := 0
+	_, _ = fmt.Sscan(arg, &n)
+	all := make([][]byte, n)
+	for i := range all {
+		all[i] = bytes.Repeat([]byte{1}, 1<<20)
+	}
+	return all
+}
+
 // callMany calls tool 0, one call after another, and returns the last reply.
 func callMany(host engine.Host, arg string) *engine.Result {
 	times := 1
@@ -154,15 +168,40 @@ func lie(c *call, name string) {
 		send('?', c.run, nil)
 	case "raw-host-kind":
 		send(kindVerdict, c.run, true)
+	case "raw-early-end":
+		send(kindResult, c.run, engine.Result{})
+	case "raw-odd-failure":
+		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: "approved"}})
 	case "raw-null":
 		send(kindResult, c.run, nothing[:0:0])
 	case "raw-not-json":
 		write(c, "\x00\x00\x00\x01E"+"\x00\x00\x00"+string(rune(c.run))+"{")
+	case "raw-same-key":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"args":{"a":1,"\u0061":2}}`))
+	case "raw-other-case":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"ID":2,"args":{}}`))
+	case "raw-deep":
+		allow()
+		send(kindCall, c.run, json.RawMessage(`{"id":1,"args":`+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+`}`))
+	case "raw-flood":
+		allow()
+		for i := 1; ; i++ {
+			send(kindCall, c.run, engine.Call{ID: i, Args: nothing})
+		}
+	case "raw-deaf": // with the reader's lock held, nobody reads
+		allow()
+		c.reader.Store(itself)
+		for i := range 20 {
+			send(kindCall, c.run, engine.Call{ID: i + 1, Args: nothing})
+		}
 	case "raw-huge":
 		write(c, "\xff\xff\xff\xffE\x00\x00\x00\x01")
 	case "raw-garbage":
 		write(c, strings.Repeat("garbage ", 4096))
 	case "raw-unasked":
+		allow()
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("1")})
 		time.Sleep(20 * time.Millisecond)
 		send(kindResult, c.run, engine.Result{Value: json.RawMessage("2")})

@@ -26,6 +26,7 @@ import (
 //	reply    host    reply             once for each call, in any order, or never
 //	stop     host    none              the caller no longer waits: end with engine.Stopped
 //	result   worker  engine.Result     ends the run; the worker is then silent
+//	last     worker  engine.Result     as result, of a worker that the run has used up
 //
 // Runs count from 1. The worker drops replies and stops of a run that is over,
 // as they may cross its result; for the host any frame that isn't due is a
@@ -43,6 +44,7 @@ const (
 	kindReply   kind = 'A'
 	kindStop    kind = 'S'
 	kindResult  kind = 'E'
+	kindLast    kind = 'L'
 )
 
 const (
@@ -62,10 +64,19 @@ type frame struct {
 	body []byte
 }
 
-// decode reads the body into v.
+// decode reads a body that the host wrote into v.
 func (f frame) decode(v any) error {
-	if err := json.Unmarshal(f.body, v); err != nil {
+	if err := trusted(f.body, v); err != nil {
 		return fmt.Errorf("frame %q: %w", f.kind, err)
+	}
+	return nil
+}
+
+// distrust reads a body that a worker wrote into v, with so many elements at
+// most in all its lists. One that can't be read is a breach.
+func (f frame) distrust(v any, elements int) error {
+	if err := distrusted(f.body, elements, v); err != nil {
+		return fmt.Errorf("%w: frame %q: %w", errBreach, f.kind, err)
 	}
 	return nil
 }
@@ -73,12 +84,12 @@ func (f frame) decode(v any) error {
 // frameReader reads frames. It is used by one goroutine at a time.
 type frameReader struct {
 	r     *bufio.Reader
-	limit int // bytes of a body
+	limit func(kind) int // bytes of a body
 	buf   []byte
 }
 
 func newFrameReader(r io.Reader, limit int) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, 16<<10), limit: limit}
+	return &frameReader{r: bufio.NewReaderSize(r, 16<<10), limit: func(kind) int { return limit }}
 }
 
 // next reads one frame. io.EOF is returned only between frames.
@@ -89,8 +100,8 @@ func (fr *frameReader) next() (frame, error) {
 	}
 	size := uint64(binary.BigEndian.Uint32(head))
 	f := frame{kind: kind(head[4]), run: binary.BigEndian.Uint32(head[5:])}
-	if size > uint64(fr.limit) {
-		return frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", errBreach, f.kind, size, fr.limit)
+	if limit := fr.limit(f.kind); size > uint64(limit) {
+		return frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", errBreach, f.kind, size, limit)
 	}
 	_, _ = fr.r.Discard(headerSize) // they are buffered: it can't fail
 	f.body, err = fr.body(int(size))
@@ -158,11 +169,9 @@ func (fw *frameWriter) add(k kind, run uint32, body any) error {
 	start := fw.buf.Len()
 	var head [headerSize]byte
 	fw.buf.Write(head[:])
-	if body != nil {
-		if err := fw.json.Encode(body); err != nil {
-			fw.buf.Truncate(start)
-			return fmt.Errorf("%w: frame %q: %w", errEncode, k, err)
-		}
+	if err := fw.encode(body); err != nil {
+		fw.buf.Truncate(start)
+		return fmt.Errorf("%w: frame %q: %w", errEncode, k, err)
 	}
 	size := fw.buf.Len() - start - headerSize
 	if size > maxBody {
@@ -171,6 +180,21 @@ func (fw *frameWriter) add(k kind, run uint32, body any) error {
 	}
 	putHeader(fw.buf.Bytes()[start:], size, k, run)
 	return nil
+}
+
+func (fw *frameWriter) encode(body any) error {
+	switch body := body.(type) {
+	case nil:
+		return nil
+	case appender:
+		b, err := body.appendTo(fw.buf.AvailableBuffer())
+		if err == nil {
+			fw.buf.Write(b)
+		}
+		return err
+	default:
+		return fw.json.Encode(body)
+	}
 }
 
 func (fw *frameWriter) flush() error {

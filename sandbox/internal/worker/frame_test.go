@@ -117,30 +117,45 @@ func FuzzHost(f *testing.F) {
 	f.Add(frames(func(w *frameWriter) { _ = w.send(kindCall, 1, engine.Call{ID: 1}) }))
 	f.Add(frames(func(w *frameWriter) { _ = w.send(kindResult, 2, engine.Result{}) }))
 	f.Fuzz(func(t *testing.T, wire []byte) {
-		h := &distrustful{t: t}
-		w := &worker{in: newFrameReader(bytes.NewReader(wire), 1<<12), out: newFrameWriter(io.Discard)}
+		h := &distrustful{fail: t.Error}
+		w := newHalf(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
+		w.in.limit = func(kind) int { return 1 << 12 }
 		r := &run{w: w, id: 1, job: job("x"), host: h}
 		res, err := r.talk()
-		if (res == nil) == (err == nil) {
+		if res == nil && err == nil {
 			t.Errorf("%v, %v", res, err)
+		}
+		if res != nil && err == nil && !canonical(res.Value) {
+			t.Errorf("not canonical: %s", res.Value)
 		}
 	})
 }
 
+// recorded is a worker's side of a conversation. It hears nothing.
+type recorded struct{ io.Reader }
+
+func (recorded) Write(b []byte) (int, error) { return len(b), nil }
+func (recorded) try(b []byte) (int, error)   { return len(b), nil }
+func (recorded) Close() error                { return nil }
+func (recorded) lastWords()                  {}
+
 // distrustful is a host that checks what the run promises it.
 type distrustful struct {
-	t       *testing.T
+	fail    func(...any)
 	reports int
 	calls   int
 }
 
 func (d *distrustful) Report(r engine.Report) func() bool {
 	if d.reports++; d.reports > 1 {
-		d.t.Error("a second report")
+		d.fail("a second report")
 	}
 	for _, s := range r.Sites {
+		if s.Args != nil && !canonical(s.Args.JSON) {
+			d.fail("not canonical:", string(s.Args.JSON))
+		}
 		if s.Tool < -1 || s.Tool > 0 {
-			d.t.Error("a site of tool", s.Tool)
+			d.fail("a site of tool", s.Tool)
 		}
 	}
 	return func() bool { return true }
@@ -148,7 +163,10 @@ func (d *distrustful) Report(r engine.Report) func() bool {
 
 func (d *distrustful) Call(c engine.Call, reply func(engine.Reply)) {
 	if d.calls++; d.reports == 0 || c.ID != d.calls || c.Tool != 0 {
-		d.t.Error("a forged call", c)
+		d.fail("a forged call", c)
+	}
+	if !canonical(c.Args) || !canonical(c.More) {
+		d.fail("not canonical:", string(c.Args), string(c.More))
 	}
 	reply(engine.Reply{})
 }

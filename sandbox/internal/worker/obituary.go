@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -21,41 +22,59 @@ func stopped() *engine.Failure {
 	return &engine.Failure{Kind: engine.Stopped, Message: "the run was cancelled"}
 }
 
-// traces are what a dying Go program writes, first match wins. A lack of memory
-// has many faces: an allocation, a thread, a mapping of the race detector, or the
-// collector's, which doesn't look at what it is given (a SIGSEGV without panic).
-var traces = []struct{ text, kind string }{
-	{"goroutine stack exceeds", engine.Crashed},
-	{"out of memory", engine.Memory},
-	{"annot allocate memory", engine.Memory},
-	{"failed to allocate", engine.Memory},
-	{"failed to create new OS thread", engine.Memory},
-	{"pthread_create failed", engine.Memory},
-	{"panic:", engine.Crashed},
-	{"SIGSEGV: segmentation violation", engine.Memory},
-	{"unexpected signal", engine.Memory},
-	{"fatal error:", engine.Crashed},
+// A lack of memory has many faces: an allocation, a thread, a mapping of the race
+// detector, a page that isn't there, the system's killer, or no time to say
+// anything. So whoever dies during a run has died of it, but for what can be told
+// apart.
+
+// starved are the words of a lack of memory that other words may come with.
+var starved = []string{"out of memory", "annot allocate memory", "failed to allocate", "create new OS thread", "pthread_create failed"}
+
+// broken are what a dying Go program writes that has enough memory.
+var broken = []string{
+	"panic:", "writ worker:", "fatal error: concurrent map", "fatal error: all goroutines are asleep",
+	"fatal error: sync:", "checkptr:",
 }
 
-// obituary says what a worker died of that nobody killed.
-func (w *worker) obituary() *engine.Failure {
-	log := w.log.String()
-	for _, t := range traces {
-		if !strings.Contains(log, t.text) {
-			continue
-		}
-		if t.kind == engine.Memory {
+// obituary says what a worker died of, during a run, that nobody killed.
+func (w *worker) obituary() *engine.Failure { return diagnose(w.log.String(), w.cmd.ProcessState) }
+
+func diagnose(log string, state *os.ProcessState) *engine.Failure {
+	if strings.Contains(log, "goroutine stack exceeds") {
+		return stackOverflow()
+	}
+	for _, words := range starved {
+		if strings.Contains(log, words) {
 			return outOfMemory()
 		}
-		if t.text == "goroutine stack exceeds" {
-			return stackOverflow()
+	}
+	for _, words := range broken {
+		if i := strings.Index(log, words); i >= 0 {
+			return crashed(firstLine(log[i:]))
 		}
-		return crashed(firstLine(log[strings.Index(log, t.text):]))
 	}
-	if signaled(w.cmd.ProcessState) {
-		return outOfMemory() // the system's killer, or a page that wasn't there
+	switch {
+	case forbidden(state):
+		return crashed("it made a system call that workers may not make")
+	case signaled(state):
+		return outOfMemory()
 	}
-	return crashed(w.cmd.ProcessState.String())
+	switch state.ExitCode() {
+	case 1, 2, exitRace: // the runtime's, the race detector's
+		return outOfMemory()
+	}
+	return crashed(state.String())
+}
+
+// exitRace is the exit status with which the race detector ends a program.
+const exitRace = 66
+
+func unread(cause error) *engine.Failure {
+	return &engine.Failure{
+		Kind:    engine.Memory,
+		Message: "more results of tools waited for the program than its memory could hold: " + cause.Error(),
+		Hint:    "ask tools for less at once, and await a few calls before making more",
+	}
 }
 
 func outOfMemory() *engine.Failure {

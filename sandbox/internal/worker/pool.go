@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ var ErrClosed = errors.New("the pool of workers is closed")
 type Options struct {
 	Kind         string        // whose workers: a name given to Hook; default Sandbox
 	Memory       int64         // bytes each may use on top of what it needs empty; default 256 MiB
-	Max          int           // how many there are at most, at least one run each; default twice GOMAXPROCS, at least 4
+	Max          int           // how many there are at most, together using Max × Memory; default twice GOMAXPROCS, at least 4
 	Warm         int           // how many stay when there is nothing to do; default 1
 	Idle         time.Duration // after how long the others end; default 30 s
 	Command      []string      // a dedicated program and its arguments instead of this executable
@@ -60,11 +61,13 @@ func defaulted[T comparable](value, otherwise T) T {
 type Pool struct {
 	opts Options
 	// slots bounds the workers: whoever holds, starts or ends one has a slot, and
-	// a new one is started only where none is idle.
+	// a new one is started only where none is idle. It is the queue, too: those who
+	// wait to send on a channel are served in the order in which they came.
 	slots chan struct{}
 	done  chan struct{} // closed by Close
 
-	close sync.Once
+	starter starter
+	close   sync.Once
 
 	mu    sync.Mutex
 	idle  []idler // the last one is the next to be used
@@ -93,6 +96,7 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	o.MinIsolation = w.isolation
 	p := &Pool{opts: o, slots: make(chan struct{}, o.Max), done: make(chan struct{})}
+	p.starter.start = func(ctx context.Context) (*worker, error) { return newWorker(ctx, &o) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
@@ -101,11 +105,12 @@ func NewPool(o Options) (*Pool, error) {
 // Isolation is what the first worker has, and all others have at least.
 func (p *Pool) Isolation() Isolation { return p.opts.MinIsolation }
 
-// Run runs one job in a worker of its own, waiting for one if all are busy; the
-// job's limit of time counts from when it has one. Whatever the program does to
-// its worker, there is a result. An error is nothing that the program is guilty
-// of: ctx was done before it began, the pool is closed, the job can't be sent,
-// no worker can be started.
+// Run runs one job in a worker of its own, waiting for one if all are busy, as
+// long as those who came before; the job's limit of time counts from when it has
+// one. Whatever the program does to its worker, there is a result. An error is
+// nothing that the program is guilty of: ctx was done before it began, the pool
+// is closed, the job can't be sent, no worker can be started ([ErrCannotStart] if
+// it wasn't even tried, as several have failed).
 //
 // The methods of host are called on the calling goroutine, and not after Run has
 // returned. If ctx is done during the run, the result is a failure of kind
@@ -113,7 +118,7 @@ func (p *Pool) Isolation() Isolation { return p.opts.MinIsolation }
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	for {
 		res, err := p.try(ctx, job, host)
-		if !errors.Is(err, errLeftover) { // which no new worker has
+		if !errors.Is(err, errLeftover) && !errors.Is(err, errStale) { // of which no new worker has either
 			return res, err
 		}
 	}
@@ -124,7 +129,7 @@ func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*eng
 	if err := p.enter(ctx); err != nil {
 		return nil, err
 	}
-	w, err := p.take(ctx)
+	w, err := p.take(ctx, job)
 	if err != nil {
 		p.leave()
 		return nil, err
@@ -132,6 +137,9 @@ func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*eng
 	reusable := false // and stays so if host panics
 	defer func() { p.give(w, reusable) }()
 	res, reusable, err := w.do(ctx, job, host)
+	if w.spoke {
+		p.starter.worked()
+	}
 	return res, err
 }
 
@@ -159,16 +167,18 @@ func (p *Pool) enter(ctx context.Context) error {
 func (p *Pool) leave() { <-p.slots }
 
 // take returns an idle worker, or a new one. The caller has a slot.
-func (p *Pool) take(ctx context.Context) (*worker, error) {
+func (p *Pool) take(ctx context.Context, job *engine.Job) (*worker, error) {
 	for {
-		w := p.unpark()
+		w := p.unpark(job)
 		if w == nil {
-			return newWorker(ctx, &p.opts)
+			return p.starter.worker(ctx)
 		}
 		if w.child.idle() {
 			return w, nil
 		}
-		w.retire()
+		if w.retire(); !w.spoke {
+			p.starter.failed(w.ended())
+		}
 	}
 }
 
@@ -200,7 +210,7 @@ func (p *Pool) warm() {
 	if !needed {
 		return
 	}
-	if w, err := newWorker(context.Background(), &p.opts); err == nil {
+	if w, err := p.starter.worker(context.Background()); err == nil {
 		p.park(w)
 	}
 }
@@ -215,16 +225,16 @@ func (p *Pool) park(w *worker) {
 	}
 }
 
-// unpark returns the worker that was used last, or nil.
-func (p *Pool) unpark() *worker {
+// unpark returns the idle worker that a job should have, or nil.
+func (p *Pool) unpark(job *engine.Job) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.idle) - 1
-	if n < 0 {
+	i := p.choose(job)
+	if i < 0 {
 		return nil
 	}
-	w := p.idle[n].worker
-	p.idle = p.idle[:n]
+	w := p.idle[i].worker
+	p.idle = slices.Delete(p.idle, i, i+1)
 	return w
 }
 
@@ -260,9 +270,10 @@ func (p *Pool) Close() error {
 		}
 		p.sweep.Stop()
 		p.trims.Wait()
-		for w := p.unpark(); w != nil; w = p.unpark() {
+		for _, w := range p.idle {
 			w.retire()
 		}
+		p.idle = nil
 	})
 	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -210,6 +213,11 @@ func TestLies(t *testing.T) {
 		"raw-two-reports":  broke + "a second report",
 		"raw-unknown-kind": broke + "frame '?' is not due",
 		"raw-host-kind":    broke + "frame 'V' is not due",
+		"raw-early-end":    broke + "a good end of a program that was not allowed",
+		"raw-odd-failure":  broke + `a failure of kind "approved"`,
+		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,
+		"raw-other-case":   broke + `frame 'C': the key "ID" is unknown`,
+		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",
 		"raw-not-json":     broke + "frame 'E': unexpected end of JSON input",
 		"raw-huge":         broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
 		"raw-garbage":      broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
@@ -428,6 +436,257 @@ func TestOptions(t *testing.T) {
 	} {
 		if _, err := NewPool(tt.o); err == nil || err.Error() != tt.want {
 			t.Errorf("%+v: %v", tt.o, err)
+		}
+	}
+}
+
+// TestFlood has a worker call on and on when its caller has gone.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &host{answer: func(c engine.Call, _ func(engine.Reply)) {
+		if c.ID == 5 {
+			cancel()
+		}
+	}}
+	res, err := p.Run(ctx, job("raw-flood"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped {
+		t.Errorf("%+v, %v", res, err)
+	}
+	mustEcho(t, p, "next")
+}
+
+// TestUnread has a worker that doesn't read: no handler waits for it, and what
+// waits is limited.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1, Memory: 64 << 20})
+	big, _ := json.Marshal(strings.Repeat("x", 8<<20))
+	var wg sync.WaitGroup
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		wg.Go(func() { reply(engine.Reply{Value: big}) })
+	}}
+	res, err := p.Run(t.Context(), job("raw-deaf"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Memory || !strings.Contains(res.Failure.Message, "results of tools waited") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	wg.Wait()
+	mustEcho(t, p, "next")
+}
+
+// TestUsedUp makes sure that a program finds the whole of its memory, whatever
+// ran before.
+func TestUsedUp(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
+	for range 10 {
+		res, err := p.Run(t.Context(), job("swell:70"), &host{})
+		if err != nil || string(res.Value) != `"70"` {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	mustEcho(t, p, "in a fresh worker")
+	if runs := p.idle[0].runs; runs != 1 {
+		t.Errorf("%d runs in a worker that has grown", runs)
+	}
+	for range 100 {
+		res, err := p.Run(t.Context(), job("swell:1"), &host{})
+		if err != nil || string(res.Value) != `"1"` {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	if runs := p.idle[0].runs; runs < 50 {
+		t.Errorf("%d runs in a worker that has not grown", runs)
+	}
+}
+
+// TestFIFO makes sure that who has waited longest is next.
+func TestFIFO(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	var order []int
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	wg.Go(func() {
+		h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+			go func() { <-start; reply(engine.Reply{}) }()
+		}}
+		_, _ = p.Run(t.Context(), job("call"), h)
+	})
+	waitFor(t, func() bool { return len(p.slots) == 1 })
+	for i := range 20 {
+		arrived := make(chan struct{})
+		wg.Go(func() {
+			close(arrived)
+			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+				order = append(order, i) // one at a time
+				reply(engine.Reply{})
+			}}
+			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+				t.Error(err)
+			}
+		})
+		<-arrived
+		time.Sleep(5 * time.Millisecond) // it can't be seen in the queue
+	}
+	close(start)
+	wg.Wait()
+	if !slices.IsSorted(order) || len(order) != 20 {
+		t.Error(order)
+	}
+}
+
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("it never happened")
+		}
+	}
+}
+
+// TestHostile has some callers kill worker after worker. The others go on.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 2, Memory: 64 << 20})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				res, err := p.Run(ctx, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &host{})
+				if err == nil && res.Failure == nil || err != nil && ctx.Err() == nil {
+					t.Error(res, err)
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		mustEcho(t, p, itoa(i))
+	}
+	cancel()
+	wg.Wait()
+	mustEcho(t, p, "after all")
+}
+
+// TestBackOff has workers that can't start any more.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 2})
+	good := p.starter.start
+	var tries atomic.Int32
+	p.starter.start = func(context.Context) (*worker, error) {
+		tries.Add(1)
+		return nil, errors.New("start worker: no luck")
+	}
+	p.idle[0].end()
+	<-p.idle[0].exited
+	for i := range patience {
+		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); message(err) != "start worker: no luck" && i == 0 {
+			t.Error(err)
+		}
+	}
+	n := tries.Load()
+	for range 50 {
+		_, err := p.Run(t.Context(), job("echo:x"), &host{})
+		if !errors.Is(err, ErrCannotStart) && message(err) != "start worker: no luck" {
+			t.Error(err)
+		}
+	}
+	if more := tries.Load() - n; more > 25 {
+		t.Errorf("%d tries in 50 runs", more)
+	}
+	p.starter.mu.Lock()
+	p.starter.start, p.starter.next = good, time.Time{}
+	p.starter.mu.Unlock()
+	mustEcho(t, p, "again")
+	if p.starter.failures != 0 {
+		t.Error("the failures are not forgotten")
+	}
+}
+
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	var s starter
+	last := time.Duration(0)
+	for range 100 {
+		s.failed(errors.New("no"))
+		if d := s.interval(); d < last || d > lastInterval {
+			t.Fatalf("%v after %v", d, last)
+		} else {
+			last = d
+		}
+	}
+	if last != lastInterval {
+		t.Error(last)
+	}
+}
+
+func TestBootAndDie(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	p.unpark(&engine.Job{}).retire()
+	for range patience { // ready, and dead before its first run
+		w, err := newWorker(t.Context(), &p.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.end()
+		<-w.exited
+		p.mu.Lock()
+		p.idle = append(p.idle, idler{w, time.Now()})
+		p.mu.Unlock()
+	}
+	_, err := p.Run(t.Context(), job("echo:x"), &host{})
+	if !errors.Is(err, ErrCannotStart) || !strings.Contains(err.Error(), "it ended with signal: killed") {
+		t.Error(err)
+	}
+	p.starter.mu.Lock()
+	p.starter.next = time.Time{}
+	p.starter.mu.Unlock()
+	mustEcho(t, p, "later")
+}
+
+// TestDiagnosis looks at the ways in which workers have been seen to die.
+func TestDiagnosis(t *testing.T) {
+	t.Parallel()
+	status := func(command string) *os.ProcessState {
+		cmd := exec.Command("/bin/sh", "-c", command)
+		_ = cmd.Run()
+		if cmd.ProcessState == nil {
+			t.Skip("there is no shell")
+		}
+		return cmd.ProcessState
+	}
+	two, race := status("exit 2"), status("exit 66")
+	for _, tt := range []struct {
+		log   string
+		state *os.ProcessState
+		kind  string
+		want  string
+	}{
+		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.Crashed, stackOverflow().Message},
+		{"fatal error: runtime: out of memory", two, engine.Memory, ""},
+		{"fatal error: runtime: cannot map pages in arena address space", two, engine.Memory, ""},
+		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two, engine.Memory, ""},
+		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.Memory, ""},
+		{"", two, engine.Memory, ""},
+		{"", status("kill -SEGV $$"), engine.Memory, ""},
+		{"", status("kill -BUS $$"), engine.Memory, ""},
+		{"", status("kill -KILL $$"), engine.Memory, ""},
+		{"ThreadSanitizer: CHECK failed", race, engine.Memory, ""},
+		{"", race, engine.Memory, ""},
+		{"panic: no more\n\ngoroutine 7", two, engine.Crashed, "the process that ran the program died: panic: no more"},
+		{"fatal error: concurrent map writes", two, engine.Crashed, "the process that ran the program died: fatal error: concurrent map writes"},
+		{"writ worker: frame 'T' is odd", status("exit 125"), engine.Crashed, "the process that ran the program died: writ worker: frame 'T' is odd"},
+		{"", status("exit 7"), engine.Crashed, "the process that ran the program died: exit status 7"},
+		{"", status("kill -SYS $$"), engine.Crashed, "the process that ran the program died: it made a system call that workers may not make"},
+	} {
+		f := diagnose(tt.log, tt.state)
+		if f.Kind != tt.kind || tt.want != "" && f.Message != tt.want {
+			t.Errorf("%q, %v: %s: %s", tt.log, tt.state, f.Kind, f.Message)
 		}
 	}
 }

@@ -31,10 +31,18 @@ func TestMain(m *testing.M) {
 		playParent()
 	case "deleted":
 		playDeleted()
+	case "replaced":
+		playReplaced()
 	case "leaks":
 		playLeaks()
 	case "isolated":
 		playIsolated()
+	case "bombs":
+		playBombs()
+	case "malice":
+		playMalice()
+	case "forger":
+		playForger()
 	}
 }
 
@@ -112,6 +120,20 @@ func playDeleted() {
 	path, err := os.Executable()
 	check(err)
 	check(os.Remove(path))
+	playOn()
+}
+
+// playReplaced has another program in the place of its own executable.
+func playReplaced() {
+	path, err := os.Executable()
+	check(err)
+	check(os.WriteFile(path+".new", []byte("#!/bin/sh\nexit 3\n"), 0o755))
+	check(os.Rename(path+".new", path))
+	playOn()
+}
+
+// playOn runs programs in worker after worker.
+func playOn() {
 	p, err := NewPool(Options{Kind: fakes})
 	check(err)
 	for range 3 {
@@ -129,13 +151,18 @@ func playDeleted() {
 	check(p.Close())
 }
 
-func TestDeletedExecutable(t *testing.T) {
+func TestExecutableIsGone(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "copy")
-	copyFile(t, path)
-	cmd, log := play(t, path, "deleted")
-	if err := cmd.Run(); err != nil {
-		t.Error(err, log)
+	for _, how := range []string{"deleted", "replaced"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "copy")
+			copyFile(t, path)
+			cmd, log := play(t, path, how)
+			if err := cmd.Run(); err != nil {
+				t.Error(err, log)
+			}
+		})
 	}
 }
 
@@ -197,6 +224,89 @@ func count(dir string) int {
 	entries, err := os.ReadDir(dir)
 	check(err)
 	return len(entries)
+}
+
+// playBombs has programs exhaust the memory of workers, and looks at what that
+// costs this process.
+func playBombs() {
+	p, err := NewPool(Options{Kind: fakes, Max: 2, Memory: 64 << 20})
+	check(err)
+	bomb := func() {
+		var wg sync.WaitGroup
+		for _, source := range []string{"grow", "allocate", "recurse"} {
+			wg.Go(func() {
+				res, err := p.Run(context.Background(), job(source), &host{})
+				check(err)
+				if res.Failure == nil {
+					check(errors.New(source + " ended well"))
+				}
+			})
+		}
+		wg.Wait()
+	}
+	bomb()
+	before := peak()
+	for range 8 {
+		bomb()
+	}
+	check(p.Close())
+	if grown := peak() - before; grown > 20<<20 {
+		check(fmt.Errorf("the host has grown by %d bytes", grown))
+	}
+}
+
+// peak is how much memory this process has had resident at most, in bytes.
+func peak() int {
+	status, err := os.ReadFile("/proc/self/status")
+	check(err)
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kb := 0
+	_, err = fmt.Sscan(rest, &kb)
+	check(err)
+	return kb << 10
+}
+
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	cmd, log := play(t, "/proc/self/exe", "bombs")
+	if err := cmd.Run(); err != nil {
+		t.Error(err, log)
+	}
+}
+
+// playForger starts a worker on a socket that another process, its own parent,
+// has made.
+func playForger() {
+	alive, _, err := os.Pipe()
+	check(err)
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{marker + fakes}, Env: []string{tokenEnv + "=x"},
+		ExtraFiles: []*os.File{os.NewFile(linkFD, "socket"), alive},
+	}
+	out, _ := cmd.CombinedOutput()
+	fmt.Fprintf(os.Stderr, "%d: %s", cmd.ProcessState.ExitCode(), out)
+}
+
+func TestForeignSocket(t *testing.T) {
+	t.Parallel()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, ours := os.NewFile(uintptr(pair[0]), "theirs"), os.NewFile(uintptr(pair[1]), "ours")
+	defer theirs.Close()
+	defer ours.Close()
+	if err := newFrameWriter(ours).send(kindHello, 0, hello{Token: "x", Memory: 1 << 26}); err != nil {
+		t.Fatal(err)
+	}
+	cmd, log := play(t, "/proc/self/exe", "forger")
+	cmd.ExtraFiles = []*os.File{theirs}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); !strings.HasPrefix(got, "125: ") || !strings.Contains(got, "not from the parent process") {
+		t.Error(got)
+	}
 }
 
 func TestLeaks(t *testing.T) {

@@ -21,6 +21,18 @@ const (
 	// console, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
+	// sourceGrowth is what each byte of the source may add to the report.
+	sourceGrowth = 256
+	// turnSize is what a turn of a session takes.
+	turnSize = 64
+	// spare is what any frame may need besides.
+	spare = 128 << 10
+	// maxFindings is how many things a report may tell besides two for each byte
+	// of the source, and maxFrames how long a stack may be.
+	maxFindings, maxFrames = 256, 1000
+	// lateCalls is how many calls a program may make before it learns that it
+	// was stopped.
+	lateCalls = 1000
 )
 
 // errLeftover says that a worker, though it had sent its result, has gone on to
@@ -34,8 +46,11 @@ type run struct {
 	job    *engine.Job
 	host   engine.Host
 	calls  int  // made so far
+	late   int  // of them, after the caller had gone
 	judged bool // whether report has come
 	passed bool // whether the verdict was yes
+	last   bool // whether the worker has said that this was its last run
+	gone   atomic.Bool
 	over   atomic.Bool
 }
 
@@ -44,8 +59,8 @@ type run struct {
 // that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
-	w.in.limit = frameLimit + outputGrowth*max(0, job.Limits.Output)
 	r := &run{w: w, id: w.runs, job: job, host: host}
+	w.in.limit = r.limit
 	deadline := r.deadline()
 	unwatch := context.AfterFunc(ctx, r.stop)
 	res, err = r.talk()
@@ -61,7 +76,36 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	case err != nil:
 		return &engine.Result{Failure: r.failure(err)}, false, nil
 	}
-	return res, r.end() && kept && w.in.silent() && harmless(res.Failure), nil
+	if s := job.Session; s != nil {
+		w.remember(s, res.Failure)
+	}
+	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
+	if res.Failure != nil && res.Failure.Kind == engine.Stale {
+		return nil, reusable, errStale
+	}
+	return res, reusable, nil
+}
+
+// limit is how long the body of a frame may be.
+func (r *run) limit(k kind) int {
+	output := r.job.Limits.Output
+	switch {
+	case k == kindReport:
+		return min(frameLimit, spare+sourceGrowth*len(r.job.Source))
+	case output <= 0:
+		return frameLimit
+	case k == kindCall: // both arguments
+		return spare + 2*output
+	}
+	return spare + outputGrowth*output + turnSize*r.turns()
+}
+
+// turns is how many turns a result may tell of.
+func (r *run) turns() int {
+	if r.job.Session == nil {
+		return 0
+	}
+	return engine.MaxTurns + 1
 }
 
 // deadline starts the timer that ends a run which doesn't end itself.
@@ -69,26 +113,26 @@ func (r *run) deadline() *time.Timer {
 	if r.job.Limits.Time <= 0 {
 		return nil
 	}
-	return time.AfterFunc(r.job.Limits.Time+lateness, func() { r.w.kill(errOvertime) })
+	limit := r.job.Limits.Time * time.Duration(r.w.programs(r.job))
+	return time.AfterFunc(limit+lateness, func() { r.w.kill(errOvertime) })
 }
 
 // stop asks the run to end, as the caller has gone, and soon sees to it. The
 // worker isn't used again.
 func (r *run) stop() {
+	r.gone.Store(true)
 	time.AfterFunc(stopping, func() { r.w.kill(errStopped) })
 	_ = r.w.out.send(kindStop, r.id, nil)
 	r.w.nudge()
 }
 
-// end makes late replies be dropped. A reply that is being written at this moment
-// makes the worker useless: nobody knows how long the rest would take.
+// end makes late replies be dropped. What has not been read by now makes the
+// worker useless: nobody knows how long that would take.
 func (r *run) end() bool {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
 	r.over.Store(true)
-	if !r.w.out.TryLock() {
-		return false
-	}
-	r.w.out.Unlock()
-	return true
+	return r.w.box.empty()
 }
 
 // talk sends the job and answers what the worker says until it sends a result.
@@ -101,6 +145,7 @@ func (r *run) talk() (*engine.Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.w.spoke = true
 		if f.run < r.id && r.id > 1 && !r.judged {
 			return nil, errLeftover
 		}
@@ -112,7 +157,8 @@ func (r *run) talk() (*engine.Result, error) {
 			err = r.report(f)
 		case kindCall:
 			err = r.call(f)
-		case kindResult:
+		case kindResult, kindLast:
+			r.last = f.kind == kindLast
 			return r.result(f)
 		default:
 			err = fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
@@ -134,9 +180,7 @@ func (r *run) send() error {
 		}
 		r.w.tools = r.job.Tools
 	}
-	job := *r.job
-	job.Tools = nil
-	if err := out.add(kindRun, r.id, &job); err != nil {
+	if err := out.add(kindRun, r.id, r.w.outgoing(r.job)); err != nil {
 		return err
 	}
 	return out.flush()
@@ -154,7 +198,7 @@ func (r *run) report(f frame) error {
 		return fmt.Errorf("%w: a second report", errBreach)
 	}
 	var rep engine.Report
-	if err := decode(f, &rep); err != nil {
+	if err := f.distrust(&rep, maxFindings+2*len(r.job.Source)); err != nil {
 		return err
 	}
 	for _, s := range rep.Sites {
@@ -170,7 +214,7 @@ func (r *run) report(f frame) error {
 // call passes on a tool call.
 func (r *run) call(f frame) error {
 	var c engine.Call
-	if err := decode(f, &c); err != nil {
+	if err := f.distrust(&c, 0); err != nil {
 		return err
 	}
 	switch {
@@ -182,8 +226,24 @@ func (r *run) call(f frame) error {
 		return fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
 	}
 	r.calls++
+	if err := r.fits("argument", max(len(c.Args), len(c.More))); err != nil {
+		return err
+	}
+	if r.gone.Load() {
+		return r.ignore()
+	}
 	r.host.Call(c, r.answer(c))
 	return nil
+}
+
+// ignore drops a call that comes after the caller has gone. A worker that goes on
+// and on has not heard that, or won't.
+func (r *run) ignore() error {
+	if r.late++; r.late <= lateCalls {
+		return nil
+	}
+	r.w.kill(errStopped)
+	return errStopped
 }
 
 // answer returns the function that answers a call, once. It may run on any
@@ -210,29 +270,50 @@ func (r *run) reply(id int, a engine.Reply) error {
 	if r.over.Load() {
 		return nil
 	}
-	if err := out.add(kindReply, r.id, reply{id, a}); err != nil {
+	if err := out.add(kindReply, r.id, &reply{id, a}); err != nil {
 		return err
 	}
-	_ = out.flush()
+	if err := out.flush(); errors.Is(err, errUnread) {
+		r.w.kill(err)
+	}
 	return nil
 }
 
 // result takes the end of the run.
 func (r *run) result(f frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := decode(f, &res); err != nil {
+	if err := f.distrust(&res, maxFrames+r.turns()); err != nil {
 		return nil, err
 	}
-	if res == nil {
+	switch {
+	case res == nil:
 		return nil, fmt.Errorf("%w: no result", errBreach)
+	case res.Failure == nil && !r.passed:
+		return nil, fmt.Errorf("%w: a good end of a program that was not allowed", errBreach)
+	case res.Failure != nil && !kinds[res.Failure.Kind]:
+		return nil, fmt.Errorf("%w: a failure of kind %.50q", errBreach, res.Failure.Kind)
+	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
+		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
+	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
+		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
+	}
+	if err := r.fits("value", len(res.Value)); err != nil {
+		return nil, err
 	}
 	return res, nil
 }
 
-// decode reads a body that a worker wrote. One that can't be read is a breach.
-func decode(f frame, v any) error {
-	if err := f.decode(v); err != nil {
-		return fmt.Errorf("%w: %w", errBreach, err)
+// kinds are the failures that an engine reports.
+var kinds = map[string]bool{
+	engine.Syntax: true, engine.Refused: true, engine.Thrown: true, engine.Timeout: true, engine.Stopped: true,
+	engine.Deadlock: true, engine.TooLarge: true, engine.BadValue: true, engine.Memory: true, engine.Crashed: true,
+	engine.ComputeLimit: true, engine.WaitLimit: true, engine.Diverged: true, engine.Stale: true,
+}
+
+// fits makes sure that a value is as short as the engine would have made it.
+func (r *run) fits(what string, size int) error {
+	if limit := r.job.Limits.Output; limit > 0 && size > limit {
+		return fmt.Errorf("%w: %s of %d bytes is over the limit of %d", errBreach, what, size, limit)
 	}
 	return nil
 }
@@ -243,10 +324,10 @@ func harmless(f *engine.Failure) bool {
 		return true
 	}
 	switch f.Kind {
-	case engine.Timeout, engine.Stopped, engine.Memory, engine.TooLarge, engine.Crashed:
-		return false
+	case engine.Syntax, engine.Refused, engine.Thrown, engine.Deadlock, engine.BadValue, engine.Diverged, engine.Stale:
+		return true
 	}
-	return true
+	return false
 }
 
 // failure says why a run has no result.
@@ -260,6 +341,8 @@ func (r *run) failure(err error) *engine.Failure {
 		return overtime(r.job.Limits.Time)
 	case errors.Is(cause, errStopped):
 		return stopped()
+	case errors.Is(cause, errUnread):
+		return unread(cause)
 	case errors.Is(cause, errBreach):
 		return &engine.Failure{Kind: engine.Crashed, Message: cause.Error()}
 	default:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -24,6 +25,8 @@ type server struct {
 	tools []engine.Binding
 	alone func(bool) // tells the link how to wait
 	done  chan error
+
+	growth *growth // nil where nobody counts
 
 	mu  sync.Mutex
 	cur *call // the run in progress, or nil
@@ -138,7 +141,38 @@ func (s *server) execute(run uint32, job *engine.Job) (passed bool, err error) {
 	res := s.run(c.ctx, job, c)
 	s.begin(nil)
 	passed = c.over()
-	return passed, s.out.send(kindResult, run, res)
+	end := kindResult
+	if s.growth.exceeded() {
+		end = kindLast
+	}
+	return passed, s.out.send(end, run, fitting(res))
+}
+
+// longest is how much of a failure's words is sent. A program may throw an error
+// of any length, and nobody reads on for so long.
+const longest = 4 << 10
+
+// fitting makes a result fit the host's limits. Of a tool's error, the host has
+// the whole.
+func fitting(res *engine.Result) *engine.Result {
+	if res == nil || res.Failure == nil {
+		return res
+	}
+	f := *res.Failure
+	f.Message, f.Hint = cut(f.Message), cut(f.Hint)
+	if t := f.Tool; t != nil {
+		f.Tool = &engine.ToolError{Tool: cut(t.Tool), Kind: cut(t.Kind), Message: cut(t.Message)}
+	}
+	short := *res
+	short.Failure = &f
+	return &short
+}
+
+func cut(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
 }
 
 // begin makes c the run in progress, or nil none.

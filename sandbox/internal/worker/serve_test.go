@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -117,8 +118,8 @@ func TestServeNonsense(t *testing.T) {
 		want string
 	}{
 		{kindHello, hello{}, "frame 'H' from the host is not due"},
-		{kindRun, "no job", "frame 'R': json: cannot unmarshal string into Go value of type engine.Job"},
-		{kindTools, 1, "frame 'T': json: cannot unmarshal number into Go value of type []engine.Binding"},
+		{kindRun, "no job", `frame 'R': unexpected "\"" at byte 0`},
+		{kindTools, 1, `frame 'T': unexpected "1" at byte 0`},
 	} {
 		v := serve(t)
 		v.send(tt.kind, 1, tt.body)
@@ -160,4 +161,58 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// FuzzServe is a host that sends anything. The worker must end, or go on.
+func FuzzServe(f *testing.F) {
+	frames := func(add func(*frameWriter)) []byte {
+		var wire strings.Builder
+		add(newFrameWriter(&wire))
+		return []byte(wire.String())
+	}
+	f.Add(frames(func(w *frameWriter) {
+		_ = w.send(kindTools, 1, tool)
+		_ = w.send(kindRun, 1, job("call"))
+		_ = w.send(kindVerdict, 1, true)
+		_ = w.send(kindReply, 1, &reply{ID: 1, Reply: engine.Reply{Value: json.RawMessage(`{"a":1}`)}})
+		_ = w.send(kindRun, 2, job("echo:x"))
+		_ = w.send(kindStop, 2, nil)
+		_ = w.send(kindVerdict, 2, false)
+	}))
+	f.Add(frames(func(w *frameWriter) { _ = w.send(kindHello, 0, hello{}) }))
+	f.Add(frames(func(w *frameWriter) { _ = w.send(kindRun, 1, job("wait")); _ = w.send(kindVerdict, 1, true) }))
+	f.Add([]byte("\x00\x00\x00\x02R\x00\x00\x00\x01{}\x00\x00\x00\x01V\x00\x00\x00\x011"))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		s := newServer(struct {
+			io.Reader
+			io.Writer
+		}{strings.NewReader(string(wire)), io.Discard}, tame)
+		if err := s.serve(); err != nil && err.Error() == "" {
+			t.Error("an error without words")
+		}
+	})
+}
+
+// tame is an engine that calls once, and waits for nothing that may not come.
+func tame(ctx context.Context, j *engine.Job, h engine.Host) *engine.Result {
+	if !h.Report(engine.Report{})() {
+		return &engine.Result{}
+	}
+	for i := range len(j.Tools) {
+		h.Call(engine.Call{ID: i + 1, Tool: i, Args: json.RawMessage("{}")}, func(engine.Reply) {})
+	}
+	return value(j.Source)
+}
+
+// TestFitting makes sure that no failure is too long for the host.
+func TestFitting(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\x00", 1<<20)
+	res := fitting(&engine.Result{Value: json.RawMessage("1"), Failure: &engine.Failure{
+		Message: long, Hint: long, Tool: &engine.ToolError{Tool: long, Kind: long, Message: long, Data: json.RawMessage(`"x"`)},
+	}})
+	text, err := json.Marshal(res)
+	if err != nil || len(text) > spare || string(res.Value) != "1" {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
 }

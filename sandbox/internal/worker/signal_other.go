@@ -6,3 +6,7 @@ import "os"
 
 // signaled says whether a signal ended the process: there are none.
 func signaled(*os.ProcessState) bool { return false }
+
+// forbidden says whether the system ended the process for what it called: no
+// calls are forbidden.
+func forbidden(*os.ProcessState) bool { return false }

@@ -12,3 +12,9 @@ func signaled(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()
 }
+
+// forbidden says whether the system ended the process for a call that it made.
+func forbidden(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGSYS
+}

@@ -26,12 +26,6 @@ type child struct {
 	reaped bool // its number may be another's now
 }
 
-// link is the host's end of the connection.
-type link interface {
-	io.ReadWriteCloser
-	SetReadDeadline(time.Time) error
-}
-
 // command returns the command of a worker, which has yet to get its descriptors.
 func command(o *Options, token string) (*exec.Cmd, error) {
 	path, args, err := executable(o)
@@ -113,7 +107,7 @@ func (c *child) reap(stderr *os.File) {
 	_ = stderr.SetReadDeadline(time.Now().Add(drain))
 	<-copied
 	stderr.Close()
-	_ = c.link.SetReadDeadline(time.Now().Add(drain))
+	c.link.lastWords()
 	for _, k := range c.keep {
 		k.Close()
 	}

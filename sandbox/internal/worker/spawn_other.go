@@ -68,5 +68,9 @@ func (p pipes) Read(b []byte) (int, error)  { return p.out.Read(b) }
 func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
 func (p pipes) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
 
-// SetReadDeadline does nothing on Windows, where pipes have no deadlines.
-func (p pipes) SetReadDeadline(t time.Time) error { return p.out.SetReadDeadline(t) }
+// try implements link. Nobody knows what a pipe takes without waiting.
+func (p pipes) try([]byte) (int, error) { return 0, nil }
+
+// lastWords implements link. It does nothing on Windows, where pipes have no
+// deadlines.
+func (p pipes) lastWords() { _ = p.out.SetReadDeadline(time.Now().Add(drain)) }

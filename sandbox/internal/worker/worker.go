@@ -21,16 +21,26 @@ var (
 	errSilence  = errors.New("the worker was not ready in time")
 )
 
+// maxReady is how many things a worker may say of itself.
+const maxReady = 256
+
+// unreadShare of a worker's memory may wait for it to be read: what is more it
+// couldn't hold.
+const unreadShare = 2
+
 // settling is how long a worker whose connection has broken gets to die.
 const settling = 500 * time.Millisecond
 
 // worker is the host's half of one child. One run at a time uses it.
 type worker struct {
 	*child
-	in    *frameReader
-	out   *frameWriter
-	runs  uint32           // the number of the last run
-	tools []engine.Binding // what the child has been told
+	in       *frameReader
+	out      *frameWriter
+	box      *outbox          // to which out writes
+	runs     uint32           // the number of the last run
+	spoke    bool             // whether it has said anything in a run
+	tools    []engine.Binding // what the child has been told
+	sessions map[string]int   // whose VMs it has, and how many programs they have run
 
 	isolation Isolation // as the child found it before its first run
 
@@ -45,7 +55,8 @@ func newWorker(ctx context.Context, o *Options) (*worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
-	w := &worker{child: c, in: newFrameReader(c.link, keep), out: newFrameWriter(c.link)}
+	w := newHalf(c.link, o)
+	w.child = c
 	late := time.AfterFunc(o.StartTimeout, func() { w.kill(errSilence) })
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { w.kill(errStopped) })()
@@ -57,6 +68,12 @@ func newWorker(ctx context.Context, o *Options) (*worker, error) {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	return w, nil
+}
+
+// newHalf is the half of a worker that knows nothing of its process.
+func newHalf(l link, o *Options) *worker {
+	box := &outbox{link: l, limit: int(o.Memory / unreadShare)}
+	return &worker{in: newFrameReader(l, keep), out: newFrameWriter(box), box: box}
 }
 
 // greet sends hello and takes ready for an answer.
@@ -73,7 +90,7 @@ func (w *worker) greet(h hello) error {
 	}
 	w.log.reset()
 	var r ready
-	err = f.decode(&r)
+	err = f.distrust(&r, maxReady)
 	w.isolation = r.Isolation
 	return err
 }
@@ -87,6 +104,11 @@ func (w *worker) stillborn(ctx context.Context, err error) error {
 	if err := w.killed(); err != nil && !errors.Is(err, errUnused) {
 		return fmt.Errorf("start worker: %w; it wrote: %s", err, w.log.orNothing())
 	}
+	return w.ended()
+}
+
+// ended says how a worker ended that has done nothing.
+func (w *worker) ended() error {
 	return fmt.Errorf("start worker: it ended with %s; it wrote: %s", w.cmd.ProcessState, w.log.orNothing())
 }
 
@@ -100,8 +122,7 @@ func (w *worker) part(err error) {
 	case <-time.After(settling):
 		w.kill(fmt.Errorf("%w: it closed the connection", errBreach))
 	}
-	w.kill(errUnused)
-	<-w.exited
+	w.retire()
 }
 
 // kill ends the worker. The first cause is the one that is told.
@@ -133,4 +154,5 @@ func (t *tail) orNothing() string {
 func (w *worker) retire() {
 	w.kill(errUnused)
 	<-w.exited
+	w.box.writer.Wait()
 }

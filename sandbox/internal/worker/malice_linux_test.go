@@ -1,0 +1,470 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"golang.org/x/sys/unix"
+)
+
+// A malicious worker does what its seed says: some honest steps, then anything
+// but. TestMalice plays ten thousand of them, or a thousand where the race
+// detector slows them down. Most are a goroutine at the other end of a socket, as
+// the host sees no more than that; every fortieth is a process.
+const (
+	maliceEnv  = "WRIT_TEST_MALICE"      // how many sessions
+	seedEnv    = "WRIT_TEST_MALICE_SEED" // of the first one; the others count on
+	liars      = "writ-malice"           // the kind of worker
+	processes  = 40
+	budget     = 20 // calls
+	sessionEnd = 10 * time.Second
+)
+
+func init() { Hook(liars, lieBySeed) }
+
+func lieBySeed(_ context.Context, j *engine.Job, h engine.Host) *engine.Result {
+	seed, err := strconv.ParseUint(j.Source, 10, 64)
+	check(err)
+	c := h.(*call)
+	link := c.s.out.w.(*socket)
+	l := newLiar(seed, c.run, link, os.Stderr)
+	l.act()
+	if l.halfway {
+		_ = unix.Shutdown(linkFD, unix.SHUT_WR)
+	}
+	if l.exit >= 0 {
+		leave(l.exit)
+	}
+	for { // SIGKILL will end it
+		time.Sleep(time.Hour)
+	}
+}
+
+// liar is one malicious session.
+type liar struct {
+	*rand.Rand
+	run     uint32
+	in      *frameReader
+	out     io.Writer
+	log     io.Writer
+	id      int   // of the last call
+	err     error // of the connection
+	exit    int   // the status with which to exit in the end, or -1 to hang
+	halfway bool  // close one half in the end
+}
+
+func newLiar(seed uint64, run uint32, link io.ReadWriter, log io.Writer) *liar {
+	l := &liar{Rand: rand.New(rand.NewPCG(seed, 1)), run: run, in: newFrameReader(link, maxBody), out: link, log: log}
+	l.exit = []int{-1, -1, 0, 1, 2, 7, 66, 125}[l.IntN(8)]
+	l.halfway = l.IntN(6) == 0
+	return l
+}
+
+// act is the whole session.
+func (l *liar) act() {
+	honest := []func(){
+		func() { l.send(kindReport, l.run, engine.Report{}) },
+		l.listen,
+		l.call, l.call, l.listen, l.call,
+		func() { l.send(kindResult, l.run, engine.Result{Value: json.RawMessage("1")}) },
+	}
+	for _, step := range honest[:l.IntN(len(honest)+1)] {
+		step()
+	}
+	for range 1 + l.IntN(3) {
+		if l.err != nil {
+			return
+		}
+		lies[l.IntN(len(lies))](l)
+	}
+}
+
+func (l *liar) write(b []byte) {
+	if l.err == nil {
+		_, l.err = l.out.Write(b)
+	}
+}
+
+func (l *liar) frame(k kind, run uint32, body []byte) []byte {
+	b := make([]byte, headerSize, headerSize+len(body))
+	putHeader(b, len(body), k, run)
+	return append(b, body...)
+}
+
+func (l *liar) send(k kind, run uint32, body any) {
+	text, err := json.Marshal(body)
+	check(err)
+	l.write(l.frame(k, run, text))
+}
+
+func (l *liar) text(k kind, format string, args ...any) {
+	l.write(l.frame(k, l.run, fmt.Appendf(nil, format, args...)))
+}
+
+func (l *liar) listen() {
+	if l.err == nil {
+		_, l.err = l.in.next()
+	}
+}
+
+func (l *liar) call() {
+	l.id++
+	l.send(kindCall, l.run, engine.Call{ID: l.id, Args: json.RawMessage(`{"n":1}`)})
+}
+
+// hostKinds are what only a host sends, or nobody.
+var hostKinds = []kind{kindHello, kindTools, kindRun, kindVerdict, kindReply, kindStop, kindReady, '?', 0}
+
+var filler = bytes.Repeat([]byte("filler "), 1<<13)
+
+// lies are what a malicious worker does.
+var lies = []func(*liar){
+	func(l *liar) {
+		l.write([]byte{0xff, 0xff, 0xff, byte(l.Uint32()), byte(kindResult), 0, 0, 0, byte(l.run)})
+	},
+	func(l *liar) { // as much as may be, announced and not sent
+		b := l.frame(kindCall, l.run, nil)
+		b[1] = 2
+		l.write(append(b, filler[:l.IntN(len(filler))]...))
+	},
+	func(l *liar) {
+		b := make([]byte, l.IntN(1<<12))
+		for i := range b {
+			b[i] = byte(l.Uint32())
+		}
+		l.write(b)
+	},
+	func(l *liar) { // cut off
+		b := l.frame(kindCall, l.run, []byte(`{"id":1,"tool":0,"args":{}}`))
+		l.write(b[:l.IntN(len(b))])
+	},
+	func(l *liar) { // a byte at a time
+		for _, c := range l.frame(kindReport, l.run, []byte(`{}`)) {
+			l.write([]byte{c})
+			time.Sleep(time.Duration(l.IntN(30)) * time.Millisecond)
+		}
+	},
+	func(l *liar) { // bits turned over
+		b := l.frame(kindCall, l.run, fmt.Appendf(nil, `{"id":%d,"tool":0,"args":{"a":[1,"x"]}}`, l.id+1))
+		for range 1 + l.IntN(3) {
+			b[l.IntN(len(b))] ^= 1 << l.IntN(8)
+		}
+		l.write(b)
+	},
+	func(l *liar) {
+		ids := []int{l.id, l.id + 2, 0, -1, 1 << 62, 1}
+		l.send(kindCall, l.run, engine.Call{ID: ids[l.IntN(len(ids))], Args: json.RawMessage("{}")})
+	},
+	func(l *liar) {
+		l.send(kindCall, l.run-1+2*l.Uint32N(2), engine.Call{ID: l.id + 1, Args: json.RawMessage("{}")})
+	},
+	func(l *liar) { l.send(kindResult, l.Uint32(), engine.Result{}) },
+	func(l *liar) {
+		l.send(kindCall, l.run, engine.Call{ID: l.id + 1, Tool: []int{1, -1, 1 << 40}[l.IntN(3)], Args: json.RawMessage("{}")})
+	},
+	func(l *liar) { l.send(kindReport, l.run, engine.Report{}) },
+	func(l *liar) {
+		l.send(kindReport, l.run, engine.Report{Sites: []engine.Site{{Tool: []int{1, -2, 99}[l.IntN(3)]}}})
+	},
+	func(l *liar) { // more sites than the source can have
+		l.text(kindReport, `{"sites":[%s{}]}`, strings.Repeat("{},", 1+l.IntN(20_000)))
+	},
+	func(l *liar) {
+		twice := []string{`"id":%d,"id":1`, `"id":%d,"ID":1`, `"id":%d,"args":{"a":1,"a":2}`, `"id":%d,"args":{"x":[{"b":1,"\u0062":2}]}`, `"id":%d,"more":{},"extra":1`}
+		l.text(kindCall, "{"+twice[l.IntN(len(twice))]+"}", l.id+1)
+	},
+	func(l *liar) {
+		n := 1 << l.IntN(16)
+		l.text(kindCall, `{"id":%d,"args":%s%s}`, l.id+1, strings.Repeat("[", n), strings.Repeat("]", n))
+	},
+	func(l *liar) {
+		numbers := []string{"1e999999", "-" + strings.Repeat("9", 3000), "1." + strings.Repeat("0", 3000), "00", "1e", "0x1"}
+		l.id++
+		l.text(kindCall, `{"id":%d,"args":{"n":%s}}`, l.id, numbers[l.IntN(len(numbers))])
+	},
+	func(l *liar) { l.text(kindCall, `{"id":1e999,"args":{}}`) },
+	func(l *liar) {
+		l.id++
+		l.text(kindCall, `{"id":%d,"args":{"x":"\ud800 \xff","":1}}`, l.id)
+	},
+	func(l *liar) { // noise
+		for range l.IntN(100) {
+			_, _ = l.log.Write(filler)
+		}
+	},
+	func(l *liar) { // on and on
+		for range 100 * l.IntN(30) {
+			l.call()
+		}
+	},
+	func(l *liar) { // it asks for more than it reads
+		for range budget {
+			l.id++
+			l.text(kindCall, `{"id":%d,"args":{"big":1}}`, l.id)
+		}
+		time.Sleep(10 * time.Millisecond)
+	},
+	func(l *liar) {
+		l.send(kindResult, l.run, engine.Result{Failure: &engine.Failure{Kind: []string{"", "approved", engine.Thrown}[l.IntN(3)], Message: string(filler[:l.IntN(1<<12)]), Call: l.IntN(99)}})
+	},
+	func(l *liar) { l.text(kindResult, `{"value":"%s"}`, filler[:l.IntN(1<<14)]) },
+	func(l *liar) {
+		results := []string{"null", "", "{}", "[]", `{"value":1,"stdout":{"bytes":-1},"stderr":{}}`, `{"value":{"a":1,"a":1}}`, `{"failure":{"kind":"thrown","stack":[` + strings.Repeat("{},", 3000) + `{}]}}`}
+		l.text(kindResult, "%s", results[l.IntN(len(results))])
+	},
+	func(l *liar) {
+		l.send(kindResult, l.run, engine.Result{Value: json.RawMessage("1")})
+		l.send(kindResult, l.run, engine.Result{Value: json.RawMessage("2")})
+	},
+	func(l *liar) { l.send(hostKinds[l.IntN(len(hostKinds))], l.run, nil) },
+	func(l *liar) { // nothing, very often
+		l.write(bytes.Repeat(l.frame(kindCall, l.run, nil), 1+l.IntN(1000)))
+	},
+	func(l *liar) { time.Sleep(time.Duration(l.IntN(60)) * time.Millisecond) },
+}
+
+// victim is the host of a malicious session. It ends the run as the sandbox does,
+// at the call that is one too many.
+type victim struct {
+	*distrustful
+	cancel context.CancelFunc
+	served atomic.Int32
+	wg     sync.WaitGroup
+}
+
+func (v *victim) Call(c engine.Call, reply func(engine.Reply)) {
+	if v.calls++; v.reports == 0 || c.ID != v.calls || c.Tool != 0 || !canonical(c.Args) || !canonical(c.More) {
+		v.fail("a forged call", c)
+	}
+	if c.ID > budget {
+		v.cancel()
+		return
+	}
+	v.served.Add(1)
+	value := json.RawMessage("{}")
+	if bytes.Contains(c.Args, []byte("big")) {
+		value = bigReply
+	}
+	v.wg.Go(func() { reply(engine.Reply{Value: value}) })
+}
+
+var bigReply = json.RawMessage(`"` + strings.Repeat("x", 64<<10) + `"`)
+
+// session plays one, and says what is wrong with how it ended.
+func session(seed uint64, pool *Pool, states []*os.ProcessState) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wrong []any
+	v := &victim{distrustful: &distrustful{fail: func(args ...any) { wrong = append(wrong, args...) }}, cancel: cancel}
+	j := job(strconv.FormatUint(seed, 10))
+	j.Limits = engine.Limits{Time: 50 * time.Millisecond, Output: 1 << 12}
+	start := time.Now()
+	var res *engine.Result
+	var err error
+	if seed%processes == 0 {
+		j.Limits.Time *= 2
+		res, err = pool.Run(ctx, j, v)
+	} else {
+		res, err = against(ctx, seed, j, v, states)
+	}
+	took := time.Since(start)
+	answered := make(chan struct{})
+	go func() { v.wg.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-time.After(sessionEnd):
+		wrong = append(wrong, "a handler is stuck")
+	}
+	ends.count(res, err)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		wrong = append(wrong, err)
+	case err != nil:
+	case res.Failure == nil && !canonical(res.Value), res.Failure != nil && !kinds[res.Failure.Kind]:
+		wrong = append(wrong, "no typed outcome", res)
+	}
+	if took > sessionEnd {
+		wrong = append(wrong, "it took", took)
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("seed %d: %v", seed, wrong)
+	}
+	return nil
+}
+
+// tally counts how sessions have ended.
+type tally struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+var ends = tally{seen: map[string]int{}}
+
+func (t *tally) count(res *engine.Result, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case err != nil:
+		t.seen["not begun"]++
+	case res.Failure == nil:
+		t.seen["a value"]++
+	case strings.HasPrefix(res.Failure.Message, errBreach.Error()):
+		t.seen["breach of the protocol"]++
+	default:
+		t.seen[res.Failure.Kind]++
+	}
+}
+
+// against plays a session whose worker is a goroutine.
+func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host, states []*os.ProcessState) (*engine.Result, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "theirs")
+	w := newHalf(newLink(os.NewFile(uintptr(pair[0]), "ours")), &Options{Memory: 1 << 20})
+	state := states[seed%uint64(len(states))]
+	w.child = &child{cmd: &exec.Cmd{ProcessState: state}, reaped: true, link: w.box.link, log: &tail{}, exited: make(chan struct{})}
+	go func() {
+		defer close(w.exited)
+		defer theirs.Close()
+		l := newLiar(seed, 1, theirs, w.log)
+		l.listen() // the tools
+		l.listen() // the job
+		l.act()
+		if l.halfway {
+			raw, _ := theirs.SyscallConn()
+			_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
+		}
+		if l.exit < 0 { // it hangs until it is killed
+			for _, err := theirs.Write(nil); err == nil && !hungUp(theirs); {
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}()
+	res, _, err := w.do(ctx, j, h)
+	w.retire()
+	return res, err
+}
+
+// hungUp says whether the other end has been closed, without reading.
+func hungUp(file *os.File) bool {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := false
+	err = raw.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd)}}
+		_, _ = unix.Poll(p, 0)
+		gone = p[0].Revents&unix.POLLHUP != 0
+	})
+	return err != nil || gone
+}
+
+// playMalice plays all sessions, and looks at what they cost.
+func playMalice() {
+	sessions, seed := 10_000/(1+9*(memoryFactor-1)/3), rand.Uint64N(1<<40)*processes
+	if s := os.Getenv(maliceEnv); s != "" {
+		_, err := fmt.Sscan(s, &sessions)
+		check(err)
+	}
+	if s := os.Getenv(seedEnv); s != "" {
+		_, err := fmt.Sscan(s, &seed)
+		check(err)
+	}
+	fmt.Printf("%d sessions from seed %d\n", sessions, seed)
+	var states []*os.ProcessState
+	for _, how := range []string{"exit 0", "exit 2", "exit 66", "exit 125", "kill -KILL $$", "kill -SEGV $$"} {
+		cmd := exec.Command("/bin/sh", "-c", how)
+		_ = cmd.Run()
+		states = append(states, cmd.ProcessState)
+	}
+	pool, err := NewPool(Options{Kind: liars, Max: 4, Memory: 32 << 20})
+	check(err)
+	check(besiege(seed+1<<50, 200, pool, states)) // what the runtime takes once
+	ends.seen = map[string]int{}
+	debug.FreeOSMemory()
+	files, routines, before := count("/proc/self/fd"), runtime.NumGoroutine(), peak()
+	start := time.Now()
+	check(besiege(seed, sessions, pool, states))
+	grown := peak() - before
+	fmt.Printf("%d sessions in %v; the host has grown by %.1f MB at most\n", sessions, time.Since(start).Round(time.Millisecond), float64(max(0, grown))/1e6)
+	for _, end := range slices.Sorted(maps.Keys(ends.seen)) {
+		fmt.Printf("%6d %s\n", ends.seen[end], end)
+	}
+	if grown > memoryFactor*20<<20 {
+		check(fmt.Errorf("the host has grown by %d bytes", grown))
+	}
+	check(pool.Close())
+	left := func() error {
+		stacks := make([]byte, 1<<16)
+		switch f, r := count("/proc/self/fd"), runtime.NumGoroutine(); {
+		case f > files:
+			return fmt.Errorf("%d descriptors, %d before", f, files)
+		case r > routines:
+			return fmt.Errorf("%d goroutines, %d before\n%s", r, routines, stacks[:runtime.Stack(stacks, true)])
+		}
+		return nil
+	}
+	for range 100 { // timers that end what no longer runs
+		if left() == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	check(left())
+	if _, err := unix.Wait4(-1, nil, syscall.WNOHANG, nil); err != unix.ECHILD {
+		check(errors.New("a child is left"))
+	}
+}
+
+// besiege plays sessions, many at a time.
+func besiege(seed uint64, sessions int, pool *Pool, states []*os.ProcessState) error {
+	const atOnce = 64
+	var next atomic.Uint64
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for range atOnce {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < uint64(sessions); i = next.Add(1) - 1 {
+				if err := session(seed+i, pool, states); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func TestMalice(t *testing.T) {
+	t.Parallel()
+	cmd, log := play(t, "/proc/self/exe", "malice")
+	out, err := cmd.Output()
+	if t.Logf("%s", out); err != nil {
+		t.Error(err, log)
+	}
+}

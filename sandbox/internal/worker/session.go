@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// A worker keeps the VMs of the last sessions that ran in it. The host remembers
+// which these are: the next program of a session goes to the worker that has its
+// VM, if that is idle, and without the session's log.
+
+// errStale says that a worker has forgotten a session.
+var errStale = errors.New("the worker does not have the session")
+
+// holds says whether the worker has the VM that a session goes on in.
+func (w *worker) holds(s *engine.SessionJob) bool {
+	steps, ok := w.sessions[s.Key]
+	return ok && steps == s.Step
+}
+
+// remember notes what the worker has after a run.
+func (w *worker) remember(s *engine.SessionJob, f *engine.Failure) {
+	if w.sessions == nil || len(w.sessions) > engine.MaxSessions {
+		w.sessions = map[string]int{} // it has forgotten some, and we do not know which
+	}
+	switch {
+	case f == nil:
+		w.sessions[s.Key] = s.Step + 1
+	case f.Kind == engine.Syntax, f.Kind == engine.Refused:
+		w.sessions[s.Key] = s.Step
+	default:
+		delete(w.sessions, s.Key)
+	}
+}
+
+// outgoing is a job as it is sent: the worker knows the tools, and perhaps the
+// session.
+func (w *worker) outgoing(job *engine.Job) *engine.Job {
+	out := *job
+	out.Tools = nil
+	if s := job.Session; s != nil && w.holds(s) {
+		out.Session = &engine.SessionJob{Key: s.Key, Step: s.Step}
+	}
+	return &out
+}
+
+// programs is how many programs a job makes the worker run, at most.
+func (w *worker) programs(job *engine.Job) int {
+	if s := job.Session; s != nil && !w.holds(s) {
+		return 1 + len(s.Log)
+	}
+	return 1
+}
+
+// choose returns the place of the idle worker that a job should have: the one
+// with its session, or the one that was used last; -1 if there is none.
+func (p *Pool) choose(job *engine.Job) int {
+	if s := job.Session; s != nil {
+		if i := slices.IndexFunc(p.idle, func(w idler) bool { return w.holds(s) }); i >= 0 {
+			return i
+		}
+	}
+	return len(p.idle) - 1
+}
