@@ -25,6 +25,11 @@ type Outcome struct {
 	// Calls are the tool calls, in the order in which the program made them.
 	Calls []Call
 
+	// Abandoned counts the calls whose handlers were told to stop and had not
+	// returned a fifth of a second later. They are Pending; what they did, or still
+	// do, is unknown.
+	Abandoned int
+
 	// Failure is why the program did not end well; nil if it did.
 	Failure *Failure
 

@@ -47,6 +47,9 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	}
 	for _, c := range h.calls {
 		out.Calls = append(out.Calls, *c)
+		if c.Pending {
+			out.Abandoned++
+		}
 	}
 	if r.Failure != nil {
 		out.Failure = h.failure(r.Failure)
