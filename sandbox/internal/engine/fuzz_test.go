@@ -104,7 +104,7 @@ func TestDecodeLimits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		nest(maxDepth): "", nest(maxDepth + 1): errTooDeep.Error(),
-		`1 2`: "there is text behind the JSON value", `1e999`: "the number 1e999 is out of range", `{"a": }`: "invalid character '}' looking for beginning of value",
+		`1 2`: "invalid character '2' after top-level value", `1e999`: "the number 1e999 is out of range", `{"a": }`: "invalid character '}' looking for beginning of value",
 	} {
 		r := &run{vm: goja.New()}
 		_, err := r.decode(json.RawMessage(text))
