@@ -114,10 +114,10 @@ func fork() error {
 	}
 	if pid == 0 {
 		for {
-			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+			_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 	}
-	unix.RawSyscall6(unix.SYS_WAIT4, pid, 0, unix.WALL, 0, 0, 0)
+	_, _, _ = unix.RawSyscall6(unix.SYS_WAIT4, pid, 0, unix.WALL, 0, 0, 0)
 	return nil
 }
 
