@@ -42,6 +42,10 @@
 // with an [Outcome] soon after the limit, other runs do not notice, and the next
 // one works. LIMITATIONS.md says what is not covered on which system.
 //
+// On Linux the kernel keeps a worker from files, sockets, other processes and
+// whatever else has authority. Each tries all that before its first program:
+// [Sandbox.Isolation] reports the result, and Options.MinIsolation demands one.
+//
 // [NewInProcess] runs them in this process. It stops accidents, not attackers.
 //
 // # Workers

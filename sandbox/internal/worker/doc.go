@@ -14,5 +14,8 @@
 // From top to bottom: pool.go (who runs where), worker.go and run.go (one child,
 // one run, seen from the host), obituary.go (what it died of), spawn*.go (how a
 // child starts and ends), frame.go (what passes between the two), and in the child
-// hook.go, attach*.go, harden*.go (where every wall goes), serve.go and call.go.
+// hook.go, attach*.go, harden*.go (where every wall goes), landlock_linux.go,
+// seccomp_linux.go and calls_linux*.go (the system calls that are left), probe_linux.go
+// (whether the walls hold) and isolation.go (what is told of it), watch.go (where the
+// system caps no memory), serve.go and call.go.
 package worker

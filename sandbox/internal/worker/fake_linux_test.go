@@ -1,6 +1,14 @@
 package worker
 
-import "golang.org/x/sys/unix"
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
 
 // descriptors counts what a worker has open. It can't ask for more about them
 // than whether reading or writing nothing makes sense.
@@ -23,8 +31,18 @@ func actHere(name string) string {
 	switch name {
 	case "break-out":
 		return breakOutEverywhere()
+	case "watched":
+		return string(watched(hold, 32<<20)(context.Background(), nil, nil).Value)
 	case "labour":
 		return labour()
 	}
 	return "unknown " + name
+}
+
+// hold uses no more memory than the system allows.
+func hold(context.Context, *engine.Job, engine.Host) *engine.Result {
+	kept := make([]byte, 64<<20)
+	time.Sleep(5 * time.Second)
+	runtime.KeepAlive(kept)
+	return value(itoa(len(kept)))
 }

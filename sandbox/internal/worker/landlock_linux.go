@@ -69,25 +69,31 @@ func missing(err error) error {
 
 // ruleset makes the set that takes away the most.
 func ruleset() (int, error) {
-	errata, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA)
+	mended := signalsMended()
 	var errno unix.Errno
 	for _, v := range versions {
-		if v.scopes != 0 && int(errata) < 0 || errata&signalErratum == 0 {
+		if !mended {
 			v.scopes &^= unix.LANDLOCK_SCOPE_SIGNAL
 		}
 		var set int
 		if set, errno = v.create(); errno == 0 {
 			return set, nil
 		}
-		if errno != unix.EINVAL && errno != unix.E2BIG {
+		if errno != unix.EINVAL && errno != unix.E2BIG { // an unknown bit, an unknown attribute
 			break
 		}
 	}
 	return 0, fmt.Errorf("landlock_create_ruleset: %w", errno)
 }
 
-// create passes no more of the attributes than the version has, for a longer
-// one is refused.
+// signalsMended asks the kernel for what has been mended in it.
+func signalsMended() bool {
+	errata, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA)
+	return errno == 0 && errata&signalErratum != 0
+}
+
+// create makes a set. Attributes that the kernel doesn't know yet may be passed
+// if they are zero; the last ones aren't needed.
 func (r rights) create() (int, unix.Errno) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.files, Handled_access_net: r.network, Scoped: r.scopes}
 	size := unsafe.Offsetof(attr.Quiet_access_fs)

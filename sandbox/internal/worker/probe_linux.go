@@ -26,8 +26,8 @@ func (i *Isolation) probe(parent int, memory int64) {
 		{"opening a directory", &i.NoFiles, func() error { return open("/", unix.O_RDONLY|unix.O_DIRECTORY) }},
 		{"opening a file to write", &i.NoFiles, func() error { return open("/dev/null", unix.O_WRONLY) }},
 		{"making a file", &i.NoFiles, func() error { return open("/tmp", unix.O_RDWR|unix.O_TMPFILE) }},
-		{"making a unix socket", &i.NoNetwork, func() error { return connect(unix.AF_UNIX) }},
-		{"making an internet socket", &i.NoNetwork, func() error { return connect(unix.AF_INET) }},
+		{"making a unix socket", &i.NoNetwork, func() error { return makeSocket(unix.AF_UNIX) }},
+		{"making an internet socket", &i.NoNetwork, func() error { return makeSocket(unix.AF_INET) }},
 		{"starting a process", &i.NoProcesses, fork},
 		{"starting a program", &i.NoProcesses, execute},
 		{"signalling the parent", &i.NoSignals, func() error { return unix.Kill(parent, 0) }},
@@ -94,7 +94,7 @@ func open(path string, flags int) error {
 	return err
 }
 
-func connect(family int) error {
+func makeSocket(family int) error {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		unix.Close(fd)
@@ -114,10 +114,10 @@ func fork() error {
 	}
 	if pid == 0 {
 		for {
-			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+			_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 	}
-	unix.RawSyscall6(unix.SYS_WAIT4, pid, 0, unix.WALL, 0, 0, 0)
+	_, _, _ = unix.RawSyscall6(unix.SYS_WAIT4, pid, 0, unix.WALL, 0, 0, 0)
 	return nil
 }
 

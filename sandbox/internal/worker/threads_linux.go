@@ -3,7 +3,7 @@ package worker
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,19 +14,20 @@ type threads []int
 
 // openThreads opens them.
 func openThreads() (threads, error) {
-	paths, err := filepath.Glob("/proc/self/task/*/status")
+	const dir = "/proc/self/task/"
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var t threads
-	for _, path := range paths {
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	t := make(threads, 0, len(entries))
+	for _, e := range entries {
+		fd, err := unix.Open(dir+e.Name()+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err == unix.ENOENT {
 			continue // it has ended
 		}
 		if err != nil {
 			t.close()
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("thread %s: %w", e.Name(), err)
 		}
 		t = append(t, fd)
 	}
@@ -41,7 +42,7 @@ func (t threads) close() {
 
 // check makes sure that every thread that hasn't ended has the lines.
 func (t threads) check(lines ...string) error {
-	status := make([]byte, 8<<10)
+	status := make([]byte, 4<<10)
 	for _, fd := range t {
 		n, err := unix.Pread(fd, status, 0)
 		if err == unix.ESRCH {
