@@ -21,8 +21,8 @@ var (
 	errSilence  = errors.New("the worker was not ready in time")
 )
 
-// maxReady is how many things a worker may say of itself.
-const maxReady = 256
+// readyLists is the room for what a worker says of itself.
+const readyLists = 64 << 10
 
 // unreadShare of a worker's memory may wait for it to be read: what is more it
 // couldn't hold.
@@ -82,7 +82,7 @@ func (w *worker) greet(h hello) error {
 		return fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
 	}
 	w.log.reset()
-	return f.distrust(&ready{}, maxReady)
+	return f.distrust(&ready{}, readyLists)
 }
 
 // stillborn ends a worker that didn't become ready, and says why it didn't.
