@@ -156,7 +156,7 @@ func (d *decoder) slice(s *shape, v reflect.Value) error {
 	if err := d.enter('['); err != nil {
 		return err
 	}
-	v.SetZero()
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // an empty list is not nil
 	for n := 0; ; n++ {
 		more, err := d.more(']', n == 0)
 		if err != nil || !more {
