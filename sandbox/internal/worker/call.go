@@ -97,6 +97,13 @@ func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
 	c.listen()
 }
 
+// waits says whether a call has no answer yet.
+func (c *call) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting) > 0
+}
+
 // answered hands a reply to whoever waits for it.
 func (c *call) answered(f frame) error {
 	var r reply

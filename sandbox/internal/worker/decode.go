@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -16,19 +17,19 @@ import (
 // they are. Those are the canonical text, for which see scanner.
 type decoder struct {
 	scanner
-	elements int // how many elements of slices may still come
+	room int // bytes that the elements of lists may still take
 }
 
-// distrusted reads what a worker wrote. Each element of a slice costs the host
-// much more than its sender; so they are limited.
-func distrusted(body []byte, elements int, v any) error {
-	d := decoder{scanner: scanner{in: body, out: make([]byte, 0, len(body))}, elements: elements}
+// distrusted reads what a worker wrote. An element of a list may cost the host much
+// more than its sender, so there is room only for so many bytes of them.
+func distrusted(body []byte, room int, v any) error {
+	d := decoder{scanner: scanner{in: body, out: make([]byte, 0, len(body))}, room: room}
 	return d.decode(v)
 }
 
 // trusted reads what the host wrote.
 func trusted(body []byte, v any) error {
-	d := decoder{scanner: scanner{in: body, out: make([]byte, 0, len(body)), trusting: true}, elements: maxBody}
+	d := decoder{scanner: scanner{in: body, out: make([]byte, 0, len(body)), trusting: true}, room: math.MaxInt}
 	return d.decode(v)
 }
 
@@ -155,14 +156,14 @@ func (d *decoder) slice(s *shape, v reflect.Value) error {
 	if err := d.enter('['); err != nil {
 		return err
 	}
-	v.SetZero()
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // an empty list is not nil
 	for n := 0; ; n++ {
 		more, err := d.more(']', n == 0)
 		if err != nil || !more {
 			return err
 		}
-		if d.elements--; d.elements < 0 {
-			return errors.New("there are more elements than the program has bytes")
+		if d.room -= int(v.Type().Elem().Size()); d.room < 0 {
+			return errors.New("its lists are longer than any program could make them")
 		}
 		if n == v.Cap() {
 			v.Grow(1)

@@ -11,11 +11,13 @@
 // never runs. Where a run ends badly, the child is thrown away and another is
 // warmed; what the caller gets is a typed result all the same.
 //
-// From top to bottom: pool.go (who runs where), worker.go and run.go (one child,
-// one run, seen from the host), obituary.go (what it died of), spawn*.go (how a
-// child starts and ends), frame.go (what passes between the two), and in the child
-// hook.go, attach*.go, harden*.go (where every wall goes), landlock_linux.go,
-// seccomp_linux.go and calls_linux*.go (the system calls that are left), probe_linux.go
-// (whether the walls hold) and isolation.go (what is told of it), watch.go (where the
-// system caps no memory), serve.go and call.go.
+// From top to bottom: pool.go and backoff.go (who runs where), session.go (which
+// worker has whose VM), worker.go and run.go (one child, one run, seen from the
+// host), obituary.go (what it died of), spawn*.go (how a child starts and ends),
+// outbox.go (how it is written to without waiting), frame.go (what passes between
+// the two), decode.go and canonical.go (how that is read, and not believed). In the
+// child: hook.go, attach*.go, harden*.go (where every wall goes), landlock_linux.go,
+// seccomp_linux.go and calls_linux*.go (the system calls that are left),
+// probe_linux.go (whether the walls hold) and isolation.go (what is told of it),
+// watch.go (where the system caps no memory), serve.go, call.go and grown.go.
 package worker

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +12,14 @@ import (
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Kind: Sandbox})
+	members := ""
+	for i := range 300 {
+		members += "a" + itoa(i) + ": 1, "
+	}
 	for _, tt := range []struct{ source, value, kind string }{
 		{"1+1", "2", ""},
+		{"const x = {}; if (!x) await t.f({" + members + strings.Repeat("...x, ", 300) + "}); 3", "3", ""}, // a long report
+		{"throw new Error('x'.repeat(1 << 20))", "", engine.Thrown},
 		{"(await t.f({n: 7})).n + 1", "8", ""},
 		{"(await Promise.all([t.f({n: 1}), t.f({n: 2})])).map(x => x.n)", "[1,2]", ""},
 		{"throw new Error('no')", "", engine.Thrown},
@@ -38,7 +45,7 @@ func TestEngine(t *testing.T) {
 			kind = res.Failure.Kind
 		}
 		if string(res.Value) != tt.value || kind != tt.kind {
-			t.Errorf("%s: %s, %+v", tt.source, res.Value, res.Failure)
+			t.Errorf("%.80s: %s, %+v", tt.source, res.Value, res.Failure)
 		}
 	}
 }

@@ -72,10 +72,10 @@ func (f frame) decode(v any) error {
 	return nil
 }
 
-// distrust reads a body that a worker wrote into v, with so many elements at
-// most in all its lists. One that can't be read is a breach.
-func (f frame) distrust(v any, elements int) error {
-	if err := distrusted(f.body, elements, v); err != nil {
+// distrust reads a body that a worker wrote into v, with so many bytes of memory
+// for its lists. One that can't be read is a breach.
+func (f frame) distrust(v any, room int) error {
+	if err := distrusted(f.body, room, v); err != nil {
 		return fmt.Errorf("%w: frame %q: %w", errBreach, f.kind, err)
 	}
 	return nil

@@ -468,3 +468,27 @@ func TestMalice(t *testing.T) {
 		t.Error(err, log)
 	}
 }
+
+// TestDeafFromTheStart has a worker that never reads, and a job that no buffer of
+// the system takes.
+func TestDeafFromTheStart(t *testing.T) {
+	t.Parallel()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "theirs")
+	defer theirs.Close()
+	w := newHalf(newLink(os.NewFile(uintptr(pair[0]), "ours")), &Options{Memory: 1 << 20})
+	w.child = &child{cmd: &exec.Cmd{}, reaped: true, link: w.box.link, log: &tail{}, exited: make(chan struct{})}
+	close(w.exited)
+	j := job("x")
+	j.Limits.Time = 10 * time.Millisecond
+	j.Inputs = []engine.Input{{Name: "big", JSON: json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)}}
+	start := time.Now()
+	res, reusable, err := w.do(t.Context(), j, &host{})
+	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.Timeout || time.Since(start) > sessionEnd {
+		t.Errorf("after %v: %+v, %v", time.Since(start), res, err)
+	}
+	w.retire()
+}

@@ -246,7 +246,7 @@ func playBombs() {
 	}
 	bomb()
 	before := peak()
-	for range 8 {
+	for range 4 {
 		bomb()
 	}
 	check(p.Close())

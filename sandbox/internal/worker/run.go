@@ -21,15 +21,16 @@ const (
 	// console, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
-	// sourceGrowth is what each byte of the source may add to the report.
+	// sourceGrowth is what each byte of the source may add to the report, as text
+	// and as lists in memory.
 	sourceGrowth = 256
 	// turnSize is what a turn of a session takes.
 	turnSize = 64
 	// spare is what any frame may need besides.
 	spare = 128 << 10
-	// maxFindings is how many things a report may tell besides two for each byte
-	// of the source, and maxFrames how long a stack may be.
-	maxFindings, maxFrames = 256, 1000
+	// reportLists is the room for the lists of a report besides, and resultLists
+	// for those of a result, which is the stack.
+	reportLists, resultLists = 1 << 20, 64 << 10
 	// lateCalls is how many calls a program may make before it learns that it
 	// was stopped.
 	lateCalls = 1000
@@ -198,7 +199,7 @@ func (r *run) report(f frame) error {
 		return fmt.Errorf("%w: a second report", errBreach)
 	}
 	var rep engine.Report
-	if err := f.distrust(&rep, maxFindings+2*len(r.job.Source)); err != nil {
+	if err := f.distrust(&rep, reportLists+sourceGrowth*len(r.job.Source)); err != nil {
 		return err
 	}
 	for _, s := range rep.Sites {
@@ -282,7 +283,7 @@ func (r *run) reply(id int, a engine.Reply) error {
 // result takes the end of the run.
 func (r *run) result(f frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.distrust(&res, maxFrames+r.turns()); err != nil {
+	if err := f.distrust(&res, resultLists+turnSize*r.turns()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -310,9 +311,13 @@ var kinds = map[string]bool{
 	engine.ComputeLimit: true, engine.WaitLimit: true, engine.Diverged: true, engine.Stale: true,
 }
 
+// smallestValue is what any program may hand over, as null and {} are written
+// without a look at the limit.
+const smallestValue = 4
+
 // fits makes sure that a value is as short as the engine would have made it.
 func (r *run) fits(what string, size int) error {
-	if limit := r.job.Limits.Output; limit > 0 && size > limit {
+	if limit := r.job.Limits.Output; limit > 0 && size > max(limit, smallestValue) {
 		return fmt.Errorf("%w: %s of %d bytes is over the limit of %d", errBreach, what, size, limit)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -23,7 +24,7 @@ type server struct {
 	in    *frameReader
 	out   *frameWriter
 	tools []engine.Binding
-	alone func(bool) // tells the link how to wait
+	eager func(bool) // tells the link whether nothing but its reader wants to run
 	done  chan error
 
 	growth *growth // nil where nobody counts
@@ -35,10 +36,10 @@ type server struct {
 func newServer(link io.ReadWriter, run Run) *server {
 	s := &server{
 		run: run, in: newFrameReader(link, maxBody), out: newFrameWriter(link),
-		alone: func(bool) {}, done: make(chan error, 1),
+		eager: func(bool) {}, done: make(chan error, 1),
 	}
-	if l, ok := link.(interface{ alone(bool) }); ok {
-		s.alone = l.alone
+	if l, ok := link.(interface{ eagerly(bool) }); ok {
+		s.eager = l.eagerly
 	}
 	return s
 }
@@ -76,7 +77,7 @@ func (s *server) serve() error {
 // read takes frames until the reading has passed to another goroutine.
 func (s *server) read() {
 	for {
-		s.alone(!s.busy())
+		s.eager(s.quiet())
 		f, err := s.in.next()
 		if err != nil {
 			s.end(err)
@@ -94,7 +95,7 @@ func (s *server) read() {
 
 // step takes one frame of the run that the caller is in, which waits for it.
 func (s *server) step() error {
-	s.alone(true)
+	s.eager(true)
 	f, err := s.in.next()
 	if err != nil {
 		return err
@@ -194,17 +195,26 @@ func (s *server) look() {
 	}
 }
 
-func (s *server) busy() bool {
+// quiet says whether there is nothing to do before the next frame comes: no run is
+// in progress, or one that waits for answers. Whoever has just got one goes first.
+func (s *server) quiet() bool {
+	if s.current() == nil {
+		return true
+	}
+	runtime.Gosched()
+	c := s.current()
+	return c == nil || c.waits()
+}
+
+func (s *server) current() *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cur != nil
+	return s.cur
 }
 
 // deliver passes a frame to the run it is for, unless that is over.
 func (s *server) deliver(f frame) error {
-	s.mu.Lock()
-	c := s.cur
-	s.mu.Unlock()
+	c := s.current()
 	if c == nil || c.run != f.run {
 		return nil
 	}

@@ -21,8 +21,8 @@ var (
 	errSilence  = errors.New("the worker was not ready in time")
 )
 
-// maxReady is how many things a worker may say of itself.
-const maxReady = 256
+// readyLists is the room for what a worker says of itself.
+const readyLists = 64 << 10
 
 // unreadShare of a worker's memory may wait for it to be read: what is more it
 // couldn't hold.
@@ -90,7 +90,7 @@ func (w *worker) greet(h hello) error {
 	}
 	w.log.reset()
 	var r ready
-	err = f.distrust(&r, maxReady)
+	err = f.distrust(&r, readyLists)
 	w.isolation = r.Isolation
 	return err
 }
