@@ -521,6 +521,25 @@ func simulate(t *testing.T, code []unix.SockFilter, number, arch uint32, args [6
 	return 0
 }
 
+// TestVersions makes sure that a kernel that knows a version knows all before it.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	known := false
+	for _, v := range versions {
+		set, errno := v.create()
+		if errno == 0 {
+			unix.Close(set)
+		}
+		if known && errno != 0 {
+			t.Errorf("%+v: %v", v, errno)
+		}
+		known = known || errno == 0
+	}
+	if !known && landlocked() {
+		t.Error("none is known")
+	}
+}
+
 // TestGap makes sure that only what a kernel lacks is forgiven.
 func TestGap(t *testing.T) {
 	t.Parallel()
