@@ -96,7 +96,7 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	o.MinIsolation = w.isolation
 	p := &Pool{opts: o, slots: make(chan struct{}, o.Max), done: make(chan struct{})}
-	p.starter.start = func(ctx context.Context) (*worker, error) { return newWorker(ctx, &o) }
+	p.starter.start = func(ctx context.Context) (*worker, error) { return newWorker(ctx, &p.opts) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
