@@ -34,6 +34,7 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		b.WriteString("The program failed: " + f.String())
 	}
 	writeConsoles(&b, out)
+	writeWarnings(&b, out)
 	switch f := out.Failure; {
 	case f == nil:
 		orphans := r.journal.Accept()
@@ -90,6 +91,19 @@ func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
 		fmt.Fprintf(b, " (%d bytes, of which the first %d were kept)", o.Bytes, len(o.Text))
 	}
 	b.WriteString(":\n" + strings.TrimRight(clip(o.Text), "\n"))
+}
+
+// writeWarnings says what was odd about a program that did not come to a value:
+// that may be why.
+func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
+	if out.Failure == nil && out.Value != nil || len(out.Warnings) == 0 {
+		return
+	}
+	b.WriteString("\n\nWarnings:")
+	for _, w := range out.Warnings {
+		w.Frame = ""
+		b.WriteString("\n" + w.String())
+	}
 }
 
 // clipBytes is how much of a value or of the console the model is shown.

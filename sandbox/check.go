@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -9,45 +11,48 @@ import (
 )
 
 // judge turns what the parse found into the reasons to refuse the program: only
-// what must fail when it runs. The worker reports, and the host judges, by the
-// same code that validates the arguments of real calls.
+// what must fail when it runs, and what the rules forbid. The worker reports, and
+// the host judges, by the same code that validates the arguments of real calls.
 //
 // It happens in this process, and the program decides how much there is to
 // judge. So it ends with the run, and after maxFindings.
 func (h *host) judge(r engine.Report) []Finding {
-	var findings []Finding
-	enough := func() bool { return len(findings) >= maxFindings || h.ctx.Err() != nil }
-	for _, f := range r.Findings {
-		if enough() {
-			break
-		}
-		findings = append(findings, h.finding(Unsupported, f.Message, f.Hint, f.Pos))
-	}
-	for _, name := range r.Undeclared {
-		if enough() {
-			break
-		}
-		findings = append(findings, h.undeclared(name))
-	}
-	for _, name := range r.Constants {
-		if enough() {
-			break
-		}
-		findings = append(findings, h.finding(Unsupported, name.Name+" cannot be assigned to: it is a tool, an input or an earlier constant", "declare a variable of your own", name.Pos))
-	}
-	for _, site := range r.Sites {
-		if enough() {
-			break
-		}
-		findings = append(findings, h.site(site)...)
-	}
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+	j := judgement{host: h}
+	judgeEach(&j, r.Findings, func(f engine.Finding) []Finding {
+		return one(h.finding(Unsupported, f.Message, f.Hint, f.Pos))
 	})
-	return findings
+	judgeEach(&j, r.Undeclared, func(n engine.Name) []Finding { return one(h.undeclared(n)) })
+	judgeEach(&j, r.Early, func(n engine.Name) []Finding { return one(h.early(n)) })
+	judgeEach(&j, r.Constants, func(w engine.Write) []Finding { return one(h.constant(w)) })
+	judgeEach(&j, r.Sites, h.site)
+	judgeEach(&j, r.Forbidden, func(n engine.Name) []Finding { return one(h.forbidden(n)) })
+	judgeEach(&j, h.textual(), one)
+	judgeEach(&j, h.deep(r), one)
+	slices.SortStableFunc(j.findings, inOrder)
+	return j.findings
+}
+
+// judgement is the reasons found so far.
+type judgement struct {
+	host     *host
+	findings []Finding
+}
+
+// judgeEach judges one thing after the other, until it is enough.
+func judgeEach[T any](j *judgement, things []T, judge func(T) []Finding) {
+	for _, thing := range things {
+		if len(j.findings) >= maxFindings || j.host.ctx.Err() != nil {
+			return
+		}
+		j.findings = append(j.findings, judge(thing)...)
+	}
+}
+
+func one(f Finding) []Finding { return []Finding{f} }
+
+// inOrder orders findings as they stand in the source.
+func inOrder(a, b Finding) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
 // maxFindings is how many reasons to refuse a program are given at once. Whoever
@@ -58,6 +63,8 @@ func (h *host) undeclared(name engine.Name) Finding {
 	hint := absent[name.Name]
 	near := schema.Nearest(name.Name, h.names())
 	switch {
+	case name.Name == "tools":
+		hint = h.withoutPrefix(name)
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"
@@ -67,18 +74,59 @@ func (h *host) undeclared(name engine.Name) Finding {
 	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)
 }
 
-// absent says what to use instead of what other engines have.
-var absent = map[string]string{
-	"require":         "there are no modules; the declared tools are globals",
-	"process":         "there is no process; the program sees only its inputs and tools",
-	"fetch":           "there is no network; use the declared tools",
-	"XMLHttpRequest":  "there is no network; use the declared tools",
-	"Buffer":          "there are no buffers; use strings or Uint8Array",
-	"structuredClone": "use JSON.parse(JSON.stringify(value))",
-	"queueMicrotask":  "use Promise.resolve().then(f)",
-	"Intl":            "format numbers and dates by hand",
-	"submit":          "return the value, or end with it as an expression",
-	"eval":            "code cannot be made from text here",
+var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
+
+// withoutPrefix is the hint for tools.orders.list, where tools is nothing.
+func (h *host) withoutPrefix(name engine.Name) string {
+	hint := "the tools are globals"
+	if m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, name.Line)); m != nil {
+		hint += ": write " + m[1]
+	}
+	return hint
+}
+
+// early words a variable that its own initialiser reads.
+func (h *host) early(name engine.Name) Finding {
+	message := name.Name + " is used before it is declared"
+	if name.Assigned {
+		message += fmt.Sprintf(": the variable hides the %s %s", h.what(name.Name), name.Name)
+	}
+	return h.finding(Unsupported, message, "call the variable something else", name.Pos)
+}
+
+// constant words an assignment to what is not the program's own.
+func (h *host) constant(w engine.Write) Finding {
+	message, verb := w.Name, "assigned to"
+	what := h.what(w.Name)
+	if w.Object != "" {
+		message, what = w.Object+"."+w.Name, "tool"
+		if !slices.Contains(h.members(w.Object), w.Name) {
+			what = "member of the tools' object " + w.Object
+		}
+	}
+	if w.Delete {
+		verb = "deleted"
+	}
+	message += fmt.Sprintf(" cannot be %s: it is %s", verb, article(what))
+	return h.finding(Unsupported, message, "declare a variable of your own", w.Pos)
+}
+
+func article(what string) string {
+	if what[0] == 'i' || what[0] == 'e' {
+		return "an " + what
+	}
+	return "a " + what
+}
+
+// what is the kind of thing that a name stands for, if not for the program's own.
+func (h *host) what(name string) string {
+	if _, ok := h.program.Inputs[name]; ok {
+		return "input"
+	}
+	if len(h.members(name)) > 0 || len(h.members("")) > 0 && slices.Contains(h.members(""), name) {
+		return "tool"
+	}
+	return "earlier constant"
 }
 
 // names are those that a program may have meant.
@@ -88,7 +136,7 @@ func (h *host) names() []string {
 		names = append(names, "submit")
 	}
 	for _, b := range h.bindings {
-		names = append(names, or(b.Object, b.Names[0]))
+		names = append(names, or(b.Object, b.Names[0]), b.Path())
 	}
 	for name := range h.program.Inputs {
 		names = append(names, name)
@@ -97,31 +145,8 @@ func (h *host) names() []string {
 	return slices.Compact(names)
 }
 
-// site judges one call of a tool.
-func (h *host) site(s engine.Site) []Finding {
-	if s.Tool < 0 || s.Tool >= len(h.bindings) {
-		return []Finding{h.unknownTool(s)}
-	}
-	if s.Args == nil {
-		return nil
-	}
-	b := h.bindings[s.Tool]
-	violations := b.Check(s.Args.JSON, s.Args.Unknown)
-	if len(violations) == 0 {
-		return nil
-	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), "", s.Pos)}
-}
-
-func (h *host) unknownTool(s engine.Site) Finding {
-	message := fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name)
-	hint := ""
-	if near := schema.Nearest(s.Name, h.members(s.Namespace)); near != "" {
-		hint = fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
-	}
-	return h.finding(UnknownTool, message, hint, s.Pos)
-}
-
+// members are the tools of a namespace, and those that are functions by
+// themselves for "".
 func (h *host) members(object string) []string {
 	var names []string
 	for _, b := range h.bindings {

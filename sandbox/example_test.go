@@ -103,12 +103,12 @@ func ExampleSandbox_Check() {
 		log.Fatal(err)
 	}
 	defer box.Close()
-	findings, err := box.Check(ctx, sandbox.Program{Source: `await read({pth: "a"});
+	review, err := box.Check(ctx, sandbox.Program{Source: `await read({pth: "a"});
 await reed({path: "b"})`, Tools: set})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range findings {
+	for _, f := range review.Findings {
 		fmt.Println(f)
 	}
 	// Output:

@@ -25,6 +25,7 @@ type host struct {
 
 	program    *Program
 	limits     Limits
+	rules      *Rules // nil for none
 	checkOnly  bool
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
@@ -32,7 +33,9 @@ type host struct {
 	start      time.Time
 
 	mu       sync.Mutex
+	judged   bool // the program has been parsed, and judged
 	findings []Finding
+	warnings []Finding
 	calls    []*Call
 	aborted  error // why the host ended the program
 	over     bool  // the run has ended; who settles now is late
@@ -82,10 +85,10 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 	h.start = time.Now() // only now has the run a worker
 	h.mu.Unlock()
 	return func() bool {
-		findings := h.judge(r)
+		findings, warnings := h.judge(r), h.warn(r)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.findings = findings
+		h.judged, h.findings, h.warnings = true, findings, warnings
 		return len(findings) == 0 && !h.checkOnly
 	}
 }

@@ -49,10 +49,12 @@ func TestLanguage(t *testing.T) {
 // Where goja deviates, name.goja is what it gives instead, and the comment of
 // the archive says why. A program with name.refused is refused in these words;
 // if it also has a value, it should not be, and the comment says why it is.
-// One with name.failure fails so; name.v8 is there to compare.
+// One with name.failure fails so; name.v8 is there to compare. One with
+// name.warnings runs, and is warned of so.
 type languageProgram struct {
-	name, source, value, goja, refused, failure string
-	inputs                                      map[string]any
+	name, source, value, goja, refused, failure, warnings string
+
+	inputs map[string]any
 }
 
 func readLanguage(t *testing.T, file string) []*languageProgram {
@@ -84,15 +86,17 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 			p.refused = text
 		case ".failure":
 			p.failure = text
+		case ".warnings":
+			p.warnings = text
 		case ".v8":
 		case ".inputs":
 			p.inputs = readInputs(t, f.Data)
 		default:
-			t.Fatalf("%s: %s is no .js, .inputs, .value, .goja, .refused, .failure or .v8", file, f.Name)
+			t.Fatalf("%s: %s is no .js, .inputs, .value, .goja, .refused, .failure, .warnings or .v8", file, f.Name)
 		}
 	}
 	for _, p := range list {
-		if p.source == "" || p.value+p.refused+p.failure == "" {
+		if p.source == "" || p.value+p.refused+p.failure+p.warnings == "" {
 			t.Fatalf("%s: %s has no program or no value", file, p.name)
 		}
 	}
@@ -133,6 +137,10 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 			if failure := failureOf(out); failure != p.failure {
 				t.Errorf("%s: got\n%s\nwant\n%s", tier, failure, p.failure)
 			}
+		case p.warnings != "":
+			if warnings := listOf(out.Warnings); warnings != p.warnings {
+				t.Errorf("%s: got\n%s\nwant\n%s", tier, warnings, p.warnings)
+			}
 		case !sameJSON(t, out.Value, or(p.goja, p.value)):
 			t.Errorf("%s: got\n%s\nwant\n%s", tier, out.Value, or(p.goja, p.value))
 		}
@@ -149,10 +157,14 @@ func or(text, otherwise string) string {
 // refusalOf is all that the check says of a program.
 func refusalOf(t *testing.T, box *sandbox.Sandbox, p sandbox.Program) string {
 	t.Helper()
-	findings, err := box.Check(t.Context(), p)
+	review, err := box.Check(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return listOf(review.Findings)
+}
+
+func listOf(findings []sandbox.Finding) string {
 	var lines []string
 	for _, f := range findings {
 		lines = append(lines, fmt.Sprintf("%s: %s", f.Kind, f))
@@ -190,6 +202,12 @@ func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 		case ".refused":
 			text := refusalOf(t, box, sandbox.Program{Source: sources[name], Tools: shop})
 			archive.Files[i].Data = []byte(text + "\n")
+		case ".warnings":
+			review, err := box.Check(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
+			if err != nil {
+				t.Fatal(err)
+			}
+			archive.Files[i].Data = []byte(listOf(review.Warnings) + "\n")
 		case ".failure":
 			out, err := box.Run(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
 			if err != nil {

@@ -30,6 +30,9 @@ type Outcome struct {
 	// do, is unknown.
 	Abandoned int
 
+	// Warnings are what the check found odd, but no reason to refuse the program.
+	Warnings []Finding
+
 	// Failure is why the program did not end well; nil if it did.
 	Failure *Failure
 
@@ -111,7 +114,7 @@ const (
 	Stopped      Kind = "stopped"       // the context was cancelled; Run also returns an error
 )
 
-// Finding is one reason why a program was refused.
+// Finding is one reason why a program was refused, or a warning.
 type Finding struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`

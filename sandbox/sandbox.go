@@ -62,6 +62,10 @@ type Options struct {
 	// Limits bounds every run.
 	Limits Limits
 
+	// Rules is what the source of every program must comply with; nil for nothing
+	// but the language.
+	Rules *Rules
+
 	// Workers is how many processes there are at most, each running one program
 	// at a time; further runs wait. A tool that runs a program in the sandbox that
 	// called it takes a worker more. Zero is twice the number of processors, at
@@ -82,10 +86,18 @@ type Options struct {
 	MinIsolation Isolation
 }
 
+// bounds are the limits and rules, with defaults and without faults.
+func (o *Options) bounds() (Limits, *Rules, error) {
+	limits, bad := o.Limits.withDefaults()
+	rules, err := o.Rules.validated()
+	return limits, rules, errors.Join(bad, err)
+}
+
 // Sandbox checks and runs programs. It keeps nothing between runs and is safe
 // for concurrent use.
 type Sandbox struct {
 	limits Limits
+	rules  *Rules // nil for none
 	tier   tier
 	plain  atomic.Pointer[plainTools]
 }
@@ -126,7 +138,7 @@ func New(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	limits, err := o.Limits.withDefaults()
+	limits, rules, err := o.bounds()
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +149,7 @@ func New(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	return &Sandbox{limits: limits, tier: pool}, nil
+	return &Sandbox{limits: limits, rules: rules, tier: pool}, nil
 }
 
 // NewInProcess returns a sandbox that runs programs in this process. It stops
@@ -155,7 +167,7 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	limits, err := o.Limits.withDefaults()
+	limits, rules, err := o.bounds()
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +175,7 @@ func NewInProcess(o *Options) (*Sandbox, error) {
 	if err := p.Isolation().Check(worker.Isolation(o.MinIsolation)); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	return &Sandbox{limits: limits, tier: p}, nil
+	return &Sandbox{limits: limits, rules: rules, tier: p}, nil
 }
 
 // Limits returns the limits in force.
@@ -224,22 +236,25 @@ func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }
 
-// Check reports what Run would refuse, all at once, without running anything.
-// Nil means that the program would be run. The error is as for Run.
-func (s *Sandbox) Check(ctx context.Context, p Program) ([]Finding, error) {
+// Check says what Run would say of a program before it runs, without running
+// anything. The error is as for Run.
+func (s *Sandbox) Check(ctx context.Context, p Program) (Review, error) {
 	return checked(s.run(ctx, p, true, nil))
 }
 
-func checked(out *Outcome, err error) ([]Finding, error) {
-	switch {
-	case err != nil:
-		return nil, err
-	case out.Failure == nil:
-		return nil, nil
-	case out.Failure.Ran(): // in fact it did not: parsing alone exceeded a limit
-		return []Finding{out.Failure.Finding}, nil
+func checked(out *Outcome, err error) (Review, error) {
+	if err != nil {
+		return Review{}, err
 	}
-	return out.Failure.Findings, nil
+	review := Review{Warnings: out.Warnings}
+	switch f := out.Failure; {
+	case f == nil:
+	case f.Ran(): // in fact it did not: parsing alone exceeded a limit
+		review.Findings = []Finding{f.Finding}
+	default:
+		review.Findings = f.Findings
+	}
+	return review, nil
 }
 
 // run runs a program; session is nil where there is none.
@@ -259,7 +274,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, s.limits, &p, bound.bindings)
-	h.checkOnly = checkOnly
+	h.checkOnly, h.rules = checkOnly, s.rules
 	var outside engine.Host = h
 	record := &recorder{Host: h, step: session}
 	if session != nil {
@@ -293,7 +308,7 @@ func cancelled(ctx context.Context) error {
 
 func (s *Sandbox) tooLong(source string) *Failure {
 	if len(source) <= s.limits.Source {
-		return nil
+		return s.rules.size(source)
 	}
 	f := Finding{
 		Kind:    SourceLimit,
@@ -307,7 +322,7 @@ func (s *Sandbox) tooLong(source string) *Failure {
 func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
-		Tools:  bound,
+		Tools: bound, Forbidden: s.rules.forbids(),
 		Clock:  p.Pin.clock(),
 		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Memory: s.limits.Memory, Output: s.limits.Output},
 	}

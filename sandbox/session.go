@@ -87,7 +87,7 @@ func (s *Session) Run(ctx context.Context, p Program) (*Outcome, error) {
 }
 
 // Check is as [Sandbox.Check], for the next program of the session.
-func (s *Session) Check(ctx context.Context, p Program) ([]Finding, error) {
+func (s *Session) Check(ctx context.Context, p Program) (Review, error) {
 	return checked(s.run(ctx, p, true))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	defer h.mu.Unlock()
 	out := &Outcome{
 		Value: r.Value, Submitted: r.Submitted,
-		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
+		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr), Warnings: h.warnings,
 		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
 	}
 	for _, c := range h.calls {
@@ -62,7 +63,12 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
 	switch f.Kind {
 	case engine.Syntax:
-		return refusal(append(h.findings, finding))
+		if !h.judged {
+			h.findings = h.textual()
+		}
+		findings := append(h.findings, finding)
+		slices.SortStableFunc(findings, inOrder)
+		return refusal(findings)
 	case engine.Refused:
 		if len(h.findings) > 0 {
 			return refusal(h.findings)
@@ -117,7 +123,7 @@ func (h *host) timeLimit() time.Duration {
 
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: shorten(message), Hint: shorten(hint),
+		Kind: kind, Message: shorten(message, maxMessage), Hint: shorten(hint, maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }
@@ -126,9 +132,9 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // and values of any length, and models are charged for reading about them.
 const maxMessage = 2000
 
-func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -37,14 +37,27 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// inherited are the names that every object has.
-var inherited = sync.OnceValue(func() map[string]bool {
+// inherited are the names that every object has, and inheritedByFunctions those
+// that every function has.
+var (
+	inherited = sync.OnceValue(func() map[string]bool {
+		return namesOf(goja.New().NewObject().Prototype())
+	})
+	inheritedByFunctions = sync.OnceValue(func() map[string]bool {
+		vm := goja.New()
+		names := namesOf(vm.Get("Function").ToObject(vm).Get("prototype").ToObject(vm))
+		maps.Copy(names, inherited())
+		return names
+	})
+)
+
+func namesOf(o *goja.Object) map[string]bool {
 	names := map[string]bool{}
-	for _, name := range goja.New().NewObject().Prototype().GetOwnPropertyNames() {
+	for _, name := range o.GetOwnPropertyNames() {
 		names[name] = true
 	}
 	return names
-})
+}
 
 // prepare gives the VM its limits and its globals. The program's own globals
 // stand behind the standard ones, in their prototype, and are made when first

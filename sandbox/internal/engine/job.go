@@ -108,7 +108,9 @@ type Pos struct {
 type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // what the engine itself refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
-	Constants  []Name    `json:"constants,omitempty"`  // inputs and tools to which the program assigns
+	Constants  []Write   `json:"constants,omitempty"`  // inputs and tools to which the program assigns
+	Early      []Name    `json:"early,omitempty"`      // variables that their own initialiser reads; Assigned if they hide a tool or input
+	Smells     []Finding `json:"smells,omitempty"`     // what may run, but hardly does what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names of Job.Forbidden
 	Depth      int       `json:"depth,omitempty"`      // how deep the source is nested
@@ -129,11 +131,19 @@ type Name struct {
 	Pos
 }
 
+// Write is an assignment to a constant, or to a member of one.
+type Write struct {
+	Object string `json:"object,omitempty"` // "" for an assignment to the name itself
+	Name   string `json:"name"`
+	Delete bool   `json:"delete,omitempty"`
+	Pos
+}
+
 // Site is a place where the program calls a tool, or what it takes for one.
 type Site struct {
-	Tool      int      `json:"tool"`                // index into Job.Tools; -1 where the namespace has no such member
-	Namespace string   `json:"ns,omitempty"`        // as written
-	Name      string   `json:"name,omitempty"`      // as written
+	Tool      int      `json:"tool"`                // index into Job.Tools; -1 where there is no such tool
+	Namespace string   `json:"ns,omitempty"`        // as written; may be a tool, as in search.query({})
+	Name      string   `json:"name,omitempty"`      // as written; "" where the namespace itself is called
 	Args      *Literal `json:"args,omitempty"`      // nil where nothing is known of them
 	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
 	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result

@@ -15,10 +15,13 @@ type outline struct {
 	findings []Finding
 	names    []*usedName     // that nothing declares, in order of first use
 	guarded  map[string]bool // names whose presence is tested, as in typeof x or "x" in globalThis
-	writes   []place         // names that nothing declares and that are assigned to
+	writes   []writeSite     // assignments to names that nothing declares, and to their members
+	early    []place         // variables that their own initialiser reads
+	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
 	tested   map[member]int  // how often members are mentioned and not called, as in if (fs.stat) …
 	words    []place         // every name and member, if rules forbid some
+	with     file.Idx        // where a with statement stands, which strict mode does not have; 0 if there is none
 	depth    int             // how deep the source is nested
 	gives    bool            // whether the program says what its value is
 }
@@ -72,25 +75,38 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.Identifier:
 		s.identifier(n)
 	case *ast.ExpressionStatement:
-		if call, ok := n.Expression.(*ast.CallExpression); ok {
-			s.loose[call] = discarded
-		}
+		s.discard(n.Expression)
 	case *ast.UnaryExpression:
-		if id, ok := n.Operand.(*ast.Identifier); ok && n.Operator == token.TYPEOF {
-			put(&s.guarded, id.Name.String(), true)
-		}
+		s.unary(n)
 	case *ast.BinaryExpression:
 		s.in(n)
 	case *ast.AssignExpression:
-		s.assignment(n)
+		s.write(n.Left)
+	case *ast.ForIntoExpression:
+		s.write(n.Expression)
+	case *ast.LexicalDeclaration:
+		s.declaration(n)
+	case *ast.ForLoopInitializerLexicalDecl:
+		s.declaration(&n.LexicalDeclaration)
+	case *ast.ForOfStatement:
+		s.loop(n.Into, n.Source)
+	case *ast.ForInStatement:
+		s.loop(n.Into, n.Source)
+	case *ast.ClassLiteral:
+		s.class(n)
 	case *ast.CallExpression:
 		s.call(n)
 	case *ast.DotExpression:
 		s.dot(n)
 	case *ast.BracketExpression:
 		s.mention(n, 1)
+		s.named(n.Member)
+	case *ast.PropertyKeyed:
+		s.named(n.Key)
 	case *ast.RegExpLiteral:
 		s.regexp(n)
+	case *ast.WithStatement:
+		s.with = n.With
 	}
 }
 
@@ -124,15 +140,24 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// assignment notes a name on the left. It is visited before the name itself.
-func (s *surveyor) assignment(n *ast.AssignExpression) {
-	id, ok := n.Left.(*ast.Identifier)
-	if !ok {
-		return
+// named notes a name that is written as a text, or as the key of a property.
+func (s *surveyor) named(e ast.Expression) {
+	if text, ok := e.(*ast.StringLiteral); ok && s.words {
+		s.word(text.Value.String(), text.Idx)
 	}
-	if name := s.use(id); name != nil {
-		name.assigned = name.assigned || name.at == id.Idx
-		s.writes = append(s.writes, place{name.name, id.Idx})
+}
+
+func (s *surveyor) unary(n *ast.UnaryExpression) {
+	id, isName := n.Operand.(*ast.Identifier)
+	switch n.Operator {
+	case token.TYPEOF:
+		if isName {
+			put(&s.guarded, id.Name.String(), true)
+		}
+	case token.INCREMENT, token.DECREMENT:
+		s.write(n.Operand)
+	case token.DELETE:
+		s.writeMember(n.Operand, true)
 	}
 }
 
@@ -194,6 +219,7 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 // it may shadow the tool here.
 func (s *surveyor) call(n *ast.CallExpression) {
 	object, name, at, ok := callee(n.Callee)
+	s.callback(n)
 	if at != 0 {
 		s.source.called(n.LeftParenthesis, at)
 	}

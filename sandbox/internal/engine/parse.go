@@ -85,9 +85,12 @@ func parse(e edition) (*program, *Failure) {
 	case p.body == nil:
 		return nil, &Failure{Kind: Syntax, Message: "the program closes a bracket that it did not open"}
 	}
-	p.survey(p.body.List[p.first:], e.words)
-	if p.returnLast() || !p.resolved {
+	if p.returnLast() || !p.resolved { // before the survey: what is returned is awaited
 		p.gives = true
+	}
+	p.survey(p.body.List[p.first:], e.words)
+	if p.with != 0 { // the compiler would say so too, but it makes names of members
+		return nil, &Failure{Kind: Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.with)}
 	}
 	return p, nil
 }

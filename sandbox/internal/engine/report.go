@@ -79,16 +79,20 @@ func (s *scope) has(name string) bool {
 
 // report says what is to be judged of the program before it runs.
 func (p *program) report(s *scope, job *Job) Report {
-	r := Report{Findings: p.findings, Depth: p.depth, NoValue: !p.gives && !job.Submit}
+	r := Report{Findings: p.findings, Smells: p.smells, Depth: p.depth, NoValue: !p.gives && !job.Submit}
 	for _, n := range p.names {
 		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
 			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
 		}
 	}
 	for _, w := range p.writes {
-		if s.has(w.name) || s.earlier[w.name] {
-			r.Constants = append(r.Constants, Name{w.name, true, p.source.fromIdx(w.at)})
+		if s.constant(w) {
+			r.Constants = append(r.Constants, Write{w.object, w.name, w.delete, p.source.fromIdx(w.at)})
 		}
+	}
+	for _, v := range p.early {
+		_, earlier := s.earlier[v.name]
+		r.Early = append(r.Early, Name{v.name, earlier || s.has(v.name), p.source.fromIdx(v.at)})
 	}
 	for _, c := range p.calls {
 		if site, ok := p.site(s, c); ok {
@@ -103,26 +107,41 @@ func (p *program) report(s *scope, job *Job) Report {
 	return r
 }
 
+// constant reports whether an assignment is to what cannot be assigned to.
+func (s *scope) constant(w writeSite) bool {
+	if w.object != "" {
+		return s.objects[w.object] != nil
+	}
+	return s.has(w.name) || s.earlier[w.name]
+}
+
 // site finds the tool that a call names, if it names one.
 func (p *program) site(s *scope, c callSite) (Site, bool) {
-	tool, ok := -1, false
-	if c.object == "" {
-		if tool, ok = s.globals[c.name]; !ok {
+	tool, ok := s.find(c.object, c.name)
+	if !ok {
+		if !p.mistaken(s, c) {
 			return Site{}, false
 		}
-	} else {
-		members, bound := s.objects[c.object]
-		if !bound {
-			return Site{}, false
-		}
-		if tool, ok = members[c.name]; !ok {
-			if tool = -1; inherited()[c.name] || p.tested[c.member] > 0 {
-				return Site{}, false
-			}
+		if tool = -1; c.object == "" {
+			return Site{Tool: tool, Namespace: c.name, Pos: p.source.fromIdx(c.at)}, true
 		}
 	}
 	return Site{
 		Tool: tool, Namespace: c.object, Name: c.name, Args: arguments(c.arguments),
 		Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.at),
 	}, true
+}
+
+// mistaken reports whether a call is of what certainly is no function: of a
+// namespace, or of what it or a tool does not have as a member.
+func (p *program) mistaken(s *scope, c callSite) bool {
+	if c.object == "" {
+		return s.objects[c.name] != nil
+	}
+	_, isTool := s.globals[c.object]
+	members := inherited()
+	if isTool {
+		members = inheritedByFunctions()
+	}
+	return (isTool || s.objects[c.object] != nil) && !members[c.name] && p.tested[c.member] <= 0
 }

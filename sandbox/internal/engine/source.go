@@ -61,6 +61,9 @@ func Line(text string, line int) string {
 	return strings.TrimRight(text[s.starts[line-1]:end], "\r\n\u2028\u2029")
 }
 
+// At is the place of an offset in a program.
+func At(text string, offset int) Pos { return newSource(text).pos(offset) }
+
 // pos translates an offset.
 func (s *source) pos(offset int) Pos {
 	line := sort.SearchInts(s.starts, offset+1)

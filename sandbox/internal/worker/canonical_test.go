@@ -244,7 +244,7 @@ func TestBodies(t *testing.T) {
 		&reply{ID: 3, Reply: engine.Reply{Error: te}},
 		&engine.Report{
 			Findings: []engine.Finding{{Message: "m", Hint: "h", Pos: at}}, Undeclared: []engine.Name{{Name: "n", Assigned: true, Pos: at}},
-			Constants: []engine.Name{{Name: "c"}},
+			Constants: []engine.Write{{Object: "o", Name: "c", Delete: true, Pos: at}},
 			Sites:     []engine.Site{{Tool: -1, Namespace: "ns", Name: "n", Args: &engine.Literal{JSON: json.RawMessage(`null`), Unknown: []string{"/a", "/..."}}, Pos: at}},
 		},
 		&engine.Result{

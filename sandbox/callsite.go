@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// site judges one call of a tool.
+func (h *host) site(s engine.Site) []Finding {
+	if s.Tool < 0 || s.Tool >= len(h.bindings) {
+		return []Finding{h.unknownTool(s)}
+	}
+	if s.Args == nil {
+		return nil
+	}
+	b := h.bindings[s.Tool]
+	if !bytes.HasPrefix(s.Args.JSON, []byte("{")) {
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(s.Args))
+		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
+	}
+	violations := b.Check(s.Args.JSON, s.Args.Unknown)
+	if len(violations) == 0 {
+		return nil
+	}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), "", s.Pos)}
+}
+
+// shape is what was passed instead of an object.
+func shape(args *engine.Literal) string {
+	if bytes.HasPrefix(args.JSON, []byte("[")) {
+		return "an array"
+	}
+	return shorten(string(args.JSON), 40)
+}
+
+// example is a call of the tool with what its schema requires.
+func example(b *tools.Binding) string {
+	var input struct {
+		Required   []string                   `json:"required"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(b.InputSchema, &input) // an odd schema names nothing
+	names := slices.DeleteFunc(input.Required, func(name string) bool { return !tools.Identifier(name) })
+	if len(names) == 0 && len(input.Properties) > 0 {
+		names = []string{"…"}
+	}
+	return fmt.Sprintf("%s({%s})", b.Path(), strings.Join(names, ", "))
+}
+
+// unknownTool words a call of what is no tool: a member that a namespace does not
+// have, a namespace, or a member of a tool.
+func (h *host) unknownTool(s engine.Site) Finding {
+	if s.Name == "" {
+		message := fmt.Sprintf("%s is not a function: it holds tools", s.Namespace)
+		return h.finding(UnknownTool, message, "call one of them: "+h.list(s.Namespace), s.Pos)
+	}
+	members := h.members(s.Namespace)
+	if len(members) == 0 {
+		return h.memberOfTool(s)
+	}
+	hint := fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
+	if near := schema.Nearest(s.Name, members); near != "" {
+		hint = fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
+	} else if other := h.elsewhere(s.Name); other != "" {
+		hint = fmt.Sprintf("did you mean %s?", other)
+	}
+	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), hint, s.Pos)
+}
+
+// memberOfTool words search.query({}) where search is a tool.
+func (h *host) memberOfTool(s engine.Site) Finding {
+	call := s.Namespace + "({…})"
+	for _, b := range h.bindings {
+		if b.Object == "" && b.Names[0] == s.Namespace {
+			call = example(b)
+		}
+	}
+	message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", s.Namespace, s.Name)
+	return h.finding(UnknownTool, message, "call "+call, s.Pos)
+}
+
+// elsewhere finds a tool that has the name in another namespace, or "".
+func (h *host) elsewhere(name string) string {
+	for _, b := range h.bindings {
+		if slices.Contains(b.Names, name) {
+			return b.Path()
+		}
+	}
+	return ""
+}
+
+// maxListed is how many tools a hint names.
+const maxListed = 10
+
+// list names the tools of a namespace.
+func (h *host) list(namespace string) string {
+	var names []string
+	for _, b := range h.bindings {
+		if b.Object == namespace {
+			names = append(names, b.Names[0])
+		}
+	}
+	slices.Sort(names)
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

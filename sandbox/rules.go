@@ -1,0 +1,149 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// PolicyViolation is the kind of a finding that [Rules] are the reason for.
+const PolicyViolation Kind = "policy_violation"
+
+// Rules is what the host wants of the source of every program. What breaks them
+// is refused, all of it at once and before anything runs.
+//
+// Rules are about what the text says. They keep programs short, and their authors
+// away from what the host does not want to see; they do not contain a program. A
+// name put together when the program runs, such as o["con" + "structor"], gets
+// round them. What a program can do is decided by the sandbox and its tools.
+type Rules struct {
+	// Characters, Lines and Depth are how much of them the source may have; zero is
+	// no rule. Depth is that of its syntax tree: a call within an argument within a
+	// block is three deep, and more where there are brackets and operators between.
+	Characters, Lines, Depth int
+
+	// Names are forbidden, as variables, as members and as the names of properties,
+	// but not within texts and comments.
+	Names []string
+
+	// Patterns are forbidden wherever they match, comments included.
+	Patterns []*regexp.Regexp
+
+	// Modules are those that the source may name in import and require; nil is no
+	// rule, and an empty list allows none. As there are no modules, a program that
+	// names an allowed one is refused too, but not for the rules' sake.
+	Modules []string
+}
+
+// validated returns a copy, or what is wrong with the rules.
+func (r *Rules) validated() (*Rules, error) {
+	if r == nil {
+		return nil, nil
+	}
+	var errs []error
+	if min(r.Characters, r.Lines, r.Depth) < 0 {
+		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; leave it zero for none"))
+	}
+	if slices.Contains(r.Names, "") {
+		errs = append(errs, errors.New("sandbox: one of the names that the rules forbid is empty"))
+	}
+	if slices.Contains(r.Patterns, nil) {
+		errs = append(errs, errors.New("sandbox: one of the patterns that the rules forbid is nil"))
+	}
+	clone := *r
+	clone.Names, clone.Patterns = slices.Clone(r.Names), slices.Clone(r.Patterns)
+	clone.Modules = slices.Clone(r.Modules)
+	return &clone, errors.Join(errs...)
+}
+
+// forbids is the list of names that the engine looks for.
+func (r *Rules) forbids() []string {
+	if r == nil {
+		return nil
+	}
+	return r.Names
+}
+
+// size judges what needs no parse, so that nobody parses what is too long.
+func (r *Rules) size(source string) *Failure {
+	if r == nil {
+		return nil
+	}
+	var findings []Finding
+	exceeds := func(most, have int, what string) {
+		if most > 0 && have > most {
+			findings = append(findings, Finding{
+				Kind:    PolicyViolation,
+				Message: fmt.Sprintf("the program has %d %s; %d are allowed", have, what, most),
+				Hint:    "write a shorter one",
+			})
+		}
+	}
+	exceeds(r.Characters, utf8.RuneCountInString(source), "characters")
+	exceeds(r.Lines, strings.Count(strings.TrimSuffix(source, "\n"), "\n")+1, "lines")
+	if findings == nil {
+		return nil
+	}
+	return refusal(findings)
+}
+
+// imports are the ways to name a module.
+var imports = regexp.MustCompile(`\b(?:import\s*\(?|require\s*\(|from)\s*(?:"([^"\n]*)"|'([^'\n]*)'|` + "`([^`\n]*)`)")
+
+// textual judges the text: patterns and modules. It needs no parse, so that it
+// also works where that fails.
+func (h *host) textual() []Finding {
+	if h.rules == nil {
+		return nil
+	}
+	source := h.program.Source
+	var findings []Finding
+	add := func(at int, message, hint string) {
+		if len(findings) < maxFindings {
+			findings = append(findings, h.finding(PolicyViolation, message, hint, engine.At(source, at)))
+		}
+	}
+	for _, pattern := range h.rules.Patterns {
+		for _, m := range pattern.FindAllStringIndex(source, maxFindings) {
+			add(m[0], fmt.Sprintf("%q is not allowed here", shorten(source[m[0]:m[1]], 60)), "do without it")
+		}
+	}
+	if h.rules.Modules == nil {
+		return findings
+	}
+	for _, m := range imports.FindAllStringSubmatchIndex(source, maxFindings) {
+		if name := submatch(source, m); !slices.Contains(h.rules.Modules, name) {
+			add(m[0], fmt.Sprintf("the module %q is not allowed", shorten(name, 60)), noModules)
+		}
+	}
+	return findings
+}
+
+// submatch is the group that matched.
+func submatch(text string, m []int) string {
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 {
+			return text[m[i]:m[i+1]]
+		}
+	}
+	return ""
+}
+
+// forbidden words a name that the rules forbid.
+func (h *host) forbidden(name engine.Name) Finding {
+	return h.finding(PolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
+}
+
+// deep judges how deep the source is nested.
+func (h *host) deep(r engine.Report) []Finding {
+	if h.rules == nil || h.rules.Depth == 0 || r.Depth <= h.rules.Depth {
+		return nil
+	}
+	message := fmt.Sprintf("the program is nested %d deep; %d are allowed", r.Depth, h.rules.Depth)
+	return one(h.finding(PolicyViolation, message, "take parts of it out into variables and functions", engine.Pos{}))
+}

@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Kinds of warnings.
+const (
+	NotAwaited Kind = "not_awaited" // a promise that the program does not wait for
+	NoValue    Kind = "no_value"    // nothing says what the program's value is
+)
+
+// Review is what a check says of a program.
+type Review struct {
+	// Findings are the reasons for which Run would refuse it, all at once, as they
+	// stand in the source. If there are none, it would be run.
+	Findings []Finding
+
+	// Warnings are what need not fail, but hardly does what its author means.
+	Warnings []Finding
+}
+
+// warn turns what the parse found into warnings.
+func (h *host) warn(r engine.Report) []Finding {
+	var list []Finding
+	add := func(kind Kind, message, hint string, at engine.Pos) {
+		if len(list) < maxFindings {
+			list = append(list, h.finding(kind, message, hint, at))
+		}
+	}
+	for _, f := range r.Smells {
+		add(NotAwaited, f.Message, f.Hint, f.Pos)
+	}
+	for _, s := range r.Sites {
+		if s.Tool < 0 || s.Tool >= len(h.bindings) {
+			continue
+		}
+		call := h.path(s.Tool) + "(…)"
+		switch {
+		case s.Discarded:
+			add(NotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
+		case s.Property != "":
+			message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
+			add(NotAwaited, message, fmt.Sprintf("(await %s).%s", call, s.Property), s.Pos)
+		}
+	}
+	if r.NoValue {
+		add(NoValue, "the program gives no value", "end with an expression, or return", engine.Pos{})
+	}
+	slices.SortStableFunc(list, inOrder)
+	return list
+}
