@@ -330,7 +330,7 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 		return nil, err
 	}
 	r.Late = time.Since(start) - p.Timeout
-	r.Outcome = normalised(outcomeOf(out, err))
+	r.Outcome = normalised(out, err)
 	r.Problems = attackProblems(out, r.Outcome)
 	if problem := record.compare(out); problem != "" {
 		r.Problems = append(r.Problems, problem)
@@ -338,7 +338,7 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	if a.then != "" {
 		p.Source = a.then
 		out, err := runGuarded(box, p)
-		r.Outcome += "then\n" + normalised(outcomeOf(out, err))
+		r.Outcome += "then\n" + normalised(out, err)
 	}
 	out, err = runGuarded(box, sandbox.Program{Source: "1 + 1", Timeout: attackStart})
 	if got := outcomeOf(out, err); got != "value: 2\n" {
@@ -365,17 +365,22 @@ func runGuarded(box *sandbox.Sandbox, p sandbox.Program) (out *sandbox.Outcome, 
 }
 
 // overtime is how a run ends whose time is over: by the program's own interrupt,
-// or by the end of its process if a built-in keeps it from hearing that. Which of
-// them it is depends on how busy the machine is.
+// or by the end of its process, and with it of the console, if a built-in keeps it
+// from hearing that. Which of them it is depends on how busy the machine is.
 var overtime = regexp.MustCompile(`the program (ran longer than|did not end within) \S+( and was killed)?`)
 
-func normalised(outcome string) string {
-	return overtime.ReplaceAllString(outcome, "the program ran out of time")
+func normalised(out *sandbox.Outcome, err error) string {
+	if out != nil && out.Failure != nil && out.Failure.Kind == sandbox.Timeout {
+		silent := *out
+		silent.Stdout, silent.Stderr = sandbox.Output{}, sandbox.Output{}
+		out = &silent
+	}
+	return overtime.ReplaceAllString(outcomeOf(out, err), "the program ran out of time")
 }
 
 // leak matches what only the host's inside has: Go's names, files and addresses.
 var leak = regexp.MustCompile(`goja|github\.com|golang|goroutine |runtime[.:]|reflect\.|interface \{\}|\bmap\[|\*?big\.Int|\.go\b|0x[0-9a-f]{6}|` +
-	`/(tmp|root|home|proc|usr|work)/|exit status|panic|nil pointer|native\)|%!|\[\]byte|json: |strconv|unsafe|VmData|rlimit`)
+	`/(tmp|root|home|proc|work)/|exit status|panic|nil pointer|%!|\[\]byte|json: |strconv|unsafe|VmData|rlimit|makeslice|Builder|frame '`)
 
 // attackProblems looks for what no outcome may have.
 func attackProblems(out *sandbox.Outcome, text string) []string {
