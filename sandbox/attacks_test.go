@@ -152,9 +152,6 @@ func testAttacks(t *testing.T, file string) {
 	}
 }
 
-// lateness is how late a run may come back, measured by BenchmarkLateness.
-const lateness = 250 * time.Millisecond
-
 // attack is a program that would harm a host which runs it itself.
 type attack struct {
 	name     string // vector/attack
