@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-var update = flag.Bool("update", false, "write the outcomes of testdata/behaviour anew")
+var update = flag.Bool("update", false, "write the outcomes of testdata/behaviour and testdata/attacks anew")
 
 // TestBehaviour runs the archives in testdata/behaviour in both tiers. Each
 // holds a program.js, and if need be inputs.json and options, and the whole
@@ -125,12 +125,19 @@ type options struct {
 	limits  sandbox.Limits
 }
 
-// readOptions reads lines such as "submit", "timeout 100ms", "calls 3".
-func readOptions(t *testing.T, text string) (o options) {
+func readOptions(t *testing.T, text string) options {
 	t.Helper()
+	o, err := parseOptions(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// parseOptions reads lines such as "submit", "timeout 100ms", "calls 3".
+func parseOptions(text string) (o options, err error) {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		var err error
 		switch name {
 		case "submit":
 			o.submit = true
@@ -145,13 +152,13 @@ func readOptions(t *testing.T, text string) (o options) {
 		case "concurrency":
 			o.limits.Concurrency, err = strconv.Atoi(value)
 		default:
-			t.Fatalf("unknown option %q", name)
+			err = fmt.Errorf("unknown option %q", name)
 		}
 		if err != nil {
-			t.Fatal(err)
+			return o, err
 		}
 	}
-	return o
+	return o, nil
 }
 
 // outcomeOf writes all of an outcome that does not change from run to run.

@@ -123,7 +123,8 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 
 // pipeline is what becomes of a program: parse, report, compile, bind, run.
 func (r *run) pipeline(ctx context.Context, e *Engine, job *Job) *Failure {
-	p, failure := e.library.parse(edition{job.Source, len(job.Forbidden) > 0, job.Session != nil})
+	title := edition{job.Source, len(job.Forbidden) > 0, job.Session != nil}
+	p, failure := e.library.parse(title)
 	if failure != nil {
 		return failure
 	}
@@ -137,6 +138,7 @@ func (r *run) pipeline(ctx context.Context, e *Engine, job *Job) *Failure {
 	case !ok:
 		return &Failure{Kind: Refused, Message: "the program was refused"}
 	}
+	e.library.keep(title, p)
 	r.prepare(job)
 	r.execute(code)
 	return nil

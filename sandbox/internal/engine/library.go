@@ -6,11 +6,12 @@ import (
 )
 
 // Bounds of what a library keeps, in bytes of source. A compiled program takes
-// some forty times as much, and a short one more than that.
+// some forty times as much, a hostile one two hundred times, and a short one even
+// more.
 const (
-	keptSource  = 128 << 10
-	keptProgram = 16 << 10
-	leastSource = 1 << 10
+	keptSource  = 64 << 10
+	keptProgram = 8 << 10
+	leastSource = 512
 )
 
 // library keeps the programs that were compiled last: attempts are repeated,
@@ -39,11 +40,14 @@ func (l *library) parse(e edition) (*program, *Failure) {
 	if p := l.find(e); p != nil {
 		return p, nil
 	}
-	p, failure := parse(e)
-	if failure == nil && len(e.text) <= keptProgram {
+	return parse(e)
+}
+
+// keep takes a program in that was compiled.
+func (l *library) keep(e edition, p *program) {
+	if len(e.text) <= keptProgram {
 		l.add(&volume{e, p})
 	}
-	return p, failure
 }
 
 func (l *library) find(e edition) *program {

@@ -5,9 +5,11 @@ import "runtime/metrics"
 const (
 	// grownShare of the memory may stay with a worker after a run. The runtime
 	// never gives address space back, and what is left in it may be in pieces that
-	// the next program can't use. Below roomy, it is what any worker takes.
+	// the next program can't use. Below roomy, it is what any worker takes; but of
+	// a small memory, mostShare is too much.
 	grownShare = 4
 	roomy      = 48 << 20
+	mostShare  = 2
 )
 
 // growth measures how much memory this process has taken since.
@@ -20,7 +22,7 @@ type growth struct {
 func newGrowth(memory int64) *growth {
 	g := &growth{
 		sample: []metrics.Sample{{Name: "/memory/classes/total:bytes"}},
-		limit:  uint64(max(memory/grownShare, roomy)),
+		limit:  uint64(min(max(memory/grownShare, roomy), memory/mostShare)),
 	}
 	g.start = g.taken()
 	return g

@@ -1,0 +1,190 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// soakEnv is the number of runs of TestSoak; .ci/long sets it.
+const soakEnv = "WRIT_TEST_SOAK"
+
+const (
+	soakSample  = 300 // runs where soakEnv is not set
+	soakWorkers = 4
+	soakAtOnce  = 16
+	soakHostile = 10 // one in so many
+	// soakGrowth is how much more memory this process may have at the end of a
+	// soak than after its first tenth.
+	soakGrowth = 32 << 20
+)
+
+// soakPrograms are right programs: they take n, and give what want says.
+var soakPrograms = []struct {
+	source string
+	want   func(n int) string
+}{
+	{`n * 2`, func(n int) string { return fmt.Sprintf("value: %d\n", 2*n) }},
+	{`console.log("run", n); globalThis.left = n; Array.prototype.left = n; [n].length`, func(n int) string { return fmt.Sprintf("value: 1\nstdout:\n  run %d\n", n) }},
+	{`[typeof globalThis.left, [].left, Math.max(...Array.from({length: 100}, (_, i) => i + n))]`, func(n int) string { return fmt.Sprintf("value: [\"undefined\",null,%d]\n", n+99) }},
+	{`(await Promise.all([1, 2].map(i => echo({n: n * i})))).map(r => r.n)`, func(n int) string {
+		return fmt.Sprintf("value: [%[1]d,%[2]d]\ncall 1 at 1:36: echo({\"n\":%[1]d}) → {\"n\":%[1]d}\ncall 2 at 1:36: echo({\"n\":%[2]d}) → {\"n\":%[2]d}\n", n, 2*n)
+	}},
+	{`await sleep(1); submit({n})`, func(n int) string { return fmt.Sprintf("submitted: {\"n\":%d}\n", n) }},
+}
+
+// soakAttacks are hostile programs that soon end, and how.
+var soakAttacks = []struct {
+	source  string
+	timeout time.Duration
+	want    sandbox.Kind
+}{
+	{`throw new Error("no")`, 0, sandbox.Thrown},
+	{`const f = () => [1].map(f); f()`, 0, sandbox.Thrown},
+	{`const a = []; a.push(a); a.flat(Infinity)`, 0, sandbox.Crashed},
+	{`"x".repeat(2 ** 40)`, 0, sandbox.MemoryLimit},
+	{`for (;;);`, 20 * time.Millisecond, sandbox.Timeout},
+	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.Timeout},
+	{`await new Promise(() => {})`, 0, sandbox.Deadlock},
+	{`for (let i = 0; ; i++) echo({i}).catch(() => 1)`, 0, sandbox.CallLimit},
+	{`let a = ;`, 0, sandbox.Syntax},
+	{`"x".repeat(1e6)`, 0, sandbox.OutputLimit},
+}
+
+// TestSoak runs many programs at the same time, one in ten of them hostile. None
+// may get another's answer, and neither memory nor goroutines, descriptors or
+// child processes may accumulate. It does not run beside other tests.
+func TestSoak(t *testing.T) {
+	runs := soakSample
+	if text := os.Getenv(soakEnv); text != "" {
+		var err error
+		if runs, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := resources()
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: 64 << 20}, Workers: soakWorkers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := newSet(t, raw("echo", answersItself))
+	start := time.Now()
+	soak(t, box, set, 0, runs/10)
+	warm := resources()
+	soak(t, box, set, runs/10, runs)
+	end := resources()
+	if err := box.Close(); err != nil {
+		t.Error(err)
+	}
+	took := time.Since(start)
+	after := settled(before)
+	t.Logf("| runs | hostile | seconds | runs/s |")
+	t.Logf("|---|---|---|---|")
+	t.Logf("| %d | %d | %.0f | %.0f |", runs, runs/soakHostile, took.Seconds(), float64(runs)/took.Seconds())
+	t.Logf("|")
+	t.Logf("| | memory, MiB | goroutines | sockets and pipes | children |")
+	t.Logf("|---|---|---|---|---|")
+	for _, row := range []struct {
+		when string
+		usage
+	}{{"before", before}, {"after a tenth", warm}, {"at the end", end}, {"closed", after}} {
+		t.Logf("| %s | %d | %d | %d | %d |", row.when, row.memory>>20, row.goroutines, row.descriptors, row.children)
+	}
+	if end.memory > warm.memory+soakGrowth {
+		t.Errorf("memory grew from %d to %d bytes", warm.memory, end.memory)
+	}
+	if end.children > soakWorkers {
+		t.Errorf("there are %d children", end.children)
+	}
+	if after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.children > before.children {
+		t.Errorf("before it was %+v, after %+v", before, after)
+	}
+}
+
+func answersItself(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }
+
+// soak makes the runs numbered from first, as many at a time as there may be.
+func soak(t *testing.T, box *sandbox.Sandbox, set *tools.Set, first, end int) {
+	var next atomic.Int64
+	next.Store(int64(first))
+	var wg sync.WaitGroup
+	for range soakAtOnce {
+		wg.Go(func() {
+			for !t.Failed() {
+				n := int(next.Add(1)) - 1
+				if n >= end {
+					return
+				}
+				soakOne(t, box, set, n)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func soakOne(t *testing.T, box *sandbox.Sandbox, set *tools.Set, n int) {
+	p := sandbox.Program{Inputs: map[string]any{"n": n}, Tools: set, Submit: true}
+	if n%soakHostile == 0 {
+		attack := soakAttacks[n/soakHostile%len(soakAttacks)]
+		p.Source, p.Timeout = attack.source, attack.timeout
+		out, err := box.Run(t.Context(), p)
+		if err != nil || out.Failure == nil || out.Failure.Kind != attack.want {
+			t.Errorf("run %d, %s: %s", n, attack.source, outcomeOf(out, err))
+		}
+		return
+	}
+	program := soakPrograms[n%len(soakPrograms)]
+	p.Source = program.source
+	if got, want := outcomeOf(box.Run(t.Context(), p)), program.want(n); got != want {
+		t.Errorf("run %d, %s: got %s, want %s", n, p.Source, got, want)
+	}
+}
+
+// usage is what this process has in use.
+type usage struct {
+	memory                            int
+	goroutines, descriptors, children int
+}
+
+func resources() usage {
+	runtime.GC()
+	return usage{
+		memory: residentMemory(), goroutines: runtime.NumGoroutine(),
+		descriptors: len(descriptors()), children: len(strings.Fields(children())),
+	}
+}
+
+// settled waits until no more is in use than before, which may take a moment.
+func settled(before usage) usage {
+	for range 100 {
+		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children {
+			return now
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return resources()
+}
+
+// residentMemory is in bytes, and 0 where the system does not tell.
+func residentMemory() int {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range bytes.Lines(status) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			kb, _ := strconv.Atoi(strings.Fields(string(rest))[0])
+			return kb << 10
+		}
+	}
+	return 0
+}
