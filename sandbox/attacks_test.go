@@ -42,8 +42,8 @@ var (
 )
 
 const (
-	attackTime   = time.Second      // that an attack has, unless its archive says otherwise
-	attackMemory = 64 << 20         // that it has
+	attackTime   = 20 * time.Second // that an attack has, unless it is to run out of time
+	attackMemory = 128 << 20        // that it has
 	attackKill   = 2 * time.Minute  // after which the host of an archive is killed
 	attackStart  = 10 * time.Second // to start the worker that the last attack has cost
 )
@@ -292,7 +292,7 @@ func attackHost(file string, w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			defer box.Close() //nolint:errcheck // the tests of Close are elsewhere, and leaks are looked for
+			defer box.Close()
 			boxes[limits] = box
 		}
 		r, err := attackOne(boxes[limits], a)
@@ -372,7 +372,8 @@ func normalised(out *sandbox.Outcome, err error) string {
 		silent.Stdout, silent.Stderr = sandbox.Output{}, sandbox.Output{}
 		out = &silent
 	}
-	return overtime.ReplaceAllString(outcomeOf(out, err), "the program ran out of time")
+	text := strings.ReplaceAll(outcomeOf(out, err), "\r", "␍") // which archives do not keep
+	return overtime.ReplaceAllString(text, "the program ran out of time")
 }
 
 // leak matches what only the host's inside has: Go's names, files and addresses.
