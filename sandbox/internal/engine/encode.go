@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
@@ -48,6 +50,9 @@ func (e *encoder) top(v goja.Value) error {
 	}
 	return e.value(v)
 }
+
+// errHalf says that a name is no text in Unicode, and would become another's.
+var errHalf = errors.New("the name of a property has half of a surrogate pair in it, which JSON cannot hold")
 
 // absent reports whether a value has no JSON form and is left out.
 func absent(v goja.Value) bool {
@@ -146,7 +151,7 @@ func (e *encoder) object(o *goja.Object) error {
 		return e.items(o)
 	case "String":
 		return e.string(o.String())
-	case "Number", "Boolean":
+	case "Number", "Boolean", "BigInt":
 		return e.primitive(o.Export())
 	}
 	return e.members(o.Keys(), o)
@@ -172,6 +177,10 @@ func classOf(o *goja.Object) string {
 		return class
 	}
 	switch t := o.ExportType(); {
+	case t == typeOfProxy:
+		return classOfProxy(o)
+	case t == typeOfBigInt:
+		return "BigInt"
 	case t == typeOfMap:
 		return "Map"
 	case t == typeOfSet:
@@ -184,14 +193,42 @@ func classOf(o *goja.Object) string {
 	return class
 }
 
+// classOfProxy is "Array" for a proxy of an array, of which Array.isArray says that
+// it is one; other proxies are plain objects.
+func classOfProxy(o *goja.Object) string {
+	for range maxDepth {
+		p, ok := o.Export().(goja.Proxy)
+		if !ok || p.Target() == nil { // it was revoked: whoever reads it will hear
+			break
+		}
+		if o = p.Target(); o.ExportType() != typeOfProxy {
+			if o.ClassName() == "Array" {
+				return "Array"
+			}
+			break
+		}
+	}
+	return "Object"
+}
+
+// lengthOf reads the length, or size, of what may be no array any more.
+func lengthOf(o *goja.Object, name string) int {
+	if v := o.Get(name); v != nil {
+		return int(v.ToInteger())
+	}
+	return 0
+}
+
 var (
+	typeOfProxy   = reflect.TypeFor[goja.Proxy]()
+	typeOfBigInt  = reflect.TypeFor[*big.Int]()
 	typeOfMap     = reflect.TypeFor[[][2]any]()
 	typeOfSet     = reflect.TypeFor[[]any]()
 	typeOfPromise = reflect.TypeFor[*goja.Promise]()
 )
 
 func (e *encoder) array(o *goja.Object) error {
-	length := int(o.Get("length").ToInteger())
+	length := lengthOf(o, "length")
 	e.buf.WriteByte('[')
 	for i := range length {
 		e.comma(i)
@@ -205,11 +242,15 @@ func (e *encoder) array(o *goja.Object) error {
 
 func (e *encoder) date(o *goja.Object) error {
 	t, ok := o.Export().(time.Time)
-	if !ok || t.IsZero() {
+	if !ok {
 		e.buf.WriteString("null") // an invalid date
 		return nil
 	}
-	return e.string(t.UTC().Format("2006-01-02T15:04:05.000Z"))
+	t = t.UTC()
+	if year := t.Year(); year < 0 || year > 9999 {
+		return e.string(fmt.Sprintf("%+07d", year) + t.Format("-01-02T15:04:05.000Z"))
+	}
+	return e.string(t.Format("2006-01-02T15:04:05.000Z"))
 }
 
 // members writes the named properties; those without a JSON form are left out.
@@ -217,7 +258,11 @@ func (e *encoder) members(names []string, o *goja.Object) error {
 	e.buf.WriteByte('{')
 	written := 0
 	for _, name := range names {
-		if v := o.Get(name); !absent(v) {
+		v := o.Get(name)
+		if v == nil && strings.ContainsRune(name, utf8.RuneError) {
+			return errHalf
+		}
+		if !absent(v) {
 			e.comma(written)
 			written++
 			if err := e.member(name, v); err != nil {
@@ -252,7 +297,12 @@ func (e *encoder) entries(o *goja.Object) error {
 		return e.pairs(keys, values)
 	}
 	e.buf.WriteByte('{')
+	seen := map[string]bool{}
 	for i, key := range keys {
+		if seen[key.String()] {
+			return errHalf
+		}
+		seen[key.String()] = true
 		e.comma(i)
 		if err := e.member(key.String(), values[i]); err != nil {
 			return err

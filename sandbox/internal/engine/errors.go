@@ -69,7 +69,7 @@ func (r *run) failure(err error) *Failure {
 		r.locate(f, framesOf(&overflow.Exception))
 		return f
 	case errors.As(err, &exception):
-		f := r.rejection(exception.Value())
+		f := r.rejectionOf(exception.Value())
 		if f.Line == 0 {
 			r.locate(f, framesOf(exception))
 		}

@@ -49,11 +49,8 @@ func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Cal
 // call calls the function that was replaced.
 func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	v, err := next(c.This, c.Arguments...)
-	if exception, ok := err.(*goja.Exception); ok {
-		panic(exception.Value())
-	}
 	if err != nil {
-		panic(err) // an interrupt
+		r.rethrow(err)
 	}
 	return v
 }
@@ -90,13 +87,7 @@ func (r *run) mostText() float64 {
 	return maxString
 }
 
-func (r *run) rangeError(message string) goja.Value {
-	e, err := r.vm.New(r.vm.Get("RangeError"), r.vm.ToValue(message))
-	if err != nil {
-		return r.typeError(message)
-	}
-	return e
-}
+func (r *run) rangeError(message string) goja.Value { return r.error("RangeError", message) }
 
 // maxFlat is how deep flat may go.
 const maxFlat = 1000
@@ -131,7 +122,7 @@ func (r *run) deeper(array *goja.Object, levels int) bool {
 }
 
 // maxParse is how deep the text may be nested that JSON.parse gets.
-const maxParse = 5000
+const maxParse = 10_000
 
 // guardParse bounds the depth of JSON: it recurses on the Go stack.
 func (r *run) guardParse() {
@@ -147,21 +138,15 @@ func (r *run) guardParse() {
 func (r *run) guardRegExp() {
 	original := r.vm.Get("RegExp").ToObject(r.vm)
 	prototype := original.Get("prototype").ToObject(r.vm)
-	guarded := r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
-		pattern, flags := c.Argument(0), c.Argument(1)
-		if strings.Contains(flags.String(), "u") && unicodeClass.MatchString(pattern.String()) {
-			e, err := r.vm.New(r.vm.Get("SyntaxError"), r.vm.ToValue(`Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
-			if err != nil {
-				panic(r.typeError(err.Error()))
-			}
-			panic(e)
+	var guarded *goja.Object
+	guarded = r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
+		if same, ok := c.Argument(0).(*goja.Object); ok && c.NewTarget == nil && goja.IsUndefined(c.Argument(1)) && same.Get("constructor") == guarded {
+			return same // called as a function
 		}
+		r.checkPattern(c.Argument(0), c.Argument(1))
 		made, err := r.vm.New(original, c.Arguments...)
-		if exception, ok := err.(*goja.Exception); ok {
-			panic(exception.Value())
-		}
 		if err != nil {
-			panic(err)
+			r.rethrow(err)
 		}
 		if c.NewTarget != nil {
 			_ = made.SetPrototype(c.This.Prototype())
@@ -172,4 +157,31 @@ func (r *run) guardRegExp() {
 	_ = guarded.DefineDataProperty("name", r.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = prototype.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// checkPattern throws where a pattern would never match. Patterns that are
+// objects have been checked when they were made.
+func (r *run) checkPattern(pattern, flags goja.Value) {
+	text, isText := pattern.(goja.String)
+	options, hasFlags := flags.(goja.String)
+	if isText && hasFlags && strings.Contains(options.String(), "u") && unicodeClass.MatchString(text.String()) {
+		panic(r.error("SyntaxError", `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
+	}
+}
+
+// rethrow throws what a function of the VM has thrown.
+func (r *run) rethrow(err error) {
+	if exception, ok := err.(*goja.Exception); ok {
+		panic(exception.Value())
+	}
+	panic(err) // an interrupt
+}
+
+// error makes an error of a built-in class.
+func (r *run) error(class, message string) *goja.Object {
+	e, err := r.vm.New(r.vm.Get(class), r.vm.ToValue(message))
+	if err != nil {
+		return r.typeError(message)
+	}
+	return e
 }

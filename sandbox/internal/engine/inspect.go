@@ -96,7 +96,7 @@ func (i *inspector) atom(o *goja.Object, class string) {
 }
 
 func (i *inspector) array(o *goja.Object, depth int) {
-	length := int(o.Get("length").ToInteger())
+	length := lengthOf(o, "length")
 	i.buf.WriteString("[")
 	for n := range length {
 		if i.full(n, length) {
@@ -108,7 +108,7 @@ func (i *inspector) array(o *goja.Object, depth int) {
 }
 
 func (i *inspector) collection(o *goja.Object, class string, depth int) {
-	size := int(o.Get("size").ToInteger())
+	size := lengthOf(o, "size")
 	i.buf.WriteString(class + "(" + strconv.Itoa(size) + ") {")
 	n := 0
 	i.run.vm.ForOf(o, func(v goja.Value) bool {

@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -89,8 +90,8 @@ func (r *run) promised(value goja.Value) *goja.Promise {
 	if !ok {
 		return nil
 	}
-	if object.ExportType() == typeOfPromise {
-		return object.Export().(*goja.Promise)
+	if p, ok := promiseOf(object); ok {
+		return p
 	}
 	var then goja.Value
 	if exception := r.vm.Try(func() { then = object.Get("then") }); exception != nil {
@@ -103,6 +104,15 @@ func (r *run) promised(value goja.Value) *goja.Promise {
 	promise, resolve, _ := r.vm.NewPromise()
 	r.check(resolve(value))
 	return promise
+}
+
+// promiseOf returns the promise that an object is; a proxy of one is none.
+func promiseOf(o *goja.Object) (*goja.Promise, bool) {
+	if o.ExportType() != typeOfPromise {
+		return nil, false
+	}
+	p, ok := o.Export().(*goja.Promise)
+	return p, ok
 }
 
 // loop gives the VM what it waits for until the program has settled and every
@@ -180,8 +190,27 @@ func (r *run) recovered(p any) {
 		r.check(p)
 	case *goja.StackOverflowError:
 		r.check(p)
+	case *goja.Object: // thrown where nothing catches
+		r.end(&Result{Failure: r.rejectionOf(p)})
+	case runtime.Error:
+		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
+			r.end(&Result{Failure: outOfMemory()})
+		}
 	}
-	r.end(&Result{Failure: &Failure{Kind: Crashed, Message: fmt.Sprintf("the engine failed: %v", p)}})
+	r.end(&Result{Failure: &Failure{
+		Kind: Crashed, Message: "a built-in function of the engine failed",
+		Hint: "look for objects that only pretend to be arrays, collections or patterns, and write the program in another way",
+	}})
+}
+
+// rejectionOf is rejection for a value of which not even that is certain.
+func (r *run) rejectionOf(v goja.Value) (f *Failure) {
+	defer func() {
+		if recover() != nil {
+			f = &Failure{Kind: Thrown, Message: "uncaught [a value that cannot be printed]"}
+		}
+	}()
+	return r.rejection(v)
 }
 
 // check looks at what came out of the VM: an interrupt or an exception that no
@@ -210,12 +239,12 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 	if main != nil {
 		value = main.Result()
 		if main.State() == goja.PromiseStateRejected {
-			r.end(&Result{Failure: r.rejection(value)})
+			r.end(&Result{Failure: r.rejectionOf(value)})
 			return
 		}
 	}
 	if len(r.floating) > 0 {
-		failure := r.rejection(r.floating[0].Result())
+		failure := r.rejectionOf(r.floating[0].Result())
 		failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
 		r.end(&Result{Failure: failure})
 		return

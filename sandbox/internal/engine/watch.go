@@ -177,10 +177,14 @@ func (w *watch) failure(cause error) *Failure {
 			Hint: "make calls that do not depend on each other at the same time, by Promise.all",
 		}
 	case errors.Is(cause, ErrMemory):
-		return &Failure{
-			Kind: Memory, Message: "the program ran out of memory",
-			Hint: "keep less at once: process in parts, and don't build huge strings or arrays",
-		}
+		return outOfMemory()
 	}
 	return &Failure{Kind: Stopped, Message: "the program was stopped"}
+}
+
+func outOfMemory() *Failure {
+	return &Failure{
+		Kind: Memory, Message: "the program ran out of memory",
+		Hint: "keep less at once: process in parts, and don't build huge strings or arrays",
+	}
 }
