@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +19,22 @@ import (
 //go:embed testdata/script60.js
 var script60 string
 
+// crunch is what a program does with much data at once.
+const crunch = `
+const rows = Array.from({length: 100000}, (_, i) => ({id: i, group: i % 97, amount: (i * 7919) % 1000}));
+const kept = rows.filter(r => r.amount > 100).map(r => ({...r, amount: r.amount * 2}));
+kept.sort((a, b) => b.amount - a.amount || a.id - b.id);
+const groups = {};
+for (const r of kept) (groups[r.group] ??= []).push(r.amount);
+const sums = Object.entries(groups).map(([g, list]) => [g, list.reduce((a, b) => a + b, 0)]);
+JSON.parse(JSON.stringify(kept)).length + sums.length`
+
 // BenchmarkOverhead sets the sandbox beside the floor, goja alone, both in one
 // process and in turn. The metric x-raw is the median of ours divided by raw.
+//
+// The programs are the same again and again, as attempts of agents are; those of
+// new have never been seen. In tools200, the floor is our own run without tools.
+// In crunch, the program computes with 100,000 elements.
 //
 // In call, it is the time of one awaited tool call; the floor is a promise that
 // a goroutine resolves, JSON both ways. In parallel20 it is twenty tools of 50
@@ -37,6 +52,21 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Run("script60/"+tier.name, func(b *testing.B) {
 			wrapped := "(async()=>{" + lastReturned(script60) + "\n})()"
 			compare(b, func() { rawRun(b, wrapped) }, func() { run(b, box, set, script60) })
+		})
+		b.Run("new/trivial/"+tier.name, func(b *testing.B) {
+			compare(b, func() { rawRun(b, "1+1") }, func() { run(b, box, set, fresh("1+1")) })
+		})
+		b.Run("new/script60/"+tier.name, func(b *testing.B) {
+			wrapped := "(async()=>{" + lastReturned(script60) + "\n})()"
+			compare(b, func() { rawRun(b, wrapped) }, func() { run(b, box, set, fresh(script60)) })
+		})
+		b.Run("tools200/"+tier.name, func(b *testing.B) {
+			many := manyTools(b, 200)
+			compare(b, func() { run(b, box, nil, fresh("1+1")) }, func() { run(b, box, many, fresh("1+1")) })
+		})
+		b.Run("crunch/"+tier.name, func(b *testing.B) {
+			wrapped := "(async()=>{" + lastReturned(crunch) + "\n})()"
+			compare(b, func() { rawRun(b, wrapped) }, func() { run(b, box, set, crunch) })
 		})
 		b.Run("call/"+tier.name, func(b *testing.B) {
 			compareCalls(b, func(n int) { rawCalls(b, n) }, func(n int) { run(b, box, set, calls(n, "echo")) })
@@ -123,6 +153,26 @@ func fiveTools(b *testing.B) *tools.Set {
 	}
 	return set
 }
+
+// manyTools makes a set of so many tools, which nobody calls.
+func manyTools(b *testing.B, n int) *tools.Set {
+	b.Helper()
+	list := make([]tools.Source, n)
+	for i := range list {
+		echo := func(_ context.Context, in echoArgs) (echoArgs, error) { return in, nil }
+		list[i] = tools.Func(fmt.Sprintf("tool%d", i), "Echo.", echo, nil)
+	}
+	set, err := tools.NewSet(b.Context(), list...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return set
+}
+
+var programs atomic.Int64
+
+// fresh makes a program that nobody has seen.
+func fresh(source string) string { return fmt.Sprintf("%s\n//%d", source, programs.Add(1)) }
 
 func run(b *testing.B, box *sandbox.Sandbox, set *tools.Set, source string) {
 	out, err := box.Run(b.Context(), sandbox.Program{Source: source, Tools: set})
