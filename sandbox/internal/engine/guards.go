@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -49,13 +50,49 @@ func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Cal
 // call calls the function that was replaced.
 func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	v, err := next(c.This, c.Arguments...)
+	if err != nil {
+		r.throwAgain(err)
+	}
+	return v
+}
+
+// throwAgain throws what a call of the VM returned.
+func (r *run) throwAgain(err error) {
 	if exception, ok := err.(*goja.Exception); ok {
 		panic(exception.Value())
 	}
-	if err != nil {
-		panic(err) // an interrupt
+	panic(err) // an interrupt
+}
+
+// unparsed puts an error of JSON.parse in V8's words. What a reviver threw stays
+// as it is.
+func (r *run) unparsed(err error, argument goja.Value) error {
+	exception, ok := err.(*goja.Exception)
+	if !ok {
+		return err
 	}
-	return v
+	object, ok := exception.Value().(*goja.Object)
+	if !ok || r.text(object, "name") != "SyntaxError" {
+		return err
+	}
+	message := ""
+	if text, ok := argument.(goja.String); ok {
+		message = jsonError(units(text))
+	} else {
+		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
+	}
+	if message != "" {
+		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return err
+}
+
+func units(text goja.String) []uint16 {
+	list := make([]uint16, text.Length())
+	for i := range list {
+		list[i] = text.CharAt(i)
+	}
+	return list
 }
 
 func (r *run) prototype(class string) *goja.Object {
@@ -136,10 +173,15 @@ const maxParse = 5000
 // guardParse bounds the depth of JSON: it recurses on the Go stack.
 func (r *run) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
-		if text, ok := c.Argument(0).(goja.String); ok && nesting(text.String()) > maxParse {
+		text, ok := c.Argument(0).(goja.String)
+		if ok && nesting(text.String()) > maxParse {
 			panic(r.rangeError("JSON.parse: the text is nested too deep"))
 		}
-		return r.call(next, c)
+		v, err := next(c.This, c.Arguments...)
+		if err != nil {
+			r.throwAgain(r.unparsed(err, c.Argument(0)))
+		}
+		return v
 	})
 }
 
