@@ -8,6 +8,9 @@ import (
 	"github.com/dop251/goja"
 )
 
+// Built-in functions that other engines have, or have otherwise, are added to the
+// VM here, by the words with which a program names them.
+//
 // The worst of the built-in functions are replaced by ones that refuse what would
 // bring the process down, or would silently go wrong: goja does in one step, which
 // nothing can interrupt, what they are asked for. A function is replaced only if
@@ -25,6 +28,8 @@ var guards = []struct {
 	{"flat", (*run).guardFlat},
 	{"parse", (*run).guardParse},
 	{"RegExp", (*run).guardRegExp},
+	{"captureStackTrace", (*run).addCaptureStackTrace},
+	{"toLocale", (*run).addLocales},
 }
 
 // guard installs the guards that a program needs.
@@ -183,6 +188,13 @@ func (r *run) guardParse() {
 		}
 		return v
 	})
+}
+
+// addCaptureStackTrace adds what programs written for V8 call in the constructors
+// of their errors; every error has its stack here.
+func (r *run) addCaptureStackTrace() {
+	nothing := r.function("captureStackTrace", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
+	_ = r.vm.Get("Error").ToObject(r.vm).Set("captureStackTrace", nothing)
 }
 
 // guardRegExp refuses, as a syntax error, patterns that would never match.

@@ -28,7 +28,7 @@ func (i *inspector) error(o *goja.Object, message string, depth int) {
 	}
 	by, isTool := i.run.thrownBy[o]
 	if isTool {
-		message = by.Tool + ": " + message
+		name, message = "ToolError", by.Tool+": "+message
 	}
 	i.buf.WriteString(wordError(name, message))
 	if depth >= inspectDepth {
