@@ -42,6 +42,14 @@ func (s *jsonScanner) unexpected() {
 		s.problem = "Unexpected end of JSON input"
 		return
 	}
+	switch c := s.text[s.at]; {
+	case digit(c), c == '-':
+		s.fail("Unexpected number in JSON")
+		return
+	case c == '"':
+		s.fail("Unexpected string in JSON")
+		return
+	}
 	from, to := 0, len(s.text)
 	before, behind := "", ""
 	if to > 2*jsonContext {
