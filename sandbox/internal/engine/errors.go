@@ -158,7 +158,7 @@ var wordings = []struct {
 	{re(`^Value is not object coercible$`), "Cannot destructure undefined or null"},
 	{re(`^'Set' on a dynamic object returned false$`), "Cannot assign to a tool: tools are constants"},
 	{re(`^No initial value$`), "Reduce of empty array with no initial value"},
-	{re(`^toString\(\) radix argument must be between|^radix must be an integer between`), "toString() radix must be between"},
+	{re(`^radix must be an integer between`), "toString() radix argument must be between"},
 	{re(`^RegExp doesn't have global flag set$`), "String.prototype.matchAll called with a non-global RegExp argument"},
 	{re(`^invalid flags supplied to RegExp constructor '(.*)'`), "Invalid flags supplied to RegExp constructor '$1': this engine knows g, i, m, s, u, y"},
 	{re(`^(invalid character .*|unexpected EOF|Unexpected token at the end: .*|Unexpected end of JSON input \(.*)$`), "the text is not valid JSON"},

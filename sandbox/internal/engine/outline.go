@@ -103,6 +103,9 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.BracketExpression:
 		s.mention(n, 1)
 		s.named(n.Member)
+		if call, ok := n.Left.(*ast.CallExpression); ok {
+			s.loose[call] = "its elements"
+		}
 	case *ast.PropertyKeyed:
 		s.named(n.Key)
 	case *ast.RegExpLiteral:
