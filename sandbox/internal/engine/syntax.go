@@ -95,6 +95,7 @@ var mistakes = []mistake{
 	{before: re(`\b(private|public|protected|readonly|abstract|override|declare)\s+$`), hint: noTypes},
 	{before: re(`[\w$)\]]$`), behind: re(`^!\s*([.)\];,[]|$)`), hint: noTypes},
 	{behind: re(`^(as|satisfies|implements)\s+[\w${(\[]`), hint: noTypes},
+	{says: re(`instead of : in arguments`), before: re(`[\w$]$`), hint: "there are no named arguments: pass one object, f({name: value})"},
 	{says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`), hint: noTypes},
 	{says: re(`expected|unexpected`), line: re(`[\w$]<\s*[\w$][\w$\s,|.<>\[\]"']*>\s*[({;=]`), hint: noTypes},
 
