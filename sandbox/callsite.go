@@ -22,7 +22,7 @@ func (h *host) site(s engine.Site) []Finding {
 	}
 	b := h.bindings[s.Tool]
 	if !bytes.HasPrefix(s.Args.JSON, []byte("{")) {
-		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(s.Args))
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(s.Args.JSON))
 		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
 	}
 	violations := b.Check(s.Args.JSON, s.Args.Unknown)
@@ -33,11 +33,11 @@ func (h *host) site(s engine.Site) []Finding {
 }
 
 // shape is what was passed instead of an object.
-func shape(args *engine.Literal) string {
-	if bytes.HasPrefix(args.JSON, []byte("[")) {
+func shape(args json.RawMessage) string {
+	if bytes.HasPrefix(args, []byte("[")) {
 		return "an array"
 	}
-	return shorten(string(args.JSON), 40)
+	return shorten(string(args), 40)
 }
 
 // example is a call of the tool with what its schema requires.

@@ -89,7 +89,11 @@ func (h *host) withoutPrefix(name engine.Name) string {
 func (h *host) early(name engine.Name) Finding {
 	message := name.Name + " is used before it is declared"
 	if name.Assigned {
-		message += fmt.Sprintf(": the variable hides the %s %s", h.what(name.Name), name.Name)
+		hidden := "the " + h.what(name.Name)
+		if hidden == "the "+earlierConstant {
+			hidden = "that of an earlier program"
+		}
+		message += ": the variable hides " + hidden
 	}
 	return h.finding(Unsupported, message, "call the variable something else", name.Pos)
 }
@@ -118,6 +122,8 @@ func article(what string) string {
 	return "a " + what
 }
 
+const earlierConstant = "earlier constant"
+
 // what is the kind of thing that a name stands for, if not for the program's own.
 func (h *host) what(name string) string {
 	if _, ok := h.program.Inputs[name]; ok {
@@ -126,7 +132,7 @@ func (h *host) what(name string) string {
 	if len(h.members(name)) > 0 || len(h.members("")) > 0 && slices.Contains(h.members(""), name) {
 		return "tool"
 	}
-	return "earlier constant"
+	return earlierConstant
 }
 
 // names are those that a program may have meant.

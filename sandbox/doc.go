@@ -60,8 +60,9 @@
 //
 // Before anything runs, all at once: syntax, names that nothing declares, calls of
 // tools that do not exist, literal arguments that violate a tool's schema,
-// constructs that the engine would get wrong. Only what must fail is refused. The
-// worker parses and reports; this process judges.
+// constructs that the engine would get wrong, and what [Options.Rules] forbid. Only
+// what must fail is refused; what merely smells, such as a call that nothing awaits,
+// is in [Outcome.Warnings]. The worker parses and reports; this process judges.
 //
 // # Whose fault
 //

@@ -138,8 +138,23 @@ func (h *host) issue(c engine.Call) tools.Issued {
 		te := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
 		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
 	}
+	if te := h.misshapen(c); te != nil {
+		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
+	}
 	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column}
 	return h.dispatcher.Issue(call, c.Tool)
+}
+
+// misshapen is the error of a call whose argument is no object.
+func (h *host) misshapen(c engine.Call) *tools.ToolError {
+	if c.Tool < 0 || c.Tool >= len(h.bindings) || bytes.HasPrefix(c.Args, []byte("{")) {
+		return nil
+	}
+	b := h.bindings[c.Tool]
+	return &tools.ToolError{
+		Tool: b.Path(), Kind: tools.KindInvalidArguments,
+		Message: fmt.Sprintf("a tool takes one object, not %s; write %s", shape(c.Args), example(b)),
+	}
 }
 
 // answer performs a call and hands its result to the program.

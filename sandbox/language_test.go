@@ -138,7 +138,7 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 				t.Errorf("%s: got\n%s\nwant\n%s", tier, failure, p.failure)
 			}
 		case p.warnings != "":
-			if warnings := listOf(out.Warnings); warnings != p.warnings {
+			if warnings := or(listOf(out.Warnings), "none"); warnings != p.warnings {
 				t.Errorf("%s: got\n%s\nwant\n%s", tier, warnings, p.warnings)
 			}
 		case !sameJSON(t, out.Value, or(p.goja, p.value)):
@@ -207,7 +207,7 @@ func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 			if err != nil {
 				t.Fatal(err)
 			}
-			archive.Files[i].Data = []byte(listOf(review.Warnings) + "\n")
+			archive.Files[i].Data = []byte(or(listOf(review.Warnings), "none") + "\n")
 		case ".failure":
 			out, err := box.Run(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
 			if err != nil {

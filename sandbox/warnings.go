@@ -44,7 +44,7 @@ func (h *host) warn(r engine.Report) []Finding {
 			add(NotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
 		case s.Property != "":
 			message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
-			add(NotAwaited, message, fmt.Sprintf("(await %s).%s", call, s.Property), s.Pos)
+			add(NotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
 		}
 	}
 	if r.NoValue {

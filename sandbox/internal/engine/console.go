@@ -1,14 +1,17 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
 
 // console makes the console: log, info, debug, dir and table write to stdout;
-// warn, error and trace to stderr.
+// warn, error and trace to stderr. What is rarely used is there only if the
+// program has its name in it.
 func (r *run) console() goja.Value {
 	console := r.vm.NewObject()
 	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
@@ -17,19 +20,116 @@ func (r *run) console() goja.Value {
 	for _, name := range []string{"warn", "error", "trace"} {
 		must(console.Set(name, r.function(name, r.print(&r.stderr))))
 	}
+	for name, method := range rareConsole {
+		if r.globals.job.Session != nil || strings.Contains(r.program.source.text, name) {
+			must(console.Set(name, r.function(name, func(c goja.FunctionCall) goja.Value {
+				method(r, c)
+				return goja.Undefined()
+			})))
+		}
+	}
 	return console
+}
+
+// rareConsole is the rest of the console, as Node has it.
+var rareConsole = map[string]func(*run, goja.FunctionCall){
+	"group":          (*run).consoleGroup,
+	"groupCollapsed": (*run).consoleGroup,
+	"groupEnd":       func(r *run, _ goja.FunctionCall) { r.notes.indent = max(0, r.notes.indent-1) },
+	"clear":          func(*run, goja.FunctionCall) {},
+	"assert":         (*run).consoleAssert,
+	"count":          (*run).consoleCount,
+	"countReset":     func(r *run, c goja.FunctionCall) { delete(r.notes.counts, r.label(c)) },
+	"time":           (*run).consoleTime,
+	"timeLog":        func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) },
+	"timeEnd": func(r *run, c goja.FunctionCall) {
+		r.consoleElapsed("timeEnd", c)
+		delete(r.notes.timers, r.label(c))
+	},
+}
+
+// notes are what the console remembers of one program.
+type notes struct {
+	indent int
+	counts map[string]int
+	timers map[string]time.Time
 }
 
 func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
-		words := make([]string, len(call.Arguments))
-		for i, v := range call.Arguments {
-			words[i] = r.inspect(v)
-		}
-		stream.write(strings.Join(words, " ")) // not joined with its end: a long text is not copied
-		stream.write("\n")
+		r.printLine(stream, "", call.Arguments)
 		return goja.Undefined()
 	}
+}
+
+// printLine writes values behind a text, if there is one.
+func (r *run) printLine(stream *stream, text string, values []goja.Value) {
+	words := make([]string, 0, len(values)+1)
+	if text != "" {
+		words = append(words, text)
+	}
+	for _, v := range values {
+		words = append(words, r.inspect(v))
+	}
+	line := strings.Join(words, " ")
+	if r.notes.indent > 0 {
+		indent := strings.Repeat("  ", min(r.notes.indent, maxIndent))
+		line = indent + strings.ReplaceAll(line, "\n", "\n"+indent)
+	}
+	stream.write(line) // not joined with its end: a long text is not copied
+	stream.write("\n")
+}
+
+// maxIndent is how deep groups are indented.
+const maxIndent = 20
+
+func (r *run) consoleGroup(c goja.FunctionCall) {
+	if len(c.Arguments) > 0 {
+		r.printLine(&r.stdout, "", c.Arguments)
+	}
+	r.notes.indent++
+}
+
+func (r *run) consoleAssert(c goja.FunctionCall) {
+	switch {
+	case c.Argument(0).ToBoolean():
+	case len(c.Arguments) > 1:
+		r.printLine(&r.stderr, "Assertion failed:", c.Arguments[1:])
+	default:
+		r.printLine(&r.stderr, "Assertion failed", nil)
+	}
+}
+
+func (r *run) consoleCount(c goja.FunctionCall) {
+	label := r.label(c)
+	if r.notes.counts == nil {
+		r.notes.counts = map[string]int{}
+	}
+	r.notes.counts[label]++
+	r.printLine(&r.stdout, fmt.Sprintf("%s: %d", label, r.notes.counts[label]), nil)
+}
+
+func (r *run) consoleTime(c goja.FunctionCall) {
+	put(&r.notes.timers, r.label(c), r.clock.time())
+}
+
+func (r *run) consoleElapsed(method string, c goja.FunctionCall) {
+	label := r.label(c)
+	start, ok := r.notes.timers[label]
+	if !ok {
+		r.printLine(&r.stderr, fmt.Sprintf("No such label '%s' for console.%s()", label, method), nil)
+		return
+	}
+	ms := float64(r.clock.time().Sub(start)) / float64(time.Millisecond)
+	r.printLine(&r.stdout, fmt.Sprintf("%s: %.3fms", label, ms), c.Arguments[min(1, len(c.Arguments)):])
+}
+
+// label is the first argument, by which counts and timers are told apart.
+func (r *run) label(c goja.FunctionCall) string {
+	if label := c.Argument(0); !goja.IsUndefined(label) {
+		return label.String()
+	}
+	return "default"
 }
 
 // stream keeps the beginning of what is written to it, and counts the rest.

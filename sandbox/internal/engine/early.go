@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 )
 
 // A variable of let, const or class cannot be read by its own initialiser. Models
@@ -33,42 +34,48 @@ func (s *surveyor) class(n *ast.ClassLiteral) {
 // readsItself notes a name of the target that is certainly read in its
 // initialiser.
 func (s *surveyor) readsItself(target, initialiser ast.Expression) {
+	declared := bound(target)
 	reads(initialiser, func(id *ast.Identifier) {
-		if binds(target, id) {
+		if declared(id.Name) {
 			s.early = append(s.early, place{id.Name.String(), id.Idx})
 		}
 	})
 }
 
-// binds reports whether a pattern declares a name.
-func binds(target ast.Expression, id *ast.Identifier) bool {
+// bound tells which names a pattern declares.
+func bound(target ast.Expression) func(unistring.String) bool {
+	if id, ok := target.(*ast.Identifier); ok {
+		return func(name unistring.String) bool { return name == id.Name }
+	}
+	names := map[unistring.String]bool{}
+	bind(target, names)
+	return func(name unistring.String) bool { return names[name] }
+}
+
+// bind collects the names that a pattern declares.
+func bind(target ast.Expression, names map[unistring.String]bool) {
 	switch t := target.(type) {
 	case *ast.Identifier:
-		return t.Name == id.Name
+		names[t.Name] = true
 	case *ast.Binding:
-		return binds(t.Target, id)
+		bind(t.Target, names)
 	case *ast.AssignExpression:
-		return binds(t.Left, id)
+		bind(t.Left, names)
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
-			if binds(element, id) {
-				return true
-			}
+			bind(element, names)
 		}
-		return binds(t.Rest, id)
+		bind(t.Rest, names)
 	case *ast.ObjectPattern:
 		for _, p := range t.Properties {
-			if binds(p, id) {
-				return true
-			}
+			bind(p, names)
 		}
-		return binds(t.Rest, id)
+		bind(t.Rest, names)
 	case *ast.PropertyShort:
-		return t.Name.Name == id.Name
+		names[t.Name.Name] = true
 	case *ast.PropertyKeyed:
-		return binds(t.Value, id)
+		bind(t.Value, names)
 	}
-	return false
 }
 
 // reads tells of the names that an expression reads whenever it is evaluated:

@@ -115,14 +115,14 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		result.Computed, result.Waited = elapsed-waited, waited
 		result.Turns = r.turns
 	}()
-	if failure := r.pipeline(ctx, e, job); failure != nil {
+	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&Result{Failure: failure})
 	}
 	return nil // see the deferred function
 }
 
 // pipeline is what becomes of a program: parse, report, compile, bind, run.
-func (r *run) pipeline(ctx context.Context, e *Engine, job *Job) *Failure {
+func (r *run) pipeline(e *Engine, job *Job) *Failure {
 	title := edition{job.Source, len(job.Forbidden) > 0, job.Session != nil}
 	p, failure := e.library.parse(title)
 	if failure != nil {

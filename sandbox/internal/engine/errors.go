@@ -96,13 +96,44 @@ func (r *run) rejection(v goja.Value) *Failure {
 	if !ok || object.ClassName() != "Error" {
 		return f
 	}
-	f.Message = wordError(r.text(object, "name"), r.text(object, "message"))
-	r.locate(f, parseStack(r.text(object, "stack")))
 	if by, ok := r.thrownBy[object]; ok {
-		f.Pos, f.Stack, f.Tool, f.Call = by.call.Pos, nil, by.ToolError, by.call.ID
-		f.Message = fmt.Sprintf("ToolError: %s: %s", by.Tool, r.text(object, "message"))
+		f.Pos, f.Tool, f.Call = by.call.Pos, by.ToolError, by.call.ID
+		f.Message = r.describe(object, "")
+		return f
+	}
+	stack := r.text(object, "stack")
+	frames := parseStack(stack)
+	if len(frames) > 1 && !r.builtinError(object) {
+		frames = r.program.source.beyondSuper(frames)
+	}
+	f.Message = r.describe(object, r.reword(r.text(object, "message"), stack, frames))
+	r.locate(f, frames)
+	if f.Line == 0 {
+		r.locateFirst(f, object)
 	}
 	return f
+}
+
+// locateFirst locates an error without a place, as Promise.any throws it, by the
+// first of those that it consists of.
+func (r *run) locateFirst(f *Failure, object *goja.Object) {
+	if errs := r.errorsOf(object); len(errs) > 0 {
+		if first, ok := errs[0].(*goja.Object); ok {
+			r.locate(f, parseStack(r.text(first, "stack")))
+		}
+	}
+}
+
+// builtinError reports whether an error's class is the language's.
+func (r *run) builtinError(object *goja.Object) bool {
+	builtin := false
+	_ = r.vm.Try(func() {
+		class := object.Get("constructor")
+		for _, name := range []string{"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError"} {
+			builtin = builtin || class != nil && class.SameAs(r.vm.Get(name))
+		}
+	})
+	return builtin
 }
 
 // text reads a property of a thrown object, whose getter may throw in turn.
@@ -115,19 +146,39 @@ func (r *run) text(o *goja.Object, name string) (text string) {
 	return text
 }
 
-var (
-	noMember    = regexp.MustCompile(`^Object has no member '(.*)'$`)
-	ofUndefined = regexp.MustCompile(`^Cannot read property '(.*)' of undefined( or null)?$`)
-)
+// wordings are what goja says otherwise than other engines, whatever the place.
+var wordings = []struct {
+	goja *regexp.Regexp
+	v8   string
+}{
+	{re(`^Object has no member '(.*)'$`), "$1 is not a function"},
+	{re(`^Cannot read property '(.*)' of undefined( or null)?$`), "Cannot read properties of undefined or null (reading '$1')"}, // goja does not tell them apart
+	{re(`^Value is not (?:an object|callable): (.*)$`), "$1 is not a function or an object"},
+	{re(`^Dynamic object is not callable$`), "a tools' object is not a function"},
+	{re(`^Value is not object coercible$`), "Cannot destructure undefined or null"},
+	{re(`^'Set' on a dynamic object returned false$`), "Cannot assign to a tool: tools are constants"},
+	{re(`^No initial value$`), "Reduce of empty array with no initial value"},
+	{re(`^radix must be an integer between`), "toString() radix argument must be between"},
+	{re(`^RegExp doesn't have global flag set$`), "String.prototype.matchAll called with a non-global RegExp argument"},
+	{re(`^invalid flags supplied to RegExp constructor '(.*)'`), "Invalid flags supplied to RegExp constructor '$1': this engine knows g, i, m, s, u, y"},
+	{re(`^(invalid character .*|unexpected EOF|Unexpected token at the end: .*|Unexpected end of JSON input \(.*)$`), "the text is not valid JSON"},
+	{re(`^toFixed\(\) precision must`), "toFixed() digits argument must"},
+}
 
-// wordError says an error in the words that a JavaScript programmer knows.
+// wordMessage says an error's message in the words that a JavaScript programmer
+// knows.
+func wordMessage(message string) string {
+	for _, w := range wordings {
+		if w.goja.MatchString(message) {
+			return w.goja.ReplaceAllString(message, w.v8)
+		}
+	}
+	return message
+}
+
+// wordError says an error in these words.
 func wordError(name, message string) string {
-	if m := noMember.FindStringSubmatch(message); m != nil {
-		message = m[1] + " is not a function"
-	}
-	if m := ofUndefined.FindStringSubmatch(message); m != nil { // goja does not tell them apart
-		message = "Cannot read properties of undefined or null (reading '" + m[1] + "')"
-	}
+	message = wordMessage(message)
 	switch {
 	case name == "":
 		return message

@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 )
 
+// Built-in functions that other engines have, or have otherwise, are added to the
+// VM here, by the words with which a program names them.
+//
 // The worst of the built-in functions are replaced by ones that refuse what would
 // bring the process down, or would silently go wrong: goja does in one step, which
 // nothing can interrupt, what they are asked for. A function is replaced only if
@@ -24,6 +28,8 @@ var guards = []struct {
 	{"flat", (*run).guardFlat},
 	{"parse", (*run).guardParse},
 	{"RegExp", (*run).guardRegExp},
+	{"captureStackTrace", (*run).addCaptureStackTrace},
+	{"toLocale", (*run).addLocales},
 }
 
 // guard installs the guards that a program needs.
@@ -53,6 +59,37 @@ func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 		r.rethrow(err)
 	}
 	return v
+}
+
+// unparsed puts an error of JSON.parse in V8's words. What a reviver threw stays
+// as it is.
+func (r *run) unparsed(err error, argument goja.Value) error {
+	exception, ok := err.(*goja.Exception)
+	if !ok {
+		return err
+	}
+	object, ok := exception.Value().(*goja.Object)
+	if !ok || r.text(object, "name") != "SyntaxError" {
+		return err
+	}
+	message := ""
+	if text, ok := argument.(goja.String); ok {
+		message = jsonError(units(text))
+	} else {
+		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
+	}
+	if message != "" {
+		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return err
+}
+
+func units(text goja.String) []uint16 {
+	list := make([]uint16, text.Length())
+	for i := range list {
+		list[i] = text.CharAt(i)
+	}
+	return list
 }
 
 func (r *run) prototype(class string) *goja.Object {
@@ -127,11 +164,23 @@ const maxParse = 10_000
 // guardParse bounds the depth of JSON: it recurses on the Go stack.
 func (r *run) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
-		if text, ok := c.Argument(0).(goja.String); ok && nesting(text.String()) > maxParse {
+		text, ok := c.Argument(0).(goja.String)
+		if ok && nesting(text.String()) > maxParse {
 			panic(r.rangeError("JSON.parse: the text is nested too deep"))
 		}
-		return r.call(next, c)
+		v, err := next(c.This, c.Arguments...)
+		if err != nil {
+			r.rethrow(r.unparsed(err, c.Argument(0)))
+		}
+		return v
 	})
+}
+
+// addCaptureStackTrace adds what programs written for V8 call in the constructors
+// of their errors; every error has its stack here.
+func (r *run) addCaptureStackTrace() {
+	nothing := r.function("captureStackTrace", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
+	_ = r.vm.Get("Error").ToObject(r.vm).Set("captureStackTrace", nothing)
 }
 
 // guardRegExp refuses, as a syntax error, patterns that would never match.

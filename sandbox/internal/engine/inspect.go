@@ -65,7 +65,7 @@ func (i *inspector) object(o *goja.Object, depth int) {
 	case class == "Function":
 		i.buf.WriteString("[Function " + i.run.text(o, "name") + "]")
 	case class == "Error":
-		i.buf.WriteString(wordError(i.run.text(o, "name"), i.run.text(o, "message")))
+		i.error(o, i.run.text(o, "message"), depth)
 	case class == "Date", class == "RegExp", class == "Promise":
 		i.atom(o, class)
 	case depth >= inspectDepth:
@@ -138,14 +138,17 @@ func (i *inspector) members(o *goja.Object, depth int) {
 		if i.full(n, len(keys)) {
 			break
 		}
-		shown := key
-		if !plainKey.MatchString(key) {
-			shown = strconv.Quote(key)
-		}
-		i.buf.WriteString(shown + ": ")
+		i.buf.WriteString(shownKey(key) + ": ")
 		i.value(o.Get(key), depth+1)
 	}
 	i.buf.WriteString("}")
+}
+
+func shownKey(key string) string {
+	if plainKey.MatchString(key) {
+		return key
+	}
+	return strconv.Quote(key)
 }
 
 // full writes what stands before item n, and reports whether it was that the

@@ -96,11 +96,16 @@ func (s *surveyor) visit(n ast.Node) {
 		s.class(n)
 	case *ast.CallExpression:
 		s.call(n)
+	case *ast.NewExpression:
+		s.textual(n.Callee)
 	case *ast.DotExpression:
 		s.dot(n)
 	case *ast.BracketExpression:
 		s.mention(n, 1)
 		s.named(n.Member)
+		if call, ok := n.Left.(*ast.CallExpression); ok {
+			s.loose[call] = "its elements"
+		}
 	case *ast.PropertyKeyed:
 		s.named(n.Key)
 	case *ast.RegExpLiteral:
@@ -220,6 +225,7 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 func (s *surveyor) call(n *ast.CallExpression) {
 	object, name, at, ok := callee(n.Callee)
 	s.callback(n)
+	s.textual(n.Callee)
 	if at != 0 {
 		s.source.called(n.LeftParenthesis, at)
 	}
@@ -241,6 +247,18 @@ func (s *surveyor) call(n *ast.CallExpression) {
 		site.property = property
 	}
 	s.calls = append(s.calls, site)
+}
+
+// textual notes code that is to be made from text. Function as such is known, for
+// the sake of instanceof.
+func (s *surveyor) textual(callee ast.Expression) {
+	if id, ok := callee.(*ast.Identifier); ok && id.Name == "Function" && !s.declared["Function"] {
+		s.findings = append(s.findings, Finding{
+			Message: "Function cannot be called: code cannot be made from text here",
+			Hint:    "write the function itself",
+			Pos:     s.source.fromIdx(id.Idx),
+		})
+	}
 }
 
 // callee reads f, object.name and object["name"]; at is where the name stands,

@@ -55,6 +55,9 @@ type program struct {
 // later.
 func parse(e edition) (*program, *Failure) {
 	text := e.text
+	if strings.HasPrefix(text, "#!") { // a comment elsewhere; goja does not know it
+		text = "//" + text[2:]
+	}
 	src := newSource(text)
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
 		return nil, &Failure{Kind: Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.pos(strings.Index(text, "`"))}
@@ -312,69 +315,4 @@ func (p *program) compile() (*goja.Program, *Failure) {
 		p.ast, p.body = nil, nil
 	})
 	return p.code, p.bad
-}
-
-func preflightFailure(src *source, err error) *Failure {
-	f := &Failure{Kind: Syntax, Message: err.Error()}
-	var perr *tdparse.Error
-	if errors.As(err, &perr) {
-		f.Message = wordSyntax(perr.Message)
-		if strings.Contains(f.Message, "import") || strings.Contains(f.Message, "export") {
-			f.Message = "import and export cannot be used here"
-		}
-		f.Pos = src.fromRunes(perr.Line, perr.Column)
-	}
-	f.Hint = syntaxHint(f.Message)
-	return f
-}
-
-// syntaxFailure words an error of goja's parser or compiler.
-func syntaxFailure(src *source, err error, unsupported string) *Failure {
-	f := &Failure{Kind: Syntax, Message: strings.TrimPrefix(err.Error(), "SyntaxError: ")}
-	var list parser.ErrorList
-	var compiler *goja.CompilerSyntaxError
-	switch {
-	case errors.As(err, &list) && len(list) > 0:
-		f.Message = wordSyntax(list[0].Message)
-		f.Pos = src.fromGoja(list[0].Position.Line, list[0].Position.Column)
-	case errors.As(err, &compiler):
-		f.Message = wordSyntax(compiler.Message)
-		if compiler.File != nil {
-			at := compiler.File.Position(compiler.Offset)
-			f.Pos = src.fromGoja(at.Line, at.Column)
-		}
-	}
-	before, behind := src.around(f.Pos)
-	switch {
-	case unsupported != "":
-		f.Message = unsupported + " cannot be used here"
-	case strings.HasPrefix(behind, "import"):
-		f.Message = "import cannot be used here"
-	case strings.HasSuffix(strings.TrimSpace(before), "await"):
-		f.Message = "await is only valid in async functions and outside of functions"
-	}
-	f.Hint = syntaxHint(f.Message)
-	return f
-}
-
-func wordSyntax(message string) string {
-	message = strings.TrimPrefix(message, "SyntaxError: ")
-	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
-}
-
-// typeAnnotation is what the parsers say of TypeScript.
-var typeAnnotation = regexp.MustCompile(`(instead of|unexpected) (:|as|interface|type|enum)\b|(instead of|unexpected) : `)
-
-func syntaxHint(message string) string {
-	switch {
-	case strings.Contains(message, "import"), strings.Contains(message, "export"):
-		return "there are no modules; the declared tools are globals"
-	case strings.Contains(message, "for await"):
-		return "await the promises in an ordinary for…of, or use Promise.all"
-	case strings.Contains(message, "async generators"):
-		return "collect the items in an array"
-	case typeAnnotation.MatchString(message):
-		return "write JavaScript, without types"
-	}
-	return ""
 }

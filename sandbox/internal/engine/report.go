@@ -79,8 +79,12 @@ func (s *scope) has(name string) bool {
 
 // report says what is to be judged of the program before it runs.
 func (p *program) report(s *scope, job *Job) Report {
-	r := Report{Findings: p.findings, Smells: p.smells, Depth: p.depth, NoValue: !p.gives && !job.Submit}
+	r := Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.depth, NoValue: !p.gives && !job.Submit}
 	for _, n := range p.names {
+		if n.name == "await" {
+			r.Findings = append(r.Findings, Finding{awaitMessage, awaitHint, p.source.fromIdx(n.at)})
+			continue
+		}
 		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
 			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
 		}

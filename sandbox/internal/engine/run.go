@@ -47,6 +47,7 @@ type attempt struct {
 	replay    *replay // what they were when the program first ran; nil if it has not
 
 	stdout, stderr stream
+	notes          notes
 
 	touched bool // the program has begun
 	ended   bool

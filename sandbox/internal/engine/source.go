@@ -83,18 +83,23 @@ func (s *source) fromIdx(idx file.Idx) Pos {
 // fromFrame translates a place in the wrapped program as goja counts it in
 // stack traces. For a call goja names the parenthesis; people look at the name.
 func (s *source) fromFrame(line, column int) Pos {
+	idx := s.idx(line, column)
+	if name, ok := s.callees[idx]; ok {
+		idx = name
+	}
+	return s.fromIdx(idx)
+}
+
+// idx is the place in the wrapped program; 0 if there is none.
+func (s *source) idx(line, column int) file.Idx {
 	if line < 1 || line > len(s.starts) {
-		return Pos{}
+		return 0
 	}
 	offset := s.starts[line-1] + column - 1
 	if line > 1 {
 		offset += len(s.prologue)
 	}
-	idx := file.Idx(offset + 1)
-	if name, ok := s.callees[idx]; ok {
-		idx = name
-	}
-	return s.fromIdx(idx)
+	return file.Idx(offset + 1)
 }
 
 // fromLine translates a line and a column in bytes of the program itself. A

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+	tdparse "github.com/tdewolff/parse/v2"
+)
+
+// preflightFailure words an error of the first parser.
+func preflightFailure(src *source, err error) *Failure {
+	f := &Failure{Kind: Syntax, Message: err.Error()}
+	var perr *tdparse.Error
+	if errors.As(err, &perr) {
+		f.Message = wordSyntax(perr.Message)
+		f.Pos = src.fromRunes(perr.Line, perr.Column)
+	}
+	diagnose(src, f)
+	return f
+}
+
+// syntaxFailure words an error of goja's parser or compiler.
+func syntaxFailure(src *source, err error, unsupported string) *Failure {
+	f := &Failure{Kind: Syntax, Message: strings.TrimPrefix(err.Error(), "SyntaxError: ")}
+	var list parser.ErrorList
+	var compiler *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &list) && len(list) > 0:
+		f.Message = wordSyntax(list[0].Message)
+		f.Pos = src.fromGoja(list[0].Position.Line, list[0].Position.Column)
+	case errors.As(err, &compiler):
+		f.Message = wordSyntax(compiler.Message)
+		if compiler.File != nil {
+			at := compiler.File.Position(compiler.Offset)
+			f.Pos = src.fromGoja(at.Line, at.Column)
+		}
+	}
+	if unsupported != "" {
+		f.Message = unsupported + " cannot be used here"
+	}
+	diagnose(src, f)
+	return f
+}
+
+func wordSyntax(message string) string {
+	message = strings.TrimPrefix(message, "SyntaxError: ")
+	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
+}
+
+// mistake is something that models write instead of JavaScript, or of what goja
+// knows of it. It is known by what the parser says and by the text around the
+// place; patterns left out match everything.
+type mistake struct {
+	says, before, behind, line *regexp.Regexp
+	message, hint              string // the message is the parser's if it is empty
+}
+
+const (
+	noTypes   = "write JavaScript, without types"
+	notPython = "the program must be JavaScript, not Python"
+)
+
+// mistakes in the order in which they are looked for: the certain ones first.
+var mistakes = []mistake{
+	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
+	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},
+	{says: re(`for await`), hint: "await the promises in an ordinary for…of, or use Promise.all"},
+	{says: re(`async generators`), message: "async generators cannot be used here", hint: "collect the items in an array"},
+	{says: re(`flags supplied.*'[a-z]*v`), message: "regular expressions have no flag v here", hint: "leave it out, and list the characters instead of computing with classes"},
+	{says: re(`flags supplied.*'[a-z]*d`), message: "regular expressions have no flag d here", hint: "leave it out, and use match.index"},
+
+	{before: re(`\byield\s*$`), message: "yield is only valid in generator functions", hint: "write function* instead of function"},
+	{before: re(`[“”‘’„]$`), message: curly, hint: straight},
+	{behind: re(`^[“”‘’„]`), message: curly, hint: straight},
+	{behind: re(`^@\w`), message: "decorators cannot be used here", hint: "call the function, and use what it returns"},
+	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
+	{behind: re(`^#\s`), message: "# does not begin a comment", hint: "write // instead"},
+	{behind: re(`^<!--`), message: "<!-- does not begin a comment", hint: "write // instead"},
+	{before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`), message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`"},
+	{before: re(`\|$`), behind: re(`^>`), message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))"},
+
+	{line: re(`^\s*[A-Z][a-z’']*(\s+[A-Za-z’',-]+){2,}\s*[.:!?…]?\s*$`), message: prose, hint: onlyProgram},
+	{line: re(`^\s*([-*]|\d+\.)\s+[A-Za-z*][A-Za-z’'*]*(\s+[A-Za-z’',*-]+){2,}`), message: prose, hint: onlyProgram},
+
+	{line: re(`^\s*(def|class|if|elif|else|for|while|try|except|with)\b[^{}]*:\s*(#.*)?$`), hint: notPython},
+	{before: re(`\b[fr]$`), behind: re(`^["']`), hint: notPython + ": `${name}` in backquotes is a template"},
+	{behind: re(`^(and|or|not|is|elif)\s`), hint: notPython + ": write &&, ||, !, ===, else if"},
+
+	{line: re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+`), hint: noTypes},
+	{before: re(`\b(private|public|protected|readonly|abstract|override|declare)\s+$`), hint: noTypes},
+	{before: re(`[\w$)\]]$`), behind: re(`^!\s*([.)\];,[]|$)`), hint: noTypes},
+	{behind: re(`^(as|satisfies|implements)\s+[\w${(\[]`), hint: noTypes},
+	{says: re(`instead of : in arguments`), before: re(`[\w$]$`), hint: "there are no named arguments: pass one object, f({name: value})"},
+	{says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`), hint: noTypes},
+	{says: re(`expected|unexpected`), line: re(`[\w$]<\s*[\w$][\w$\s,|.<>\[\]"']*>\s*[({;=]`), hint: noTypes},
+
+	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
+	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
+	{says: re(`unexpected EOF`), hint: "a bracket is not closed"},
+	{says: re(`expected Template`), message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote"},
+	{says: re(`unterminated string`), hint: "close it on the same line, or use a template in backquotes"},
+}
+
+const (
+	noModulesHint = "there are no modules; the declared tools are globals"
+	curly         = "this is no quotation mark in JavaScript"
+	straight      = "write \", ' or `"
+	prose         = "this is prose, not JavaScript"
+	onlyProgram   = "give nothing but the program, and remarks in it as // comments"
+)
+
+func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+
+// diagnose says what its author has probably done, where that can be told.
+func diagnose(src *source, f *Failure) {
+	before, behind := src.around(f.Pos)
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(src.text), "{") && json.Valid([]byte(src.text)):
+		f.Message, f.Hint = "the program is JSON", "do not describe a call, make it: write JavaScript that calls the tools"
+		return
+	case awaitAtEnd.MatchString(before) && operand.MatchString(behind) && !strings.HasPrefix(behind, "import"):
+		f.Message, f.Hint = awaitMessage, awaitHint
+		f.Column -= utf16Len(before[awaitAtEnd.FindStringIndex(before)[0]:])
+		return
+	}
+	line := strings.TrimRight(before+behind, "\r\n")
+	for _, m := range mistakes {
+		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) {
+			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
+			return
+		}
+	}
+}
+
+func fits(pattern *regexp.Regexp, text string) bool {
+	return pattern == nil || pattern.MatchString(text)
+}
+
+// A parser that takes await for a name fails at what it is to wait for.
+var (
+	awaitAtEnd = re(`\bawait\s*$`)
+	operand    = re("^[\\w$\"'`(\\[{!~+/-]")
+)
+
+const (
+	awaitMessage = "await is only valid in async functions and outside of functions"
+	awaitHint    = "write async before the function"
+)
