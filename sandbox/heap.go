@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"runtime"
 	"runtime/metrics"
 	"sync"
@@ -12,61 +11,59 @@ import (
 
 // heap watches the memory of this process while programs run in it, and stops
 // them when there is much more than when they began. It cannot tell who uses it,
-// and not stop a native function: it is against accidents.
+// and not stop a native function: it is against accidents. What takes less than
+// heapInterval it does not see, and does not burden.
 type heap struct {
 	limit int64 // bytes each program may add
 
 	mu    sync.Mutex
-	runs  map[*guest]struct{}
-	base  int64 // bytes in use when the first of them began
-	timer *time.Timer
+	runs  map[*stuckable]struct{}
+	base  int64 // bytes in use when they began, or soon after; 0 if it is not known yet
+	armed bool
 	quiet time.Time // when to look again, if what there was was garbage
 }
-
-// guest is a program that the heap's watch may stop.
-type guest struct{ stop context.CancelCauseFunc }
 
 const (
 	heapInterval = 5 * time.Millisecond
 	heapQuiet    = time.Second
 )
 
-// enter begins to watch a run. Its context ends with [engine.ErrMemory].
-func (h *heap) enter(ctx context.Context) (context.Context, *guest) {
-	ctx, stop := context.WithCancelCause(ctx)
-	g := &guest{stop}
+// enter begins to watch a run.
+func (h *heap) enter(run *stuckable) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.runs) == 0 {
-		h.runs, h.base = map[*guest]struct{}{}, inUse()
+		h.runs, h.base = map[*stuckable]struct{}{}, 0
 	}
-	h.runs[g] = struct{}{}
-	if h.timer == nil {
-		h.timer = time.AfterFunc(heapInterval, h.check)
-	} else if len(h.runs) == 1 {
-		h.timer.Reset(heapInterval)
-	}
-	return ctx, g
+	h.runs[run] = struct{}{}
+	h.arm()
 }
 
 // leave ends the watch of a run.
-func (h *heap) leave(g *guest) {
+func (h *heap) leave(run *stuckable) {
 	h.mu.Lock()
-	delete(h.runs, g)
-	if len(h.runs) == 0 {
-		h.timer.Stop()
+	defer h.mu.Unlock()
+	delete(h.runs, run)
+}
+
+func (h *heap) arm() {
+	if !h.armed {
+		h.armed = true
+		time.AfterFunc(heapInterval, h.check)
 	}
-	h.mu.Unlock()
-	g.stop(context.Canceled)
 }
 
 func (h *heap) check() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.armed = false
 	if len(h.runs) == 0 {
 		return
 	}
-	h.timer.Reset(heapInterval)
+	h.arm()
+	if h.base == 0 {
+		h.base = inUse()
+	}
 	if !h.exceeded() || time.Now().Before(h.quiet) {
 		return
 	}
@@ -74,8 +71,8 @@ func (h *heap) check() {
 		h.quiet = time.Now().Add(heapQuiet)
 		return
 	}
-	for g := range h.runs {
-		g.stop(engine.ErrMemory)
+	for run := range h.runs {
+		run.stop(engine.ErrMemory)
 	}
 }
 

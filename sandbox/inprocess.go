@@ -35,10 +35,9 @@ func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, guest := p.heap.enter(ctx)
-	defer p.heap.leave(guest)
 	done := make(chan *engine.Result, 1)
-	watched := &stuckable{host, make(chan struct{})}
+	watched := &stuckable{Host: host, heap: &p.heap, stuck: make(chan struct{})}
+	defer p.heap.leave(watched)
 	r <- func() {
 		pprof.SetGoroutineLabels(ctx) // the caller's
 		result := p.engine.Run(ctx, job, watched)
@@ -108,10 +107,19 @@ func (p *inProcess) give(r runner) {
 	p.idle = append(p.idle, r)
 }
 
-// stuckable is a host that is told when its program does not react.
+// stuckable is a host that is told when its program does not react, and that can
+// stop it.
 type stuckable struct {
 	engine.Host
+	heap  *heap
 	stuck chan struct{}
+	stop  func(error)
+}
+
+// Begin implements [engine.Stucker].
+func (s *stuckable) Begin(stop func(error)) {
+	s.stop = stop
+	s.heap.enter(s)
 }
 
 // Stuck implements [engine.Stucker].

@@ -61,6 +61,9 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 // failure words an engine's failure.
 func (h *host) failure(f *engine.Failure) *Failure {
 	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
+	if h.aborted != nil { // whatever it died of then
+		return h.stopped(finding)
+	}
 	switch f.Kind {
 	case engine.Syntax:
 		if !h.judged {

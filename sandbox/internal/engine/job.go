@@ -70,9 +70,15 @@ type Host interface {
 }
 
 // Stucker is a [Host] that wants to know of a program that does not react to
-// being stopped: it is in a native function, and Run may never return. It is
-// called on another goroutine.
-type Stucker interface{ Stuck(*Failure) }
+// being stopped, and may stop it for reasons of its own.
+type Stucker interface {
+	// Begin is called before the program, with what stops it.
+	Begin(stop func(error))
+
+	// Stuck is called, on another goroutine, when the program was stopped and goes
+	// on: it is in a native function, and Run may never return.
+	Stuck(*Failure)
+}
 
 // Call is one tool call as the program made it.
 type Call struct {

@@ -66,11 +66,11 @@ func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 	r.vm.ClearInterrupt()
 	r.pin(job.Clock)
 	r.memory = job.Limits.Memory
-	var stuck func(*Failure)
-	if s, ok := host.(Stucker); ok {
-		stuck = s.Stuck
+	stucker, _ := host.(Stucker)
+	r.watch = newWatch(ctx, r.vm, job.Limits, stucker)
+	if stucker != nil {
+		stucker.Begin(r.watch.stop)
 	}
-	r.watch = newWatch(ctx, r.vm, job.Limits, stuck)
 }
 
 // execute runs the program to its end, however that comes about.

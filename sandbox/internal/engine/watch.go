@@ -30,9 +30,9 @@ var (
 type watch struct {
 	vm     *goja.Runtime
 	limits Limits
-	stuck  func(*Failure) // the program does not react; may be nil
-	over   chan struct{}  // closed when the run is to end
-	unbind func() bool    // from the context
+	stuck  Stucker       // is told if the program does not react; may be nil
+	over   chan struct{} // closed when the run is to end
+	unbind func() bool   // from the context
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -43,7 +43,7 @@ type watch struct {
 	stopped bool  // the run has ended
 }
 
-func newWatch(ctx context.Context, vm *goja.Runtime, l Limits, stuck func(*Failure)) *watch {
+func newWatch(ctx context.Context, vm *goja.Runtime, l Limits, stuck Stucker) *watch {
 	w := &watch{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now()}
 	if left := w.left(0, 0); left > 0 {
 		w.mu.Lock() // the timer may be faster than its assignment
@@ -123,7 +123,7 @@ func (w *watch) report() {
 	stopped, cause := w.stopped, w.cause
 	w.mu.Unlock()
 	if !stopped {
-		w.stuck(w.failure(cause))
+		w.stuck.Stuck(w.failure(cause))
 	}
 }
 

@@ -120,6 +120,9 @@ func (c *call) answered(f frame) error {
 	return nil
 }
 
+// Begin implements engine.Stucker.
+func (c *call) Begin(func(error)) {}
+
 // Stuck implements engine.Stucker: the run will not come to an end, and this
 // process with it.
 func (c *call) Stuck(f *engine.Failure) {

@@ -21,8 +21,15 @@ func settle(memory int64) {
 	os.Clearenv()
 	time.Local = time.UTC // or Date would open the zone's file
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memory * memoryFactor / 4 * 3)
+	debug.SetMemoryLimit(softLimit(memory * memoryFactor))
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
+}
+
+// softLimit is where the collector begins to work without rest. A program that
+// makes garbage fast is ahead of it by some 30 MB, and freed memory lies in pieces.
+func softLimit(memory int64) int64 {
+	const ahead = 32 << 20
+	return max(memory/4*3-ahead, memory/2)
 }
 
 // gap is the reason why a wall is not to be had here, for which a worker starts
