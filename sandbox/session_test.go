@@ -166,3 +166,14 @@ func TestPin(t *testing.T) {
 		step{`Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
 	})
 }
+
+// What fails in a function of an earlier program is not shown in this one's text.
+func TestSessionPositions(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		step{"\n\nconst f = () => { throw new Error(\"early\") }; const g = x => x.y.z", ""}.in(t, session, nil)
+		step{"const a = 1;\nf()", "line 2, column 1: Error: early\n2 | f()"}.in(t, session, nil)
+		step{"g({})", "line 1, column 1: TypeError"}.in(t, session, nil)
+	})
+}

@@ -163,7 +163,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 // here is where the program is calling from.
 func (r *run) here() Pos {
 	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
-		if frame.SrcName() == fileName {
+		if frame.SrcName() == r.program.name {
 			at := frame.Position()
 			return r.program.source.fromFrame(at.Line, at.Column)
 		}

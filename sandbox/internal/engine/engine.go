@@ -123,7 +123,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 
 // pipeline is what becomes of a program: parse, report, compile, bind, run.
 func (r *run) pipeline(e *Engine, job *Job) *Failure {
-	title := edition{job.Source, len(job.Forbidden) > 0, job.Session != nil}
+	title := edition{fileName(job.Session), job.Source, len(job.Forbidden) > 0, job.Session != nil}
 	p, failure := e.library.parse(title)
 	if failure != nil {
 		return failure

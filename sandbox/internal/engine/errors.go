@@ -66,12 +66,12 @@ func (r *run) failure(err error) *Failure {
 			Kind: Thrown, Message: "RangeError: too much recursion",
 			Hint: fmt.Sprintf("functions can be nested %d calls deep; use a loop", maxCallStack),
 		}
-		r.locate(f, framesOf(&overflow.Exception))
+		r.locate(f, framesOf(&overflow.Exception, r.program.name))
 		return f
 	case errors.As(err, &exception):
 		f := r.rejectionOf(exception.Value())
 		if f.Line == 0 {
-			r.locate(f, framesOf(exception))
+			r.locate(f, framesOf(exception, r.program.name))
 		}
 		return f
 	default:
@@ -79,10 +79,10 @@ func (r *run) failure(err error) *Failure {
 	}
 }
 
-func framesOf(e *goja.Exception) []frame {
+func framesOf(e *goja.Exception, name string) []frame {
 	var frames []frame
 	for _, f := range e.Stack() {
-		if f.SrcName() == fileName {
+		if f.SrcName() == name {
 			frames = append(frames, frame{f.Position().Line, f.Position().Column})
 		}
 	}
@@ -102,7 +102,7 @@ func (r *run) rejection(v goja.Value) *Failure {
 		return f
 	}
 	stack := r.text(object, "stack")
-	frames := parseStack(stack)
+	frames := parseStack(stack, r.program.name)
 	if len(frames) > 1 && !r.builtinError(object) {
 		frames = r.program.source.beyondSuper(frames)
 	}
@@ -119,7 +119,7 @@ func (r *run) rejection(v goja.Value) *Failure {
 func (r *run) locateFirst(f *Failure, object *goja.Object) {
 	if errs := r.errorsOf(object); len(errs) > 0 {
 		if first, ok := errs[0].(*goja.Object); ok {
-			r.locate(f, parseStack(r.text(first, "stack")))
+			r.locate(f, parseStack(r.text(first, "stack"), r.program.name))
 		}
 	}
 }
@@ -191,17 +191,17 @@ func wordError(name, message string) string {
 // frame is a place in the wrapped program.
 type frame struct{ line, column int }
 
-var stackFrame = regexp.MustCompile(regexp.QuoteMeta(fileName) + `:(\d+):(\d+)`)
+var stackFrame = regexp.MustCompile(`(program[-\d]*\.js):(\d+):(\d+)`)
 
-func parseStack(stack string) []frame {
+func parseStack(stack, name string) []frame {
 	var frames []frame
 	for line := range strings.Lines(stack) {
 		m := stackFrame.FindStringSubmatch(line)
-		if m == nil {
+		if m == nil || m[1] != name {
 			continue
 		}
-		l, _ := strconv.Atoi(m[1])
-		c, _ := strconv.Atoi(m[2])
+		l, _ := strconv.Atoi(m[2])
+		c, _ := strconv.Atoi(m[3])
 		frames = append(frames, frame{l, c})
 	}
 	return frames

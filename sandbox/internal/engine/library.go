@@ -25,6 +25,7 @@ type library struct {
 
 // edition is what a parse depends on.
 type edition struct {
+	name    string // in stack traces
 	text    string
 	words   bool // whether every name is listed
 	session bool // whether declarations are exported

@@ -15,8 +15,14 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// fileName is what the program is called in stack traces.
-const fileName = "program.js"
+// fileName is what a program is called in stack traces: those of a session are
+// numbered, as functions of one may be called by another.
+func fileName(s *SessionJob) string {
+	if s == nil {
+		return "program.js"
+	}
+	return "program-" + strconv.Itoa(s.Step+1) + ".js"
+}
 
 // The program becomes the body of a function, for the sake of top-level return;
 // of an async one if it awaits at top level, which costs a promise and all that
@@ -34,6 +40,7 @@ const maxArrowDefaults = 8
 // program is a parsed source. Once compiled it does not change, so that several
 // runs may share it.
 type program struct {
+	name   string // in stack traces
 	source *source
 	outline
 	resolved   bool // whether the names are known
@@ -63,7 +70,7 @@ func parse(e edition) (*program, *Failure) {
 		return nil, &Failure{Kind: Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.pos(strings.Index(text, "`"))}
 	}
 	p := &program{
-		source: src, first: 1, undeclared: map[string]bool{}, declared: map[string]bool{},
+		name: e.name, source: src, first: 1, undeclared: map[string]bool{}, declared: map[string]bool{},
 		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
 	}
 	src.prologue = asyncPrologue
@@ -74,7 +81,7 @@ func parse(e edition) (*program, *Failure) {
 	case refused != nil && (e.session || !worthTrying(src, refused)): // for what would be exported?
 		return nil, preflightFailure(src, refused)
 	}
-	tree, err := parseByGoja(src.prologue + text + epilogue)
+	tree, err := parseByGoja(e.name, src.prologue+text+epilogue)
 	switch {
 	case refused != nil && err != nil:
 		return nil, preflightFailure(src, refused)
@@ -100,13 +107,13 @@ func parse(e edition) (*program, *Failure) {
 
 // parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
 // for a syntax error.
-func parseByGoja(text string) (tree *ast.Program, err error) {
+func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {
 			tree, err = nil, errors.New("the parser cannot make sense of this")
 		}
 	}()
-	return parser.ParseFile(nil, fileName, text, 0, parser.WithDisableSourceMaps)
+	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
 // worthTrying reports whether goja's parser may have a look at what the first

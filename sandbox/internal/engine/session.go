@@ -32,11 +32,11 @@ type Step struct {
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// job is the step's program.
-func (s *Step) job() *Job {
+// job is the step's program, which so many went before.
+func (s *Step) job(number int) *Job {
 	return &Job{
 		Source: s.Source, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: s.Limits, Clock: s.Clock,
-		Session: &SessionJob{},
+		Session: &SessionJob{Step: number},
 	}
 }
 
@@ -83,7 +83,7 @@ type replay struct {
 // rebuild runs a program of the log again.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *Step) *Failure {
 	p := &replay{step: s, pending: map[int]letter{}}
-	result := r.play(ctx, e, s.job(), p)
+	result := r.play(ctx, e, s.job(r.steps), p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f

@@ -26,9 +26,9 @@ func settle(memory int64) {
 }
 
 // softLimit is where the collector begins to work without rest. A program that
-// makes garbage fast is ahead of it by some 30 MB, and freed memory lies in pieces.
+// makes garbage fast is ahead of it by some megabytes, and freed memory lies in pieces.
 func softLimit(memory int64) int64 {
-	const ahead = 32 << 20
+	const ahead = 16 << 20
 	return max(memory/4*3-ahead, memory/2)
 }
 
