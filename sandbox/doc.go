@@ -64,6 +64,19 @@
 // what must fail is refused; what merely smells, such as a call that nothing awaits,
 // is in [Outcome.Warnings]. The worker parses and reports; this process judges.
 //
+// # Limits
+//
+// A run is bounded in time from start to end, in the time that it computes, and in
+// the time that it waits for tools and timers: three limits, told apart in
+// [Failure.Kind] and in [Outcome]. Memory, source, output and calls have theirs. See
+// [Limits]. A worker that hit a limit is not used again.
+//
+// # Sessions
+//
+// A [Session] runs programs that see each other's top-level declarations. It owns no
+// process: it is the record of its programs, and the VM is a cache that is rebuilt
+// from it when need be, without calling any tool. [Pin] fixes time and chance.
+//
 // # Whose fault
 //
 // What the program did wrong is data: [Outcome.Failure], worded for its author.

@@ -119,3 +119,33 @@ await reed({path: "b"})`, Tools: set})
 	// 2 | await reed({path: "b"})
 	//   |       ^
 }
+
+// Programs of a session see what earlier ones have declared. One that fails
+// leaves no trace.
+func ExampleSandbox_NewSession() {
+	box, err := sandbox.New(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer box.Close()
+	session := box.NewSession(nil)
+	for _, source := range []string{
+		`const prices = [3, 5]; const total = () => prices.reduce((a, b) => a + b)`,
+		`prices.push(100); throw new Error("that was too much")`,
+		`prices.push(2); total()`,
+	} {
+		out, err := session.Run(context.Background(), sandbox.Program{Source: source})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if out.Failure != nil {
+			fmt.Println(out.Failure.Message)
+			continue
+		}
+		fmt.Println(string(out.Value))
+	}
+	// Output:
+	//
+	// Error: that was too much
+	// 10
+}

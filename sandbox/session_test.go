@@ -177,3 +177,24 @@ func TestSessionPositions(t *testing.T) {
 		step{"g({})", "line 1, column 1: TypeError"}.in(t, session, nil)
 	})
 }
+
+// Sessions own no process: a thousand of them are no more workers than one run
+// at a time needs, and one whose worker died goes on in another.
+func TestSessionsOwnNothing(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(&sandbox.Options{Workers: 2, Limits: sandbox.Limits{Memory: 64 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sessions := make([]*sandbox.Session, 1000)
+	for i := range sessions {
+		sessions[i] = box.NewSession(nil)
+		step{fmt.Sprintf("let n = %d; const add = by => n += by", i), ""}.in(t, sessions[i], nil)
+	}
+	for _, i := range []int{0, 500, 999} {
+		step{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, "stack overflow"}.in(t, sessions[i], nil)
+		step{"add(1)", fmt.Sprintf("value: %d\n", i+1)}.in(t, sessions[i], nil)
+		step{"n", fmt.Sprintf("value: %d\n", i+1)}.in(t, sessions[i], nil)
+	}
+}

@@ -54,7 +54,7 @@ var soakAttacks = []struct {
 	{`throw new Error("no")`, 0, sandbox.Thrown},
 	{`const f = () => [1].map(f); f()`, 0, sandbox.Thrown},
 	{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, 0, sandbox.Crashed},
-	{`"x".repeat(2 ** 40)`, 0, sandbox.MemoryLimit},
+	{`"x"["rep" + "eat"](2 ** 40)`, 0, sandbox.MemoryLimit},
 	{`for (;;);`, 20 * time.Millisecond, sandbox.Timeout},
 	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.Timeout},
 	{`await new Promise(() => {})`, 0, sandbox.Deadlock},

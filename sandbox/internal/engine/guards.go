@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,9 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 	}
 	message := ""
 	if text, ok := argument.(goja.String); ok {
-		message = jsonError(units(text))
+		if message = jsonError(units(text)); message == "" {
+			message = "a number in the JSON text is out of range" // to other engines it is infinite
+		}
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
 	}
@@ -187,15 +190,11 @@ func (r *run) addCaptureStackTrace() {
 func (r *run) guardRegExp() {
 	original := r.vm.Get("RegExp").ToObject(r.vm)
 	prototype := original.Get("prototype").ToObject(r.vm)
-	var guarded *goja.Object
-	guarded = r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
-		if same, ok := c.Argument(0).(*goja.Object); ok && c.NewTarget == nil && goja.IsUndefined(c.Argument(1)) && same.Get("constructor") == guarded {
-			return same // called as a function
-		}
+	guarded := r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
 		r.checkPattern(c.Argument(0), c.Argument(1))
 		made, err := r.vm.New(original, c.Arguments...)
 		if err != nil {
-			r.rethrow(err)
+			r.rethrow(r.unmatched(err))
 		}
 		if c.NewTarget != nil {
 			_ = made.SetPrototype(c.This.Prototype())
@@ -206,6 +205,32 @@ func (r *run) guardRegExp() {
 	_ = guarded.DefineDataProperty("name", r.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = prototype.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// unmatched takes the words of Go's packages out of an error in a pattern.
+func (r *run) unmatched(err error) error {
+	exception, ok := err.(*goja.Exception)
+	if !ok {
+		return err
+	}
+	object, ok := exception.Value().(*goja.Object)
+	if !ok || r.text(object, "name") != "SyntaxError" {
+		return err
+	}
+	if message := patternError(r.text(object, "message")); message != "" {
+		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return err
+}
+
+// parsingPattern is what goja says of a pattern that Go's packages refuse.
+var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): .*error parsing regexp: ([^` + "`" + `]*?)(?: in)?:? ` + "`" + `(.*?)` + "`" + `\)*$`)
+
+func patternError(message string) string {
+	if m := parsingPattern.FindStringSubmatch(message); m != nil {
+		return "Invalid regular expression: /" + m[2] + "/: " + m[1]
+	}
+	return ""
 }
 
 // checkPattern throws where a pattern would never match. Patterns that are

@@ -207,7 +207,11 @@ func (r *run) recovered(p any) {
 // rejectionOf is rejection for a value of which not even that is certain.
 func (r *run) rejectionOf(v goja.Value) (f *Failure) {
 	defer func() {
-		if recover() != nil {
+		p := recover()
+		if interrupt, ok := p.(*goja.InterruptedError); ok {
+			panic(interrupt)
+		}
+		if p != nil || f.Message == "" {
 			f = &Failure{Kind: Thrown, Message: "uncaught [a value that cannot be printed]"}
 		}
 	}()
