@@ -38,7 +38,7 @@ var (
 		"direct", "callback", "getter", "proxy", "iterator", "thenable", "species", "huge", "deep", "cyclic",
 	}
 	// attackedParts are archives on what is not a built-in.
-	attackedParts = []string{"compiler", "converters", "parser", "protocol", "sessions"}
+	attackedParts = []string{"compiler", "converters", "found", "parser", "protocol", "sessions"}
 )
 
 const (

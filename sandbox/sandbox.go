@@ -33,6 +33,9 @@ func (l Limits) withDefaults() (Limits, error) {
 		time.Duration(l.Calls), time.Duration(l.Concurrency)) < 0 {
 		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
 	}
+	if max(l.Time, l.Compute, l.Wait) > maxTime {
+		return l, fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
+	}
 	defaults := Limits{
 		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
 		Output: 64 << 10, Calls: 100, Concurrency: 16,
@@ -48,6 +51,9 @@ func (l Limits) withDefaults() (Limits, error) {
 		Concurrency: or(l.Concurrency, defaults.Concurrency),
 	}, nil
 }
+
+// maxTime is the longest limit: who wants none wants trouble.
+const maxTime = 365 * 24 * time.Hour
 
 func or[T comparable](v, otherwise T) T {
 	var zero T
@@ -330,6 +336,9 @@ func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
 	var errs []error
+	if !p.Pin.valid() {
+		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", p.Pin.Time))
+	}
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
 	}

@@ -54,11 +54,12 @@ type Pin struct {
 	Seed uint64
 }
 
-// maxSessionLog bounds what a session may record.
-const maxSessionLog = 32 << 20
+// logShare of Limits.Memory may be a session's record: to run it again, a worker
+// must hold it beside all that it makes of it.
+const logShare = 32
 
 // ErrSessionFull is returned by runs of a session that has recorded all it can.
-var ErrSessionFull = errors.New("sandbox: the session has recorded 32 MB of programs, arguments and replies; start another")
+var ErrSessionFull = errors.New("sandbox: the session has recorded all that it may: a 32nd of Limits.Memory; start another")
 
 // ErrSessionLost is returned by a run of a session whose VM is gone and whose
 // programs, run again, did something else than before. Start another.
@@ -101,9 +102,12 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	case <-ctx.Done():
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
+	if !s.pin.valid() {
+		return nil, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", s.pin.Time)
+	}
 	s.mu.Lock()
 	step := &sessionStep{log: s.log, key: s.key, clock: s.clock()}
-	full := s.size > maxSessionLog
+	full := int64(s.size) > s.box.limits.Memory/logShare
 	s.mu.Unlock()
 	if full {
 		return nil, ErrSessionFull
@@ -136,6 +140,12 @@ func (s *Session) clock() *engine.Clock {
 	return clock
 }
 
+// valid says whether Date can show the time.
+func (p *Pin) valid() bool {
+	const most = 8_640_000_000_000 // seconds, either way
+	return p == nil || p.Time.Unix() > -most && p.Time.Unix() < most
+}
+
 func (p *Pin) clock() *engine.Clock {
 	if p == nil {
 		return nil
@@ -157,7 +167,7 @@ type sessionStep struct {
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
-		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Limits: job.Limits, Clock: job.Clock,
+		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log}
 }
@@ -168,7 +178,10 @@ func (s *sessionStep) size() int {
 		n += len(in.JSON)
 	}
 	for _, c := range s.made.Calls {
-		n += len(c.Args) + len(c.Reply.Value) + 100
+		n += len(c.Args) + len(c.More) + len(c.Reply.Value) + 200
+		if e := c.Reply.Error; e != nil {
+			n += len(e.Message) + len(e.Data)
+		}
 	}
 	return n
 }

@@ -198,3 +198,93 @@ func TestSessionsOwnNothing(t *testing.T) {
 		step{"n", fmt.Sprintf("value: %d\n", i+1)}.in(t, sessions[i], nil)
 	}
 }
+
+// What somebody found who attacked sessions.
+func TestSessionsUnderAttack(t *testing.T) {
+	t.Parallel()
+	noted := func(context.Context, struct{}) (string, error) { return "from the tool", nil }
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		set := newSet(t, tools.Func("note", "", noted, nil))
+		with := func(session *sandbox.Session, source string, inputs map[string]any) string {
+			return outcomeOf(session.Run(t.Context(), sandbox.Program{Source: source, Inputs: inputs, Tools: set}))
+		}
+		for name, steps := range map[string][]struct {
+			source string
+			inputs map[string]any
+			want   string
+		}{
+			"inputs win over globals": {
+				{"globalThis.price = 1; 1", nil, "value: 1"}, {"price", map[string]any{"price": 100}, "value: 100"},
+				{"price", nil, "price is not defined"},
+			},
+			"no input survives": {
+				{"1", map[string]any{"crypto": 5}, "value: 1"}, {"typeof crypto", nil, `value: "object"`},
+				{"crypto", map[string]any{"crypto": 6}, "value: 6"},
+			},
+			"tools win, or nothing runs": {
+				{`Object.defineProperty(globalThis, "late", {value: 1}); 1`, nil, "value: 1"}, {"late", map[string]any{"late": 2}, "on the global object for good"},
+			},
+			"odd names": {
+				{"const __proto__ = 5; let _ = 1, $ = 2", nil, ""}, {"[__proto__, _, $]", nil, "value: [5,1,2]"},
+				{"const undefined = 1", nil, "cannot be declared in a session"},
+			},
+			"prototypes": {
+				{`Array.prototype[1] = function (v) { console.log("stolen", v) }; const a = 1`, nil, ""},
+				{"a = 2", nil, "cannot be assigned to"}, {"const b = 2; b", nil, "value: 2"},
+			},
+			"the exporter's name": {{"const a = 1; a", map[string]any{"__writ_export__": 5}, "value: 1"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				session := box.NewSession(nil)
+				for _, s := range steps {
+					if got := with(session, s.source, s.inputs); !strings.Contains(got, s.want) {
+						t.Errorf("%s\ngave %s\nwant %s", s.source, got, s.want)
+					}
+				}
+			})
+		}
+	})
+}
+
+// To make a session again takes no longer than one run may.
+func TestRebuildIsBounded(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{Time: 400 * time.Millisecond}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		const slow = `for (const end = 1e6, c = {n: 0}; c.n < end; c.n++); 1`
+		for range 12 {
+			if out, err := session.Run(t.Context(), sandbox.Program{Source: slow}); err != nil || out.Failure != nil && out.Failure.Kind != sandbox.Timeout {
+				t.Fatal(out, err)
+			}
+		}
+		start := time.Now()
+		_, err := session.Run(t.Context(), sandbox.Program{Source: `throw 1`})
+		if err == nil {
+			_, err = session.Run(t.Context(), sandbox.Program{Source: `1`})
+		}
+		if took := time.Since(start); took > guard || err != nil && !errors.Is(err, sandbox.ErrSessionLost) {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+// What a session records is bounded, whatever it consists of.
+func TestSessionIsFull(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Memory: 32 << 20, Output: 1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	set := newSet(t, tools.Func("raw", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
+	session := box.NewSession(nil)
+	for range 10 {
+		_, err = session.Run(t.Context(), sandbox.Program{Tools: set, Source: `try { await raw({}, {again: "x".repeat(3e5)}) } catch {}`})
+		if err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, sandbox.ErrSessionFull) {
+		t.Errorf("got %v", err)
+	}
+}

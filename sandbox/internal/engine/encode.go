@@ -257,9 +257,9 @@ func (e *encoder) date(o *goja.Object) error {
 func (e *encoder) members(names []string, o *goja.Object) error {
 	e.buf.WriteByte('{')
 	written := 0
-	for _, name := range names {
+	for i, name := range names {
 		v := o.Get(name)
-		if v == nil && strings.ContainsRune(name, utf8.RuneError) {
+		if strings.ContainsRune(name, utf8.RuneError) && (v == nil || slices.Index(names, name) != i) {
 			return errHalf
 		}
 		if !absent(v) {

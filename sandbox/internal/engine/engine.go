@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 )
@@ -60,13 +61,23 @@ func (e *Engine) machine(ctx context.Context, job *Job) (*run, *Failure) {
 		return nil, &Failure{Kind: Stale, Message: "the session is not here"}
 	}
 	r := newRun()
+	start := time.Now()
 	for i := range s.Log {
-		if failure := r.rebuild(ctx, e, &s.Log[i]); failure != nil {
-			failure.Message = fmt.Sprintf("program %d of the session, made again: %s", i+1, failure.Message)
-			return nil, failure
+		limits := job.Limits // one run's, for all of them
+		limits.Time = max(limits.Time-time.Since(start), 1)
+		if failure := r.rebuild(ctx, e, &s.Log[i], limits); failure != nil {
+			return nil, lost(i+1, failure)
 		}
 	}
 	return r, nil
+}
+
+// lost says why a session cannot be rebuilt.
+func lost(number int, f *Failure) *Failure {
+	if f.Kind == Stopped {
+		return f
+	}
+	return &Failure{Kind: Diverged, Message: fmt.Sprintf("program %d of the session, made again: %s", number, f.Message)}
 }
 
 // take takes the VM of a session out, so that a run that fails does not leave
@@ -139,7 +150,9 @@ func (r *run) pipeline(e *Engine, job *Job) *Failure {
 		return &Failure{Kind: Refused, Message: "the program was refused"}
 	}
 	e.library.keep(title, p)
-	r.prepare(job)
+	if failure := r.prepare(job); failure != nil {
+		return failure
+	}
 	r.execute(code)
 	return nil
 }

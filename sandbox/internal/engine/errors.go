@@ -157,6 +157,8 @@ var wordings = []struct {
 	{re(`^Dynamic object is not callable$`), "a tools' object is not a function"},
 	{re(`^Value is not object coercible$`), "Cannot destructure undefined or null"},
 	{re(`^'Set' on a dynamic object returned false$`), "Cannot assign to a tool: tools are constants"},
+	{re(`^Could not convert (?s:.*) to primitive$`), "Cannot convert object to primitive value"},
+	{re(`^Value is not a number: %!(?s:.*)$`), "Value is not a number"},
 	{re(`^No initial value$`), "Reduce of empty array with no initial value"},
 	{re(`^radix must be an integer between`), "toString() radix argument must be between"},
 	{re(`^RegExp doesn't have global flag set$`), "String.prototype.matchAll called with a non-global RegExp argument"},

@@ -11,7 +11,7 @@ import (
 // top level is local to it. Its first statement hands the session a getter and a
 // setter of each of these names, which become properties of the global object:
 //
-//	__writ_export__({rows:[()=>rows],total:[()=>total,_=>{total=_}],});
+//	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
 
 // exportName is the function that the statement calls. It works once a program.
 const exportName = "__writ_export__"
@@ -27,14 +27,17 @@ func exporter(list []declaration) string {
 	var b strings.Builder
 	b.WriteString(exportName + "({")
 	for _, d := range list {
-		b.WriteString(d.name + ":[()=>" + d.name)
-		if value := "_"; !d.constant {
-			if d.name == value {
-				value = "$"
-			}
-			b.WriteString("," + value + "=>{" + d.name + "=" + value + "}")
+		key, value, set := d.name, "_", "0"
+		if key == "__proto__" {
+			key = `["__proto__"]` // without brackets it would be no member
 		}
-		b.WriteString("],")
+		if d.name == value {
+			value = "$"
+		}
+		if !d.constant {
+			set = value + "=>{" + d.name + "=" + value + "}"
+		}
+		b.WriteString(key + ":[()=>" + d.name + "," + set + "],")
 	}
 	b.WriteString("});")
 	return b.String()
@@ -54,9 +57,7 @@ func declarations(tree *js.AST) []declaration {
 	for _, v := range tree.Scope.Declared {
 		switch name := nameOf(v); v.Decl {
 		case js.VariableDecl, js.FunctionDecl, js.LexicalDecl:
-			if name != "__proto__" { // as a key it would not be a name
-				list = append(list, declaration{name, constants[name]})
-			}
+			list = append(list, declaration{name, constants[name]})
 		}
 	}
 	return list
@@ -89,22 +90,32 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 	global := r.vm.GlobalObject()
 	for _, name := range list.Keys() {
 		pair := list.Get(name).ToObject(r.vm)
-		_ = global.Delete(name)
-		if err := global.DefineAccessorProperty(name, pair.Get("0"), pair.Get("1"), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-			panic(r.typeError(name + " cannot be declared: the global object was frozen"))
+		set := pair.Get("1")
+		_, variable := goja.AssertFunction(set)
+		if !variable {
+			set = nil
 		}
-		r.exports[name] = pair.Get("1") == nil
+		_ = global.Delete(name)
+		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			panic(r.typeError(name + " cannot be declared in a session: it is on the global object for good"))
+		}
+		r.exports[name] = !variable
 	}
 	return goja.Undefined()
 }
 
-// conceal takes away what earlier programs have declared by a name that now is
-// an input or a tool.
-func (r *run) conceal() {
-	for name := range r.exports {
-		if r.scope.has(name) {
-			delete(r.exports, name)
-			_ = r.vm.GlobalObject().Delete(name)
+// conceal takes away what earlier programs have declared, or put on the global
+// object, by a name that now is an input or a tool.
+func (r *run) conceal() *Failure {
+	global := r.vm.GlobalObject()
+	for _, name := range r.scope.names() {
+		delete(r.exports, name)
+		if err := global.Delete(name); err != nil {
+			return &Failure{
+				Kind: Thrown, Message: "an earlier program has put " + name + " on the global object for good, which now is an input or a tool",
+				Hint: "start another session",
+			}
 		}
 	}
+	return nil
 }

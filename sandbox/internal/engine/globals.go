@@ -62,13 +62,12 @@ func namesOf(o *goja.Object) map[string]bool {
 // prepare gives the VM its limits and its globals. The program's own globals
 // stand behind the standard ones, in their prototype, and are made when first
 // used: a hundred bound tools cost a program nothing.
-func (r *run) prepare(job *Job) {
+func (r *run) prepare(job *Job) *Failure {
 	r.watchRejections()
 	if r.globals != nil { // by an earlier program of the session
 		r.globals.renew(job)
-		r.conceal()
 		r.guard(job.Source)
-		return
+		return r.conceal()
 	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
 	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
@@ -83,12 +82,16 @@ func (r *run) prepare(job *Job) {
 	}
 	r.refuseText(global, kinds)
 	r.guard(job.Source)
+	return nil
 }
 
 // renew puts the globals of another program in place of those of the last one.
 func (g *globals) renew(job *Job) {
 	g.job = job
-	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool { return own[name] == nil })
+	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
+		return own[name] == nil || g.borrowed[name] || g.run.scope.has(name)
+	})
+	g.borrowed = nil
 }
 
 // must passes over errors that only guest code could have caused, before any
@@ -134,20 +137,29 @@ type globals struct {
 	run  *run
 	job  *Job
 	made map[string]goja.Value
+
+	borrowed map[string]bool // names of tools and inputs that were made
 }
 
 // Get implements [goja.DynamicObject].
 func (g *globals) Get(name string) goja.Value {
 	v, ok := g.made[name]
 	if !ok {
-		v = g.make(name)
-		g.made[name] = v
+		if v = g.make(name); name != exportName {
+			g.made[name] = v
+		}
 	}
 	return v
 }
 
 func (g *globals) make(name string) goja.Value {
 	r := g.run
+	if name == exportName && g.job.Session != nil && !r.exported {
+		return r.function(name, r.export)
+	}
+	if r.scope.has(name) {
+		put(&g.borrowed, name, true)
+	}
 	if r.scope.objects[name] != nil {
 		return r.namespace(name)
 	}
@@ -159,9 +171,6 @@ func (g *globals) make(name string) goja.Value {
 	}
 	if name == "submit" && g.job.Submit {
 		return r.function(name, r.submit)
-	}
-	if name == exportName && g.job.Session != nil {
-		return r.function(name, r.export)
 	}
 	if build, ok := own[name]; ok {
 		return build(r)

@@ -73,6 +73,9 @@ func parse(e edition) (*program, *Failure) {
 		name: e.name, source: src, first: 1, undeclared: map[string]bool{}, declared: map[string]bool{},
 		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
 	}
+	if deepest(text) > maxNesting {
+		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxNesting)}
+	}
 	src.prologue = asyncPrologue
 	s, refused := p.resolve(e.session)
 	switch {
@@ -81,7 +84,7 @@ func parse(e edition) (*program, *Failure) {
 	case refused != nil && (e.session || !worthTrying(src, refused)): // for what would be exported?
 		return nil, preflightFailure(src, refused)
 	}
-	tree, err := parseByGoja(e.name, src.prologue+text+epilogue)
+	tree, err := p.parseWrapped()
 	switch {
 	case refused != nil && err != nil:
 		return nil, preflightFailure(src, refused)
@@ -103,6 +106,24 @@ func parse(e edition) (*program, *Failure) {
 		return nil, &Failure{Kind: Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.with)}
 	}
 	return p, nil
+}
+
+// parseWrapped parses the source in its wrapping. If that is no async function and
+// should be one, for the first parser has not looked everywhere (as in computed
+// names), it becomes one.
+func (p *program) parseWrapped() (*ast.Program, error) {
+	src := p.source
+	tree, err := parseByGoja(p.name, src.prologue+src.text+epilogue)
+	if err == nil || !p.resolved || strings.HasPrefix(src.prologue, asyncPrologue) || !strings.Contains(src.text, "await") {
+		return tree, err
+	}
+	wrapped := asyncPrologue + strings.TrimPrefix(src.prologue, prologue)
+	again, bad := parseByGoja(p.name, wrapped+src.text+epilogue)
+	if bad != nil {
+		return nil, err
+	}
+	src.prologue, p.functionKinds = wrapped, kindsIn(src.text, true)
+	return again, nil
 }
 
 // parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
@@ -146,6 +167,10 @@ func deepest(text string) int {
 	return most
 }
 
+// maxNesting is how deep the brackets of any program may be nested, in its texts,
+// too: the first parser has no limit of its own on patterns.
+const maxNesting = 2000
+
 // maxUnchecked is how deep the brackets of a program may be nested that goja's
 // parser sees unchecked: what it takes exponential time for needs brackets.
 const maxUnchecked = 12
@@ -166,7 +191,6 @@ func (p *program) resolve(session bool) (preflight, error) {
 	}
 	js.Walk(&s, tree)
 	p.resolved = true
-	p.functionKinds = p.functionKinds[:0]
 	p.gives = s.returns
 	if !s.awaits {
 		p.source.prologue = prologue
@@ -175,12 +199,7 @@ func (p *program) resolve(session bool) (preflight, error) {
 		p.source.prologue += exporter(declarations(tree))
 		p.first++
 	}
-	if s.async || s.awaits {
-		p.functionKinds = append(p.functionKinds, asyncFunction)
-	}
-	if s.generator {
-		p.functionKinds = append(p.functionKinds, generatorFunction)
-	}
+	p.functionKinds = kindsIn(p.source.text, s.awaits)
 	return s, nil
 }
 
@@ -201,6 +220,20 @@ func nameOf(v *js.Var) string {
 
 var escapedUnit = regexp.MustCompile(`\\u(\{[0-9a-fA-F]+\}|[0-9a-fA-F]{4})`)
 
+// kindsIn returns samples of the kinds of function that a text may have besides
+// ordinary ones. It looks for what they cannot be written without: a visitor of
+// the syntax tree may miss some.
+func kindsIn(text string, wrappedAsync bool) []*goja.Program {
+	var kinds []*goja.Program
+	if wrappedAsync || strings.Contains(text, "async") {
+		kinds = append(kinds, asyncFunction)
+	}
+	if strings.Contains(text, "*") {
+		kinds = append(kinds, generatorFunction)
+	}
+	return kinds
+}
+
 // preflight collects what the first parse wants to know of a syntax tree.
 type preflight struct {
 	declared    map[string]bool
@@ -209,8 +242,7 @@ type preflight struct {
 	deepest     int    // of an arrow function in parameter lists
 	functions   int    // depth of functions
 
-	async, generator bool // whether such functions occur
-	awaits, returns  bool // whether the program itself does
+	awaits, returns bool // whether the program itself does
 }
 
 // Enter implements [js.IVisitor].
@@ -224,7 +256,6 @@ func (s *preflight) Enter(n js.INode) js.IVisitor {
 		s.awaits = s.awaits || n.Op == js.AwaitToken && s.functions == 0
 	case *js.ArrowFunc:
 		s.functions++
-		s.async = s.async || n.Async
 		s.deepest = max(s.deepest, s.parameters)
 	case *js.ClassDecl:
 		if n.Name != nil { // of an expression, which the parser takes for undeclared
@@ -249,8 +280,6 @@ func (s *preflight) Enter(n js.INode) js.IVisitor {
 }
 
 func (s *preflight) function(async, generator bool) {
-	s.async = s.async || async
-	s.generator = s.generator || generator
 	s.functions++
 	if async && generator {
 		s.unsupported = "async generators"

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // scope is what a job adds to the globals.
 type scope struct {
@@ -68,6 +71,11 @@ func (x *index) find(namespace, name string) (tool int, ok bool) {
 		tool, ok = x.objects[namespace][name]
 	}
 	return tool, ok
+}
+
+// names lists the names that the job adds to the globals.
+func (s *scope) names() []string {
+	return slices.Concat(slices.Collect(maps.Keys(s.objects)), slices.Collect(maps.Keys(s.globals)), slices.Collect(maps.Keys(s.inputs)))
 }
 
 func (s *scope) has(name string) bool {

@@ -23,7 +23,6 @@ type Step struct {
 	Inputs []Input   `json:"inputs,omitempty"`
 	Tools  []Binding `json:"tools,omitempty"`
 	Submit bool      `json:"submit,omitempty"`
-	Limits Limits    `json:"limits"`
 	Clock  *Clock    `json:"clock,omitempty"`
 
 	Calls     []Answered      `json:"calls,omitempty"`
@@ -33,9 +32,9 @@ type Step struct {
 }
 
 // job is the step's program, which so many went before.
-func (s *Step) job(number int) *Job {
+func (s *Step) job(number int, limits Limits) *Job {
 	return &Job{
-		Source: s.Source, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: s.Limits, Clock: s.Clock,
+		Source: s.Source, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
 		Session: &SessionJob{Step: number},
 	}
 }
@@ -80,10 +79,11 @@ type replay struct {
 	pending map[int]letter
 }
 
-// rebuild runs a program of the log again.
-func (r *run) rebuild(ctx context.Context, e *Engine, s *Step) *Failure {
+// rebuild runs a program of the log again, within limits that are not those which
+// it had.
+func (r *run) rebuild(ctx context.Context, e *Engine, s *Step, limits Limits) *Failure {
 	p := &replay{step: s, pending: map[int]letter{}}
-	result := r.play(ctx, e, s.job(r.steps), p)
+	result := r.play(ctx, e, s.job(r.steps, limits), p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f

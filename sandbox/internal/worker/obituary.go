@@ -32,7 +32,7 @@ var starved = []string{"out of memory", "annot allocate memory", "failed to allo
 
 // broken are what a dying Go program writes that has enough memory.
 var broken = []string{
-	"panic:", "writ worker:", "fatal error: concurrent map", "fatal error: all goroutines are asleep",
+	"panic:", "writ worker:", "SIGQUIT:", "SIGTRAP:", "fatal error: concurrent map", "fatal error: all goroutines are asleep",
 	"fatal error: sync:", "checkptr:",
 }
 
@@ -56,6 +56,8 @@ func diagnose(log string, state *os.ProcessState) *engine.Failure {
 	switch {
 	case forbidden(state):
 		return crashed("it made a system call that workers may not make")
+	case dismissed(state):
+		return crashed("something outside the sandbox ended it")
 	case signaled(state):
 		return outOfMemory()
 	}

@@ -79,8 +79,21 @@ func (o *outbox) drain() {
 		_, err := o.link.Write(b)
 		o.mu.Lock()
 		o.unread -= len(b)
-		o.err = err
+		if o.err == nil {
+			o.err = err
+		}
 	}
+}
+
+// close waits for the end of what is being written to a connection that is closed.
+// From here on nothing else is.
+func (o *outbox) close() {
+	o.mu.Lock()
+	if o.err == nil {
+		o.err = io.ErrClosedPipe
+	}
+	o.mu.Unlock()
+	o.writer.Wait()
 }
 
 // empty says that the connection has taken everything.

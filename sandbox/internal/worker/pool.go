@@ -28,6 +28,9 @@ type Options struct {
 	MinIsolation Isolation     // what a worker must have to be used; later ones what the first one had
 }
 
+// mostWorkers is more than any machine has use for.
+const mostWorkers = 4096
+
 // smallestMemory is what the engine itself needs to do anything.
 const smallestMemory = 16 << 20
 
@@ -40,6 +43,9 @@ func (o *Options) complete() error {
 	o.StartTimeout = defaulted(o.StartTimeout, 10*time.Second)
 	if o.Memory < smallestMemory {
 		return fmt.Errorf("a memory of %d bytes is too small to run anything: give at least %d", o.Memory, int64(smallestMemory))
+	}
+	if o.Max > mostWorkers {
+		return fmt.Errorf("%d workers are too many: %d at most", o.Max, mostWorkers)
 	}
 	if o.Max < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 {
 		return errors.New("an option is negative: leave it zero for the default")

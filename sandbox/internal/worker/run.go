@@ -42,17 +42,18 @@ var errLeftover = errors.New("the worker has not finished its last run")
 
 // run is one run as the host sees it.
 type run struct {
-	w      *worker
-	id     uint32
-	job    *engine.Job
-	host   engine.Host
-	calls  int  // made so far
-	late   int  // of them, after the caller had gone
-	judged bool // whether report has come
-	passed bool // whether the verdict was yes
-	last   bool // whether the worker has said that this was its last run
-	gone   atomic.Bool
-	over   atomic.Bool
+	w        *worker
+	id       uint32
+	job      *engine.Job
+	host     engine.Host
+	calls    int  // made so far
+	late     int  // of them, after the caller had gone
+	judged   bool // whether report has come
+	passed   bool // whether the verdict was yes
+	rebuilds bool // whether the session is made again first
+	last     bool // whether the worker has said that this was its last run
+	gone     atomic.Bool
+	over     atomic.Bool
 }
 
 // do runs a job, and says whether the worker may do another. The host's methods
@@ -60,7 +61,7 @@ type run struct {
 // that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
-	r := &run{w: w, id: w.runs, job: job, host: host}
+	r := &run{w: w, id: w.runs, job: job, host: host, rebuilds: w.rebuilds(job)}
 	w.in.limit = r.limit
 	deadline := r.deadline()
 	unwatch := context.AfterFunc(ctx, r.stop)
@@ -75,7 +76,11 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	case errors.Is(err, errLeftover):
 		return nil, false, err
 	case err != nil:
-		return &engine.Result{Failure: r.failure(err)}, false, nil
+		f := r.failure(err)
+		if r.rebuilds && !r.judged && f.Kind != engine.Stopped { // it was not this program
+			f = &engine.Failure{Kind: engine.Diverged, Message: "its programs, made again, ended so: " + f.Message}
+		}
+		return &engine.Result{Failure: f}, false, nil
 	}
 	if s := job.Session; s != nil {
 		w.remember(s, res.Failure)
@@ -114,7 +119,10 @@ func (r *run) deadline() *time.Timer {
 	if r.job.Limits.Time <= 0 {
 		return nil
 	}
-	limit := r.job.Limits.Time * time.Duration(r.w.programs(r.job))
+	limit := r.job.Limits.Time
+	if r.rebuilds {
+		limit *= 2
+	}
 	return time.AfterFunc(limit+lateness, func() { r.w.kill(errOvertime) })
 }
 

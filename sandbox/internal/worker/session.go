@@ -46,12 +46,10 @@ func (w *worker) outgoing(job *engine.Job) *engine.Job {
 	return &out
 }
 
-// programs is how many programs a job makes the worker run, at most.
-func (w *worker) programs(job *engine.Job) int {
-	if s := job.Session; s != nil && !w.holds(s) {
-		return 1 + len(s.Log)
-	}
-	return 1
+// rebuilds says whether a job makes the worker run the session's programs again.
+func (w *worker) rebuilds(job *engine.Job) bool {
+	s := job.Session
+	return s != nil && len(s.Log) > 0 && !w.holds(s)
 }
 
 // choose returns the place of the idle worker that a job should have: the one

@@ -10,3 +10,6 @@ func signaled(*os.ProcessState) bool { return false }
 // forbidden says whether the system ended the process for what it called: no
 // calls are forbidden.
 func forbidden(*os.ProcessState) bool { return false }
+
+// dismissed says whether somebody asked the process to end: nobody can.
+func dismissed(*os.ProcessState) bool { return false }

@@ -18,3 +18,17 @@ func forbidden(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGSYS
 }
+
+// dismissed says whether somebody asked the process to end, which no lack of
+// memory does.
+func dismissed(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return false
+	}
+	switch status.Signal() {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGTRAP, syscall.SIGFPE:
+		return true
+	}
+	return false
+}

@@ -154,5 +154,5 @@ func (t *tail) orNothing() string {
 func (w *worker) retire() {
 	w.kill(errUnused)
 	<-w.exited
-	w.box.writer.Wait()
+	w.box.close()
 }
