@@ -94,7 +94,8 @@ func place(location string) string {
 }
 
 // index lists all schemas that can be reached, by place, and adapts them: it
-// disarms formats of the drafts that assert them, and takes over property names.
+// disarms formats of the drafts that assert them, and takes over property names
+// and long enums.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -108,6 +109,7 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 		if !formats {
 			s.Format = nil
 		}
+		takeEnum(s)
 		takeNames(s)
 	}
 	return found
