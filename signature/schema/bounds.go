@@ -16,12 +16,22 @@ import (
 // to alternativesⁿ times, and whoever writes the value chooses n. So validation
 // of such schemas counts its steps, and ends when there were too many.
 const (
-	maxSteps      = 20_000 // schemas applied in one validation
-	stepsPerValue = 12     // and as many more for each value
+	maxSteps      = 30_000 // schemas applied in one validation
+	stepsPerValue = 12     // and as many more for each of the first values
+	stepsPerMore  = 2      // and for each of the rest
+	firstValues   = 30_000
 	fewSteps      = 5_000  // that need not be counted
 	maxVisits     = 10_000 // of one value, if a schema does not recurse
 	bigEnum       = 50     // values that are looked up, not compared one by one
 )
+
+// maxPlaces is how many values a value may have, times their depth, for its
+// errors to be collected: each holds the path to its place.
+const maxPlaces = 4_000_000
+
+// runner is a compiled schema and its opposite, which is for values of which it
+// is only asked whether they fit: it collects no errors.
+type runner struct{ compiled, opposite *jsonschema.Schema }
 
 // limits is how often a schema may check one and the same value.
 type limits struct {
@@ -176,17 +186,17 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 
 // guard is a schema that counts its steps. It is for one validation at a time.
 type guard struct {
-	compiled *jsonschema.Schema
-	left     int // steps
+	runner
+	left int // steps
 }
 
 // newGuard compiles a schema that has been compiled before once more.
 func newGuard(doc any, formats bool) *guard {
-	compiled, err := build(doc, formats)
+	compiled, opposite, err := build(doc, formats)
 	if err != nil {
 		return nil
 	}
-	g := &guard{compiled: compiled}
+	g := &guard{runner: runner{compiled, opposite}}
 	for _, s := range index(compiled, formats) {
 		g.arm(s)
 	}
@@ -226,7 +236,8 @@ type exhausted struct{}
 // steps is how many steps the validation of a value may take. The deeper it is,
 // the more each error takes, which holds a path.
 func steps(d document) int {
-	return (maxSteps + stepsPerValue*d.values) / (1 + d.deepest/32)
+	few := min(d.values, firstValues)
+	return (maxSteps + stepsPerValue*few + stepsPerMore*(d.values-few)) / (1 + d.deepest/32)
 }
 
 // tooIntricate words that a validation has been given up.
@@ -235,6 +246,19 @@ func tooIntricate(d document) problem {
 		text: fmt.Sprintf("is nested %d deep and cannot be checked: at every level, its schema has several alternatives to try", d.deepest),
 		hint: "nest it less deep",
 	}
+}
+
+// tooLarge words that a value does not fit, but no more is known.
+func tooLarge() problem {
+	return problem{text: "does not fit its schema; it is too large and nested too deep to say where"}
+}
+
+// ifKnown returns a problem of a value unless parts of it are unknown.
+func (x *explainer) ifKnown(p problem) []problem {
+	if x.unknown != nil {
+		return nil
+	}
+	return []problem{p}
 }
 
 // takeEnum looks the values of a long enum up, where the library compares all.

@@ -129,3 +129,103 @@ func TestExplanationIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeAndDeep has errors whose paths alone would take gigabytes.
+func TestLargeAndDeep(t *testing.T) {
+	t.Parallel()
+	const arrays = `{"items": {"$ref": "#"}, "type": ["array", "string"]}`
+	value := func(item string) []byte {
+		return []byte(strings.Repeat("[", 900) + item + strings.Repeat(", "+item, 100_000) + strings.Repeat("]", 900))
+	}
+	s := compile(t, arrays)
+	inTime(t, func() {
+		checkLines(t, s.Validate(value(`"x"`)), nil)
+		checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema; it is too large and nested too deep to say where"})
+		checkLines(t, s.ValidatePartial(value(`null`), []string{"/0"}), nil)
+	})
+}
+
+// TestLongEnum looks values up that are compared one by one in short enums.
+func TestLongEnum(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, `, "v%d", %d`, i, i)
+	}
+	s := compile(t, `{"items": {"enum": [null, true`+b.String()+`], "minLength": 2}}`)
+	checkLines(t, s.Validate([]byte(`["v7", 7, 7.0, 70e-1, null, true]`)), nil)
+	for _, wrong := range []string{`false`, `"7"`, `7.5`, `"null"`, `[]`, `"v"`, `"v07"`} {
+		found := lines(s.Validate([]byte("[" + wrong + "]")))
+		if len(found) != 1 || !strings.HasPrefix(found[0], `[0] must be one of null, true, "v0", 0, "v1", 1,`) {
+			t.Errorf("%s: got %q", wrong, found)
+		}
+	}
+	checkLines(t, s.ValidatePartial([]byte(`[null, null]`), []string{"/0", "/1"}), nil)
+}
+
+// TestConcurrentGuards validates values at once that each count their steps.
+func TestConcurrentGuards(t *testing.T) {
+	t.Parallel()
+	s := compile(t, filters)
+	for i := range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 5 {
+				ok, bad := s.Validate([]byte(nested(8, "and", `"y"`))), s.Validate([]byte(nested(20+i, "or", `1`)))
+				if ok != nil || len(bad) != 1 {
+					t.Errorf("got %q and %q", ok, bad)
+				}
+			}
+		})
+	}
+}
+
+// FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
+func FuzzBounds(f *testing.F) {
+	for _, seed := range []string{"", "aio", "aiaiaj", "pcpc", "nanb", "dpqru", "xyzw", "oiopocou", "rrrr"} {
+		f.Add(seed, uint8(30))
+	}
+	f.Fuzz(func(t *testing.T, shape string, depth uint8) {
+		s, err := schema.Compile([]byte(odd(shape)))
+		if err != nil {
+			return
+		}
+		n := int(depth)
+		start := time.Now()
+		for _, value := range []string{
+			strings.Repeat("[", n) + "1" + strings.Repeat("]", n),
+			strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n),
+			strings.Repeat(`[1,{"a":`, n) + "1" + strings.Repeat("}]", n),
+		} {
+			s.Validate([]byte(value))
+			s.ValidatePartial([]byte(value), []string{"/a", "/0/a/..."})
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s took %v", odd(shape), took)
+		}
+	})
+}
+
+// odd makes a schema of which each letter is a keyword that leads on.
+func odd(shape string) string {
+	const self = `{"$ref": "#"}`
+	keywords := map[rune]string{
+		'a': `"anyOf": [%s, {"items": ` + self + `}, {"additionalProperties": ` + self + `}]`,
+		'o': `"oneOf": [{"items": %s}, {"items": ` + self + `, "minItems": 2}]`,
+		'i': `"items": %s`, 'c': `"contains": %s`, 'p': `"patternProperties": {"a": %s, "^.$": ` + self + `}`,
+		'd': `"dependentSchemas": {"a": %s}`, 'n': `"not": %s`, 'r': `"allOf": [%s, {"items": ` + self + `}]`,
+		'u': `"unevaluatedProperties": %s`, 'q': `"properties": {"a": %s}`, 'x': `"if": %s, "then": {"items": ` + self + `}`,
+		'y': `"prefixItems": [%s, true]`, 'z': `"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}, "allOf": [%s]`,
+		'w': `"unevaluatedItems": %s`, 'e': `"propertyNames": %s`,
+	}
+	inner := self
+	for _, letter := range shape[:min(len(shape), 30)] {
+		if keyword, ok := keywords[letter]; ok {
+			inner = "{" + fmt.Sprintf(keyword, inner) + "}"
+		}
+	}
+	if inner == self {
+		return "true"
+	}
+	return inner
+}

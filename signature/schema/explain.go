@@ -47,6 +47,17 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, done bool) 
 	return x.explain(violation), true
 }
 
+// fits reports whether the value fits the schema that has this opposite, and
+// whether finding out came to an end.
+func (x *explainer) fits(opposite *jsonschema.Schema) (fits, done bool) {
+	defer func() {
+		if recover() != nil {
+			fits, done = false, false
+		}
+	}()
+	return opposite.Validate(x.root) != nil, true
+}
+
 // explain returns the problems of one error; none if it hangs on an unknown
 // place.
 func (x *explainer) explain(e *jsonschema.ValidationError) []problem {

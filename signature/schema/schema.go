@@ -45,6 +45,7 @@ type Schema struct {
 	raw      json.RawMessage
 	document document
 	compiled *jsonschema.Schema
+	opposite *jsonschema.Schema // what this one refuses
 	// rules are the compiled schemas by JSON pointer (or by URL, outside the
 	// document).
 	rules map[string]*jsonschema.Schema
@@ -70,11 +71,11 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	compiled, err := build(doc.value, formats)
+	compiled, opposite, err := build(doc.value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s := &Schema{raw: compact(raw), document: doc, compiled: compiled}
+	s := &Schema{raw: compact(raw), document: doc, compiled: compiled, opposite: opposite}
 	s.rules = index(compiled, formats)
 	weights, err := weigh(compiled)
 	if err != nil {
@@ -122,25 +123,38 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 		return []Finding{{Message: err.Error()}}
 	}
 	x := &explainer{root: d.value, rules: s.rules, unknown: unknown}
-	problems, done := s.check(x, d)
-	if !done && unknown == nil {
-		problems = append(problems, tooIntricate(d))
-	}
+	problems := s.check(x, d)
 	return x.findings(append(cut(d.repeated, d.surplus), problems...))
 }
 
-// check validates a value, counting the steps if they may be many.
-func (s *Schema) check(x *explainer, d document) (problems []problem, done bool) {
-	if s.limits.tame(d) {
-		return x.check(s.compiled)
+// check validates a value, counting the steps if they may be many. What is not
+// certain is not a problem of a value that is known in part.
+func (s *Schema) check(x *explainer, d document) []problem {
+	run := runner{s.compiled, s.opposite}
+	if !s.limits.tame(d) {
+		g, _ := s.guards.Get().(*guard)
+		if g == nil {
+			return x.ifKnown(tooIntricate(d))
+		}
+		defer s.guards.Put(g)
+		g.left = steps(d)
+		run = g.runner
 	}
-	g, _ := s.guards.Get().(*guard)
-	if g == nil {
-		return nil, false
+	if d.values*d.deepest <= maxPlaces {
+		problems, done := x.check(run.compiled)
+		if !done {
+			return x.ifKnown(tooIntricate(d))
+		}
+		return problems
 	}
-	defer s.guards.Put(g)
-	g.left = steps(d)
-	return x.check(g.compiled)
+	switch fits, done := x.fits(run.opposite); {
+	case !done:
+		return x.ifKnown(tooIntricate(d))
+	case !fits:
+		return x.ifKnown(tooLarge())
+	default:
+		return nil
+	}
 }
 
 func compact(raw json.RawMessage) json.RawMessage {
