@@ -98,6 +98,10 @@ func TestExplanationIsBounded(t *testing.T) {
 		return `{"type": "object", "properties": {` + members(n, `"some_rather_long_property_%d": {"type": "string"}`) + `}, "additionalProperties": false}`
 	}
 	enum := `{"additionalProperties": {"enum": [` + members(4900, `"some_rather_long_value_%d"`) + `]}}`
+	var unknown []string // places that are not in the way
+	for i := range 3500 {
+		unknown = append(unknown, fmt.Sprintf("/some_rather_lung_property_%dx/a", i), fmt.Sprintf("/z%d/...", i))
+	}
 	tests := []struct {
 		name, schema, value string
 		last                string
@@ -121,6 +125,10 @@ func TestExplanationIsBounded(t *testing.T) {
 			all := lines(found)
 			if len(all) == 0 || len(all) > 21 || all[len(all)-1] != test.last {
 				t.Errorf("got %d: %q", len(all), clip(all[max(0, len(all)-2):]))
+			}
+			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), unknown) })
+			if len(found) > 21 {
+				t.Errorf("partial: got %d", len(found))
 			}
 			again := lines(s.Validate([]byte(test.value)))
 			if clip(all) != clip(again) {
