@@ -10,12 +10,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// home is the made-up URL of the schema being compiled.
-const home = "writ:schema"
+// home is the made-up URL of the schema being compiled, and opposite that of one
+// that is met by what the other is not.
+const (
+	home     = "writ:schema"
+	opposite = "writ:opposite"
+)
 
-// build compiles a decoded schema. The library is not trusted never to panic
-// on what a stranger wrote.
-func build(doc any, formats bool) (s *jsonschema.Schema, err error) {
+// build compiles a decoded schema, and its opposite. The library is not trusted
+// never to panic on what a stranger wrote.
+func build(doc any, formats bool) (s, not *jsonschema.Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("cannot be compiled: %v", p)
@@ -28,13 +32,17 @@ func build(doc any, formats bool) (s *jsonschema.Schema, err error) {
 		c.AssertFormat()
 	}
 	if err := c.AddResource(home, doc); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err = c.Compile(home)
 	if err != nil {
-		return nil, wording(doc, err)
+		return nil, nil, wording(doc, err)
 	}
-	return s, nil
+	if err := c.AddResource(opposite, map[string]any{"not": map[string]any{"$ref": home}}); err != nil {
+		return nil, nil, err
+	}
+	not, err = c.Compile(opposite)
+	return s, not, err
 }
 
 // noLoader keeps schemas from reaching the network and the disk.
@@ -94,7 +102,8 @@ func place(location string) string {
 }
 
 // index lists all schemas that can be reached, by place, and adapts them: it
-// disarms formats of the drafts that assert them, and takes over property names.
+// disarms formats of the drafts that assert them, and takes over property names
+// and long enums.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -108,6 +117,7 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 		if !formats {
 			s.Format = nil
 		}
+		takeEnum(s)
 		takeNames(s)
 	}
 	return found

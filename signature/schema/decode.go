@@ -23,8 +23,10 @@ const (
 type document struct {
 	value    any
 	order    map[string][]string // the names of each object as written, by JSON pointer
-	repeated []problem           // names that an object has twice
+	repeated []problem           // names that an object has twice, the first of them
+	surplus  int                 // how many more such names there are
 	values   int                 // how many values there are
+	deepest  int                 // how many objects and arrays are one in the other
 }
 
 // parse decodes a schema within the limits of [Compile].
@@ -119,6 +121,7 @@ func (d *decoder) enter() error {
 	}
 	d.at++
 	d.path = append(d.path, "")
+	d.deepest = max(d.deepest, len(d.path))
 	return nil
 }
 
@@ -137,7 +140,7 @@ func (d *decoder) object() (any, error) {
 		name := d.string()
 		d.path[len(d.path)-1] = name
 		if _, twice := object[name]; twice {
-			d.repeated = append(d.repeated, problem{at: slices.Clone(d.path), text: "is given twice"})
+			d.repeat()
 		} else if d.order != nil {
 			names = append(names, name)
 		}
@@ -152,6 +155,15 @@ func (d *decoder) object() (any, error) {
 		d.order[pointer(d.path)] = names
 	}
 	return object, nil
+}
+
+// repeat notes that the object has the name twice.
+func (d *decoder) repeat() {
+	if len(d.repeated) >= maxProblems {
+		d.surplus++
+		return
+	}
+	d.repeated = append(d.repeated, problem{at: slices.Clone(d.path), text: "is given twice"})
 }
 
 func (d *decoder) array() (any, error) {

@@ -19,31 +19,56 @@ type explainer struct {
 	root    any                           // the value
 	rules   map[string]*jsonschema.Schema // by place
 	unknown *unknowns                     // nil: all is known
+
+	compared int                 // names, for suggestions
+	literals map[string][]string // of an enum or constant, by its place
 }
 
-// check validates the value. The library is not trusted never to panic.
-func (x *explainer) check(s *jsonschema.Schema) (problems []problem) {
+// maxProblems is how many problems of one value are explained. Whoever has
+// mended so many may ask again.
+const maxProblems = 20
+
+// check validates the value, and says whether that came to an end. The library
+// is not trusted never to panic.
+func (x *explainer) check(s *jsonschema.Schema) (problems []problem, done bool) {
 	defer func() {
-		if p := recover(); p != nil {
-			problems = []problem{{text: fmt.Sprintf("cannot be checked: %v", p)}}
+		switch p := recover().(type) {
+		case nil:
+		case exhausted:
+			problems, done = nil, false
+		default:
+			problems, done = []problem{{text: fmt.Sprintf("cannot be checked: %v", p)}}, true
 		}
 	}()
 	violation, _ := s.Validate(x.root).(*jsonschema.ValidationError)
 	if violation == nil {
-		return nil
+		return nil, true
 	}
-	return x.explain(violation)
+	return x.explain(violation), true
+}
+
+// fits reports whether the value fits the schema that has this opposite, and
+// whether finding out came to an end.
+func (x *explainer) fits(opposite *jsonschema.Schema) (fits, done bool) {
+	defer func() {
+		if recover() != nil {
+			fits, done = false, false
+		}
+	}()
+	return opposite.Validate(x.root) != nil, true
 }
 
 // explain returns the problems of one error; none if it hangs on an unknown
 // place.
 func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
+	if joins(e) {
+		return x.every(e)
+	}
+	restore(e)
 	if x.unknown.decides(e, x.root) {
 		return nil
 	}
 	switch k := e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
-		return x.every(e.Causes)
 	case *kind.AnyOf:
 		return x.choice(e)
 	case *kind.OneOf:
@@ -66,43 +91,143 @@ func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	return []problem{x.single(e)}
 }
 
-func (x *explainer) every(errs []*jsonschema.ValidationError) []problem {
+// joins reports whether an error only joins its causes, all of which are to be
+// mended.
+func joins(e *jsonschema.ValidationError) bool {
+	switch e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		return true
+	default:
+		return false
+	}
+}
+
+// every explains the first of all errors that an error joins, and counts the
+// rest.
+func (x *explainer) every(e *jsonschema.ValidationError) []problem {
+	errs := x.leaves(e, nil)
+	if len(errs) > maxProblems {
+		slices.SortStableFunc(errs, byImportance)
+	}
 	var all []problem
+	more := 0
 	for _, e := range errs {
-		all = append(all, x.explain(e)...)
+		if len(all) >= maxProblems {
+			more += extent(e)
+			continue
+		}
+		for _, p := range x.explain(e) {
+			if p.more += more; p.more > 0 {
+				more = p.more
+			} else {
+				all = append(all, p)
+			}
+		}
+	}
+	return cut(all, more)
+}
+
+// leaves collects the errors that an error joins, but for those that hang on
+// an unknown place.
+func (x *explainer) leaves(e *jsonschema.ValidationError, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+	restore(e)
+	switch {
+	case x.unknown.decides(e, x.root):
+		return all
+	case !joins(e):
+		return append(all, e)
+	}
+	for _, cause := range e.Causes {
+		all = x.leaves(cause, all)
+	}
+	return all
+}
+
+// byImportance puts wrong values first, since they tell which alternative was
+// meant, then goes by place.
+func byImportance(a, b *jsonschema.ValidationError) int {
+	return cmp.Or(
+		cmp.Compare(importance(a), importance(b)),
+		slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens),
+		cmp.Compare(a.SchemaURL, b.SchemaURL),
+	)
+}
+
+func importance(e *jsonschema.ValidationError) int {
+	switch e.ErrorKind.(type) {
+	case *kind.Const, *kind.Enum:
+		return 0
+	default:
+		return 1
+	}
+}
+
+// extent is how many problems there are in an error that is not explained.
+func extent(e *jsonschema.ValidationError) int {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		return len(k.Missing)
+	case *kind.AdditionalProperties:
+		return len(k.Properties)
+	default:
+		return 1
+	}
+}
+
+// first returns the first names, in order, and how many more there are.
+func first(names []string) ([]string, int) {
+	if len(names) <= maxProblems {
+		return names, 0
+	}
+	return slices.Sorted(slices.Values(names))[:maxProblems], len(names) - maxProblems
+}
+
+// cut keeps the first problems, and adds one that stands for the rest.
+func cut(all []problem, more int) []problem {
+	if len(all) > maxProblems {
+		more += len(all) - maxProblems
+		all = all[:maxProblems]
+	}
+	if more > 0 {
+		all = append(all, problem{more: more})
 	}
 	return all
 }
 
 func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []problem {
 	given, _ := lookup(x.root, e.InstanceLocation)
-	rule := x.rule(e)
+	var others []string
+	if rule := x.rule(e); rule.AdditionalProperties == nil {
+		others = strangers(given, rule)
+	}
+	names, more := first(names)
 	var all []problem
 	for _, name := range names {
 		p := problem{at: extend(e.InstanceLocation, name), text: "is required"}
-		if other := Nearest(name, strangers(given, rule)); other != "" && rule.AdditionalProperties == nil {
+		if other := x.near(name, others); other != "" {
 			p.hint = "did you call it " + other + "?"
 		}
 		all = append(all, p)
 	}
-	return all
+	return cut(all, more)
 }
 
 // surplus words properties that the schema does not have.
 func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []problem {
 	given, _ := lookup(x.root, e.InstanceLocation)
 	free := unused(given, x.rule(e))
+	names, more := first(names)
 	var all []problem
 	for _, name := range names {
 		p := problem{at: extend(e.InstanceLocation, name), text: "is not a known property"}
-		if near := Nearest(name, free); near != "" {
+		if near := x.near(name, free); near != "" {
 			p.hint = "did you mean " + near + "?"
 		} else if 0 < len(free) && len(free) <= 10 {
 			p.hint = "known: " + strings.Join(free, ", ")
 		}
 		all = append(all, p)
 	}
-	return all
+	return cut(all, more)
 }
 
 func dependent(e *jsonschema.ValidationError, with string, names []string) []problem {
@@ -161,13 +286,27 @@ func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	case *kind.Type:
 		p.types = articles(k.Want)
 	case *kind.Enum:
-		p.values, p.hint = literals(k.Want), nearestValue(v, k.Want)
+		p.values, p.hint = x.allowed(e, k.Want), x.nearestValue(v, k.Want)
 	case *kind.Const:
-		p.values, p.hint = literals([]any{k.Want}), nearestValue(v, []any{k.Want})
+		p.values, p.hint = x.allowed(e, []any{k.Want}), x.nearestValue(v, []any{k.Want})
 	default:
 		p.text = limit(k, p.given)
 	}
 	return p
+}
+
+// allowed writes the values of an enum or the constant that an error is about.
+func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []string {
+	key := fmt.Sprintf("%T %s", e.ErrorKind, e.SchemaURL)
+	known, ok := x.literals[key]
+	if !ok {
+		if x.literals == nil {
+			x.literals = map[string][]string{}
+		}
+		known = literals(values)
+		x.literals[key] = known
+	}
+	return known
 }
 
 // limit words an error about size, form or content.

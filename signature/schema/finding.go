@@ -55,6 +55,7 @@ type problem struct {
 	given  string   // what is there instead
 	text   string   // the message, if the above cannot tell it
 	hint   string
+	more   int // instead of all that: how many problems are not told
 }
 
 // expects reports whether the problem is one of type or of allowed values.
@@ -88,11 +89,19 @@ func (x *explainer) findings(problems []problem) []Finding {
 		return cmp.Or(slices.CompareFunc(a.at, b.at, compareTokens), cmp.Compare(a.message(), b.message()))
 	})
 	var all []Finding
+	more := 0
 	for _, p := range problems {
+		if p.more > 0 {
+			more += p.more
+			continue
+		}
 		f := Finding{Path: path(x.root, p.at), Message: p.message(), Hint: p.hint}
 		if len(all) == 0 || all[len(all)-1] != f {
 			all = append(all, f)
 		}
+	}
+	if more > 0 {
+		all = append(all, Finding{Message: fmt.Sprintf("has %s", plural(more, "more problem"))})
 	}
 	return all
 }

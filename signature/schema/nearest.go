@@ -1,22 +1,64 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Whoever writes a value chooses how many names there are to compare, and how
+// long they are.
+const (
+	maxName       = 64    // bytes of names that are compared
+	maxCandidates = 500   // names that one is compared with
+	maxCompared   = 2_000 // names compared in one validation
+)
 
 // Nearest returns the one of among that whoever wrote name probably meant, or
-// "" if none is near.
+// "" if none is near. It considers names of up to 64 bytes, and of those of a
+// similar length the first 500.
 func Nearest(name string, among []string) string {
-	best, least := "", max(1, len([]rune(name))/3)+1
+	near, _ := nearest(name, among, maxCandidates)
+	return near
+}
+
+// nearest is [Nearest] within a number of comparisons; it returns how many it
+// took.
+func nearest(name string, among []string, most int) (string, int) {
+	if len(name) > maxName || most <= 0 {
+		return "", 0
+	}
+	best, least := "", max(1, utf8.RuneCountInString(name)/3)+1
+	folded := fold(name)
+	compared := 0
 	for _, candidate := range among {
-		if d := distance(name, candidate); d < least && d < len([]rune(candidate)) {
+		if len(candidate) > maxName {
+			continue
+		}
+		other := fold(candidate)
+		if d := len(folded) - len(other); d >= least || -d >= least {
+			continue
+		}
+		if compared == most {
+			break
+		}
+		compared++
+		if d := distance(folded, other, least); d < least && d < utf8.RuneCountInString(candidate) {
 			best, least = candidate, d
 		}
 	}
+	return best, compared
+}
+
+// near is [Nearest] within what one validation may compare.
+func (x *explainer) near(name string, among []string) string {
+	best, compared := nearest(name, among, min(maxCandidates, maxCompared-x.compared))
+	x.compared += compared
 	return best
 }
 
-func nearestValue(given any, allowed []any) string {
+func (x *explainer) nearestValue(given any, allowed []any) string {
 	s, ok := given.(string)
-	if !ok {
+	if !ok || len(s) > maxName || x.compared >= maxCompared {
 		return ""
 	}
 	var names []string
@@ -25,32 +67,36 @@ func nearestValue(given any, allowed []any) string {
 			names = append(names, name)
 		}
 	}
-	if near := Nearest(s, names); near != "" {
+	if near := x.near(s, names); near != "" {
 		return "did you mean " + quote(near) + "?"
 	}
 	return ""
 }
 
 // distance counts the letters to insert, delete, replace or swap with their
-// neighbour to turn one name into the other.
-func distance(from, to string) int {
-	a, b := fold(from), fold(to)
-	if len(a) > 100 || len(b) > 100 {
-		return 100
-	}
+// neighbour to turn one folded name into the other. It gives up once they must
+// be as many as enough.
+func distance(a, b []rune, enough int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
+	lowest := 0 // of the row before
 	for i := range a {
 		before, last, row = last, row, before
 		row[0] = i + 1
+		low := row[0]
 		for j := range b {
 			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+differ(a[i], b[j]))
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
+			low = min(low, row[j+1])
 		}
+		if low >= enough && lowest+1 >= enough { // a swap leads from the row before the last
+			return enough
+		}
+		lowest = low
 	}
 	return row[len(b)]
 }
@@ -62,7 +108,9 @@ func differ(a, b rune) int {
 	return 1
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // fold makes customerId, customer_id and customer-id alike.
 func fold(name string) []rune {
-	return []rune(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)))
+	return []rune(separators.Replace(strings.ToLower(name)))
 }

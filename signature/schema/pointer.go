@@ -62,8 +62,9 @@ func lookup(v any, at []string) (any, bool) {
 func path(root any, at []string) string {
 	var b strings.Builder
 	for i, token := range at {
-		container, _ := lookup(root, at[:i])
-		switch _, array := container.([]any); {
+		_, array := root.([]any)
+		root, _ = lookup(root, at[i:i+1])
+		switch {
 		case array:
 			b.WriteString("[" + token + "]")
 		case !identifier.MatchString(token):

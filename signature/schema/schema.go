@@ -34,6 +34,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -44,9 +45,13 @@ type Schema struct {
 	raw      json.RawMessage
 	document document
 	compiled *jsonschema.Schema
+	opposite *jsonschema.Schema // what this one refuses
 	// rules are the compiled schemas by JSON pointer (or by URL, outside the
 	// document).
 	rules map[string]*jsonschema.Schema
+
+	limits limits
+	guards sync.Pool // of *guard, for values that may take too many steps
 }
 
 // Compile compiles a schema of any draft from 4 to 2020-12, the latest being
@@ -66,25 +71,33 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	compiled, err := build(doc.value, formats)
+	compiled, opposite, err := build(doc.value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s := &Schema{raw: compact(raw), document: doc, compiled: compiled}
+	s := &Schema{raw: compact(raw), document: doc, compiled: compiled, opposite: opposite}
 	s.rules = index(compiled, formats)
-	if err := weigh(compiled); err != nil {
+	weights, err := weigh(compiled)
+	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
+	s.limits = findLimits(s.rules, weights)
+	s.guards.New = func() any { return newGuard(doc.value, formats) }
 	return s, nil
 }
 
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 
-// Validate returns everything that is wrong with a JSON value, in a stable
-// order, or nil if it fits. Malformed JSON, repeated properties and nesting
-// deeper than 1,000 are findings too. Numbers are compared exactly, whatever
-// their size.
+// Validate returns what is wrong with a JSON value, in a stable order, or nil if
+// it fits: the first 20 problems, and how many more there are. Malformed JSON,
+// repeated properties and nesting deeper than 1,000 are findings too. Numbers are
+// compared exactly, whatever their size.
+//
+// A schema that recurses through alternatives, such as a tree of filters, may
+// check what is inside of a value exponentially often. So it takes a limited
+// number of steps, in proportion to the size of the value; a value that needs
+// more is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
@@ -98,7 +111,8 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 // may have more members than are seen, because something is spread into it.
 // Names are known even where values are not: a misspelt property is reported
 // also if its value is unknown. A property that a later spread may overwrite is
-// itself an unknown place.
+// itself an unknown place. A value that takes too many steps is left to
+// [Schema.Validate].
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
 	return s.validate(value, newUnknowns(unknown))
 }
@@ -109,7 +123,38 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 		return []Finding{{Message: err.Error()}}
 	}
 	x := &explainer{root: d.value, rules: s.rules, unknown: unknown}
-	return x.findings(append(d.repeated, x.check(s.compiled)...))
+	problems := s.check(x, d)
+	return x.findings(append(cut(d.repeated, d.surplus), problems...))
+}
+
+// check validates a value, counting the steps if they may be many. What is not
+// certain is not a problem of a value that is known in part.
+func (s *Schema) check(x *explainer, d document) []problem {
+	run := runner{s.compiled, s.opposite}
+	if !s.limits.tame(d) {
+		g, _ := s.guards.Get().(*guard)
+		if g == nil {
+			return x.ifKnown(tooIntricate(d))
+		}
+		defer s.guards.Put(g)
+		g.left = steps(d)
+		run = g.runner
+	}
+	if d.values*d.deepest <= maxPlaces {
+		problems, done := x.check(run.compiled)
+		if !done {
+			return x.ifKnown(tooIntricate(d))
+		}
+		return problems
+	}
+	switch fits, done := x.fits(run.opposite); {
+	case !done:
+		return x.ifKnown(tooIntricate(d))
+	case !fits:
+		return x.ifKnown(tooLarge())
+	default:
+		return nil
+	}
 }
 
 func compact(raw json.RawMessage) json.RawMessage {

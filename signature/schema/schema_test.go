@@ -91,8 +91,8 @@ func TestHostilePatternTimesOutOnce(t *testing.T) {
 	hostile := `"` + strings.Repeat("a", 40) + `!"`
 	value := "[" + strings.Repeat(hostile+",", 200) + hostile + "]"
 	start := time.Now()
-	if findings := s.Validate([]byte(value)); len(findings) != 201 {
-		t.Errorf("got %d findings, want 201", len(findings))
+	if findings := s.Validate([]byte(value)); len(findings) != 21 {
+		t.Errorf("got %d findings, want 21", len(findings))
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)

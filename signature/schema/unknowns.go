@@ -1,18 +1,18 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// unknowns are the places of a value that are not known yet. Nil stands for
-// none.
+// unknowns are the places of a value that are not known yet, as a tree of
+// tokens: there may be as many of them as errors. Nil stands for none.
 type unknowns struct {
-	places [][]string // whose content may be anything
-	open   [][]string // objects and arrays that may have more members
+	place bool // the content may be anything
+	open  bool // the object or array may have more members
+	under map[string]*unknowns
 }
 
 func newUnknowns(pointers []string) *unknowns {
@@ -22,10 +22,37 @@ func newUnknowns(pointers []string) *unknowns {
 	u := &unknowns{}
 	for _, p := range pointers {
 		if parent, ok := strings.CutSuffix(p, "/..."); ok {
-			u.open = append(u.open, tokens(parent))
+			u.plant(tokens(parent)).open = true
 		} else {
-			u.places = append(u.places, tokens(p))
+			u.plant(tokens(p)).place = true
 		}
+	}
+	return u
+}
+
+// plant returns the node of a place, which it makes if there is none.
+func (u *unknowns) plant(at []string) *unknowns {
+	for _, token := range at {
+		if u.under == nil {
+			u.under = map[string]*unknowns{}
+		}
+		next := u.under[token]
+		if next == nil {
+			next = &unknowns{}
+			u.under[token] = next
+		}
+		u = next
+	}
+	return u
+}
+
+// node returns the node of a place, or nil if nothing at or under it is unknown.
+func (u *unknowns) node(at []string) *unknowns {
+	for _, token := range at {
+		if u == nil {
+			return nil
+		}
+		u = u.under[token]
 	}
 	return u
 }
@@ -55,32 +82,37 @@ func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 
 // cover reports whether a place is at or under an unknown one.
 func (u *unknowns) cover(at []string) bool {
-	return slices.ContainsFunc(u.places, func(p []string) bool { return within(p, at) })
+	for _, token := range at {
+		if u == nil || u.place {
+			return u != nil
+		}
+		u = u.under[token]
+	}
+	return u != nil && u.place
 }
 
 // touch reports whether anything at or under a place is unknown.
-func (u *unknowns) touch(at []string) bool {
-	under := func(p []string) bool { return within(at, p) }
-	return slices.ContainsFunc(u.places, under) || slices.ContainsFunc(u.open, under)
-}
+func (u *unknowns) touch(at []string) bool { return u.node(at) != nil }
 
 func (u *unknowns) opens(at []string) bool {
-	return slices.ContainsFunc(u.open, func(p []string) bool { return slices.Equal(p, at) })
+	n := u.node(at)
+	return n != nil && n.open
 }
 
 // shift reports whether a place is in an array with a spread, where an item's
 // index is not certain.
 func (u *unknowns) shift(at []string, root any) bool {
-	return slices.ContainsFunc(u.open, func(p []string) bool {
-		v, _ := lookup(root, p)
-		_, array := v.([]any)
-		return array && len(p) < len(at) && within(p, at)
-	})
-}
-
-// within reports whether at is the place p or under it.
-func within(p, at []string) bool {
-	return len(p) <= len(at) && slices.Equal(p, at[:len(p)])
+	for i, token := range at {
+		if u == nil {
+			return false
+		}
+		if _, array := root.([]any); array && u.open {
+			return true
+		}
+		u = u.under[token]
+		root, _ = lookup(root, at[i:i+1])
+	}
+	return false
 }
 
 // conditional reports whether a schema applies only because of what other parts

@@ -12,8 +12,9 @@ const (
 )
 
 // weigh refuses schemas that would check one and the same value without end,
-// exponentially often, or so deep that the stack overflows.
-func weigh(root *jsonschema.Schema) error {
+// exponentially often, or so deep that the stack overflows. How often schemas are
+// applied to what is inside of the value depends on the value; see [limits].
+func weigh(root *jsonschema.Schema) (weigher, error) {
 	w := weigher{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
 		s := queue[len(queue)-1]
@@ -22,11 +23,11 @@ func weigh(root *jsonschema.Schema) error {
 			continue
 		}
 		if _, err := w.weight(s); err != nil {
-			return err
+			return nil, err
 		}
 		queue = append(append(queue, sameValue(s)...), innerValues(s)...)
 	}
-	return nil
+	return w, nil
 }
 
 type weight struct{ checks, chain int }

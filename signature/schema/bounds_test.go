@@ -1,0 +1,239 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// filters is what the schemas of search tools are like: a tree of and, or, not.
+const filters = `{"$ref": "#/$defs/f", "$defs": {"f": {"anyOf": [
+	{"type": "object", "properties": {"op": {"const": "and"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}}, "required": ["op", "args"]},
+	{"type": "object", "properties": {"op": {"const": "or"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}}, "required": ["op", "args"]},
+	{"type": "object", "properties": {"op": {"const": "not"}, "arg": {"$ref": "#/$defs/f"}}, "required": ["op", "arg"]},
+	{"type": "object", "properties": {"op": {"enum": ["eq", "ne"]}, "field": {"type": "string"}, "value": {}}, "required": ["op", "field", "value"]},
+	{"type": "string"}]}}}`
+
+// nested puts a value into filters.
+func nested(deep int, op, inside string) string {
+	return strings.Repeat(`{"op": "`+op+`", "args": ["x", `, deep) + inside + strings.Repeat(`]}`, deep)
+}
+
+// inTime fails the test if the work takes so long that it must be without bound.
+func inTime(t *testing.T, work func()) {
+	t.Helper()
+	start := time.Now()
+	work()
+	t.Log("took", time.Since(start))
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestAlternativesAreBounded(t *testing.T) {
+	t.Parallel()
+	const tuple = `{"oneOf": [{"type": "string"}, {"items": {"$ref": "#"}, "type": "array"}, {"items": {"$ref": "#"}, "type": "array", "minItems": 2}]}`
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	tests := []struct {
+		name, schema, value string
+		ok                  bool
+	}{
+		{"filters", filters, nested(3, "or", `"y"`), true},
+		{"filters, six deep", filters, nested(6, "or", `"y"`), true},
+		{"filters, eight deep", filters, nested(8, "or", `{"op": "eq", "field": "a", "value": [[[[[1]]]]]}`), true},
+		{"filters, eleven deep", filters, nested(11, "or", `1`), false},
+		{"filters, a hundred deep", filters, nested(100, "or", `1`), false},
+		{"filters, deep and wide", filters, nested(8, "or", `"y"`+strings.Repeat(`, "y"`, 100_000)), false},
+		{"filters, wide", filters, nested(2, "or", `"y"`+strings.Repeat(`, {"op": "eq", "field": "a", "value": 1}`, 10_000)), true},
+		{"oneOf", tuple, deep(8), true},
+		{"oneOf, deep", tuple, deep(40), false},
+		{"items and contains", `{"items": {"$ref": "#"}, "contains": {"$ref": "#"}}`, deep(60), false},
+		{"two patterns", `{"patternProperties": {"a": {"$ref": "#"}, "^.$": {"$ref": "#"}}, "type": "object"}`, strings.Repeat(`{"a":`, 60) + "{}" + strings.Repeat("}", 60), false},
+		{"not", `{"not": {"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}, {"items": {"type": "array"}}]}}`, deep(60), false},
+		{"alternatives, no recursion", `{"items": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]}}`, "[true" + strings.Repeat(", true", 100_000) + "]", true},
+		{"recursion, no alternatives", `{"properties": {"next": {"$ref": "#"}}}`, strings.Repeat(`{"next": `, 900) + "{}" + strings.Repeat("}", 900), true},
+		{"dynamic", `{"$dynamicAnchor": "n", "anyOf": [{"items": {"$dynamicRef": "#n"}, "minItems": 1}, {"items": {"$dynamicRef": "#n"}, "minItems": 2}]}`, deep(60), false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := compile(t, test.schema)
+			var found []schema.Finding
+			inTime(t, func() { found = s.Validate([]byte(test.value)) })
+			if (len(found) == 0) != test.ok {
+				t.Errorf("got %q", clip(lines(found)))
+			}
+			if test.ok {
+				return
+			}
+			if len(found) != 1 || !strings.Contains(found[0].Message, "deep and cannot be checked") {
+				t.Errorf("got %q", clip(lines(found)))
+			}
+			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"}) })
+			if found != nil {
+				t.Errorf("partial: got %q", clip(lines(found)))
+			}
+		})
+	}
+}
+
+func clip(all []string) string {
+	text := strings.Join(all, "\n")
+	return text[:min(len(text), 2000)]
+}
+
+func TestExplanationIsBounded(t *testing.T) {
+	t.Parallel()
+	members := func(n int, format string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(format, i)
+		}
+		return strings.Join(all, ", ")
+	}
+	closed := func(n int) string {
+		return `{"type": "object", "properties": {` + members(n, `"some_rather_long_property_%d": {"type": "string"}`) + `}, "additionalProperties": false}`
+	}
+	enum := `{"additionalProperties": {"enum": [` + members(4900, `"some_rather_long_value_%d"`) + `]}}`
+	var unknown []string // places that are not in the way
+	for i := range 3500 {
+		unknown = append(unknown, fmt.Sprintf("/some_rather_lung_property_%dx/a", i), fmt.Sprintf("/z%d/...", i))
+	}
+	tests := []struct {
+		name, schema, value string
+		last                string
+	}{
+		{"unknown properties", closed(60), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"many known", closed(1600), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"long names", closed(1600), "{" + members(3500, `"`+strings.Repeat("some_rather_lung", 6)+`_%d": 1`) + "}", "the value has 3480 more problems"},
+		{"nullable", `{"anyOf": [` + closed(1600) + `, {"type": "null"}]}`, "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"wrong types", closed(1600), "{" + members(1600, `"some_rather_long_property_%d": 1`) + "}", "the value has 1580 more problems"},
+		{"missing", `{"required": [` + members(3500, `"some_rather_long_property_%d"`) + `]}`, "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"enum", enum, "{" + members(3500, `"key_%d": "some_rather_lung_value"`) + "}", "the value has 3480 more problems"},
+		{"union of enums", `{"items": {"anyOf": [` + members(100, `{"properties": {"a": {"enum": ["some_rather_long_value_%[1]d", "another_value_%[1]d"]}}}`) + `]}}`, "[" + members(500, `{"a": "some_other_value_%d"}`) + "]", "the value has 480 more problems"},
+		{"given twice", `true`, `{"a": 0` + strings.Repeat(`, "a": 0`, 5000) + "}", "the value has 4980 more problems"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := compile(t, test.schema)
+			var found []schema.Finding
+			inTime(t, func() { found = s.Validate([]byte(test.value)) })
+			all := lines(found)
+			if len(all) == 0 || len(all) > 21 || all[len(all)-1] != test.last {
+				t.Errorf("got %d: %q", len(all), clip(all[max(0, len(all)-2):]))
+			}
+			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), unknown) })
+			if len(found) > 21 {
+				t.Errorf("partial: got %d", len(found))
+			}
+			again := lines(s.Validate([]byte(test.value)))
+			if clip(all) != clip(again) {
+				t.Errorf("the order is not stable:\n%s\n\n%s", clip(all), clip(again))
+			}
+		})
+	}
+}
+
+// TestLargeAndDeep has errors whose paths alone would take gigabytes.
+func TestLargeAndDeep(t *testing.T) {
+	t.Parallel()
+	const arrays = `{"items": {"$ref": "#"}, "type": ["array", "string"]}`
+	value := func(item string) []byte {
+		return []byte(strings.Repeat("[", 900) + item + strings.Repeat(", "+item, 100_000) + strings.Repeat("]", 900))
+	}
+	s := compile(t, arrays)
+	inTime(t, func() {
+		checkLines(t, s.Validate(value(`"x"`)), nil)
+		checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema; it is too large and nested too deep to say where"})
+		checkLines(t, s.ValidatePartial(value(`null`), []string{"/0"}), nil)
+	})
+}
+
+// TestLongEnum looks values up that are compared one by one in short enums.
+func TestLongEnum(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, `, "v%d", %d`, i, i)
+	}
+	s := compile(t, `{"items": {"enum": [null, true`+b.String()+`], "minLength": 2}}`)
+	checkLines(t, s.Validate([]byte(`["v7", 7, 7.0, 70e-1, null, true]`)), nil)
+	for _, wrong := range []string{`false`, `"7"`, `7.5`, `"null"`, `[]`, `"v"`, `"v07"`} {
+		found := lines(s.Validate([]byte("[" + wrong + "]")))
+		if len(found) != 1 || !strings.HasPrefix(found[0], `[0] must be one of null, true, "v0", 0, "v1", 1,`) {
+			t.Errorf("%s: got %q", wrong, found)
+		}
+	}
+	checkLines(t, s.ValidatePartial([]byte(`[null, null]`), []string{"/0", "/1"}), nil)
+}
+
+// TestConcurrentGuards validates values at once that each count their steps.
+func TestConcurrentGuards(t *testing.T) {
+	t.Parallel()
+	s := compile(t, filters)
+	for i := range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 5 {
+				ok, bad := s.Validate([]byte(nested(8, "and", `"y"`))), s.Validate([]byte(nested(20+i, "or", `1`)))
+				if ok != nil || len(bad) != 1 {
+					t.Errorf("got %q and %q", ok, bad)
+				}
+			}
+		})
+	}
+}
+
+// FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
+func FuzzBounds(f *testing.F) {
+	for _, seed := range []string{"", "aio", "aiaiaj", "pcpc", "nanb", "dpqru", "xyzw", "oiopocou", "rrrr"} {
+		f.Add(seed, uint8(30))
+	}
+	f.Fuzz(func(t *testing.T, shape string, depth uint8) {
+		s, err := schema.Compile([]byte(odd(shape)))
+		if err != nil {
+			return
+		}
+		n := int(depth)
+		start := time.Now()
+		for _, value := range []string{
+			strings.Repeat("[", n) + "1" + strings.Repeat("]", n),
+			strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n),
+			strings.Repeat(`[1,{"a":`, n) + "1" + strings.Repeat("}]", n),
+		} {
+			s.Validate([]byte(value))
+			s.ValidatePartial([]byte(value), []string{"/a", "/0/a/..."})
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s took %v", odd(shape), took)
+		}
+	})
+}
+
+// odd makes a schema of which each letter is a keyword that leads on.
+func odd(shape string) string {
+	const self = `{"$ref": "#"}`
+	keywords := map[rune]string{
+		'a': `"anyOf": [%s, {"items": ` + self + `}, {"additionalProperties": ` + self + `}]`,
+		'o': `"oneOf": [{"items": %s}, {"items": ` + self + `, "minItems": 2}]`,
+		'i': `"items": %s`, 'c': `"contains": %s`, 'p': `"patternProperties": {"a": %s, "^.$": ` + self + `}`,
+		'd': `"dependentSchemas": {"a": %s}`, 'n': `"not": %s`, 'r': `"allOf": [%s, {"items": ` + self + `}]`,
+		'u': `"unevaluatedProperties": %s`, 'q': `"properties": {"a": %s}`, 'x': `"if": %s, "then": {"items": ` + self + `}`,
+		'y': `"prefixItems": [%s, true]`, 'z': `"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}, "allOf": [%s]`,
+		'w': `"unevaluatedItems": %s`, 'e': `"propertyNames": %s`,
+	}
+	inner := self
+	for _, letter := range shape[:min(len(shape), 30)] {
+		if keyword, ok := keywords[letter]; ok {
+			inner = "{" + fmt.Sprintf(keyword, inner) + "}"
+		}
+	}
+	if inner == self {
+		return "true"
+	}
+	return inner
+}
