@@ -74,7 +74,10 @@ func parse(e edition) (*program, *Failure) {
 		functionKinds: []*goja.Program{asyncFunction, generatorFunction}, // unless it is known that they do not occur
 	}
 	if deepest(text) > maxNesting {
-		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxNesting)}
+		return nil, &Failure{
+			Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels, perhaps in a text", maxNesting),
+			Hint: "put texts together from shorter ones",
+		}
 	}
 	src.prologue = asyncPrologue
 	s, refused := p.resolve(e.session)
@@ -169,7 +172,7 @@ func deepest(text string) int {
 
 // maxNesting is how deep the brackets of any program may be nested, in its texts,
 // too: the first parser has no limit of its own on patterns.
-const maxNesting = 2000
+const maxNesting = 5000
 
 // maxUnchecked is how deep the brackets of a program may be nested that goja's
 // parser sees unchecked: what it takes exponential time for needs brackets.
