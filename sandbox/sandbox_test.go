@@ -40,6 +40,28 @@ func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
+// TestCheckOfManyProperties judges arguments whose names are all a little wrong.
+func TestCheckOfManyProperties(t *testing.T) {
+	t.Parallel()
+	var known, given strings.Builder
+	for i := range 1600 {
+		fmt.Fprintf(&known, `, "some_rather_long_property_%d": {"type": "string"}`, i)
+		fmt.Fprintf(&given, `, some_rather_lung_property_%dx: 1`, i)
+	}
+	set := newSet(t, &tools.Tool{Name: "save", Handler: answers(`1`), InputSchema: json.RawMessage(
+		`{"type": "object", "properties": {"a": {}` + known.String() + `}, "additionalProperties": false}`)})
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		start := time.Now()
+		review, err := box.Check(t.Context(), sandbox.Program{Source: "await save({a: 1" + given.String() + "})", Tools: set})
+		if err != nil || len(review.Findings) != 1 || !strings.HasSuffix(review.Findings[0].Message, "; and 1590 more") {
+			t.Errorf("got %v, %v", review, err)
+		}
+		if took := time.Since(start); took > guard {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	set := testTools(t)

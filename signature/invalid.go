@@ -9,7 +9,8 @@ import (
 // InvalidError says that a value does not fit a signature. [Signature.Decode]
 // returns it, and [Signature.Encode] wraps it.
 type InvalidError struct {
-	// Findings is everything that is wrong; there is at least one.
+	// Findings is what is wrong, as [schema.Schema.Validate] tells it; there is at
+	// least one.
 	Findings []schema.Finding
 }
 

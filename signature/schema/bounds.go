@@ -57,16 +57,19 @@ func findLimits(rules map[string]*jsonschema.Schema, w weigher) limits {
 	turns := fans{known: map[*jsonschema.Schema]float64{}, within: g.component}
 	levels := fans{known: map[*jsonschema.Schema]float64{}}
 	visits := visits{}
+	dynamic := false
 	for _, s := range rules {
 		g.visit(s)
 	}
 	for _, s := range rules {
 		b.fan = max(b.fan, levels.of(s))
 		b.multiplies = b.multiplies || turns.of(s) > 1 || visits.of(s) > maxVisits
+		dynamic = dynamic || s.DynamicRef != nil || s.RecursiveRef != nil
 		if known := w[s]; known != nil {
 			b.checks = max(b.checks, known.checks)
 		}
 	}
+	b.multiplies = b.multiplies || dynamic && b.fan > 1 // where these lead is seen only in validation
 	return b
 }
 

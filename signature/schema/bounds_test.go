@@ -126,6 +126,13 @@ func TestExplanationIsBounded(t *testing.T) {
 			if len(all) == 0 || len(all) > 21 || all[len(all)-1] != test.last {
 				t.Errorf("got %d: %q", len(all), clip(all[max(0, len(all)-2):]))
 			}
+			var more int
+			if _, err := fmt.Sscanf(test.last, "the value has %d", &more); err != nil {
+				t.Fatal(err)
+			}
+			if summary := schema.Summary(found); len(found) > 10 && !strings.HasSuffix(summary, fmt.Sprintf("; and %d more", more+10)) {
+				t.Errorf("got summary %q", summary[max(0, len(summary)-100):])
+			}
 			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), unknown) })
 			if len(found) > 21 {
 				t.Errorf("partial: got %d", len(found))

@@ -19,6 +19,8 @@ type Finding struct {
 	Message string `json:"message"`
 	// Hint is what to do about it, where that can be guessed: did you mean limit?
 	Hint string `json:"hint,omitempty"`
+
+	more int // how many findings this one only counts
 }
 
 // Summary puts findings on one line, the first ten of them.
@@ -29,6 +31,9 @@ func Summary(findings []Finding) string {
 		lines = append(lines, f.String())
 	}
 	if more := len(findings) - most; more > 0 {
+		if counted := findings[len(findings)-1].more; counted > 0 {
+			more += counted - 1
+		}
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "; ")
@@ -101,7 +106,7 @@ func (x *explainer) findings(problems []problem) []Finding {
 		}
 	}
 	if more > 0 {
-		all = append(all, Finding{Message: fmt.Sprintf("has %s", plural(more, "more problem"))})
+		all = append(all, Finding{Message: "has " + plural(more, "more problem"), more: more})
 	}
 	return all
 }
