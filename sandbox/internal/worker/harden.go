@@ -26,10 +26,11 @@ func settle(memory int64) {
 }
 
 // softLimit is where the collector begins to work without rest. A program that
-// makes garbage fast is ahead of it by some megabytes, and freed memory lies in pieces.
+// makes garbage fast is ahead of it by tens of megabytes, and freed memory lies in
+// pieces.
 func softLimit(memory int64) int64 {
-	const ahead = 16 << 20
-	return max(memory/4*3-ahead, memory/2)
+	const ahead = 48 << 20
+	return max(memory-ahead, memory/2)
 }
 
 // gap is the reason why a wall is not to be had here, for which a worker starts
