@@ -150,7 +150,7 @@ type member struct {
 // parseJSON returns the members of the document, without comments and trailing
 // commas.
 func parseJSON(data []byte) ([]member, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	data = bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff"))) // Standardize writes into what it was given
 	document, err := hujson.Parse(data)
 	if err != nil {
 		return nil, errors.New("malformed JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
