@@ -12,8 +12,9 @@ import (
 
 const (
 	// lateness is how long after a program's deadline its worker may still
-	// come to an end by itself.
-	lateness = 150 * time.Millisecond
+	// come to an end by itself, and so tell what the program has written. It has
+	// one processor, on a machine that may be busy.
+	lateness = 250 * time.Millisecond
 	// stopping is how long it may do so after the caller has gone.
 	stopping = 100 * time.Millisecond
 	// frameLimit bounds what a worker may send at once, and outputGrowth what
