@@ -62,7 +62,8 @@ const logShare = 32
 var ErrSessionFull = errors.New("sandbox: the session has recorded all that it may: a 32nd of Limits.Memory; start another")
 
 // ErrSessionLost is returned by a run of a session whose VM is gone and whose
-// programs, run again, did something else than before. Start another.
+// programs, run again, did something else than before, or took longer together
+// than Limits.Time, or more memory than there is. Start another.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 // NewSession begins a session. Nil options are the defaults.
