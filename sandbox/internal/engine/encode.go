@@ -83,6 +83,9 @@ func (e *encoder) value(v goja.Value) error {
 // full reports whether more was written than is allowed.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
+// over reports whether so many items cannot fit: an iterator may be without end.
+func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
+
 func (e *encoder) tooLarge() error {
 	return fmt.Errorf("%w: as JSON it has more than %d bytes", errTooLarge, e.limit)
 }
@@ -291,8 +294,11 @@ func (e *encoder) entries(o *goja.Object) error {
 		_, isText := p.Get("0").(goja.String)
 		named = named && isText
 		keys, values = append(keys, p.Get("0")), append(values, p.Get("1"))
-		return true
+		return !e.over(len(keys))
 	})
+	if e.over(len(keys)) {
+		return e.tooLarge()
+	}
 	if !named {
 		return e.pairs(keys, values)
 	}
@@ -325,8 +331,11 @@ func (e *encoder) items(o *goja.Object) error {
 	var list []goja.Value
 	e.vm.ForOf(o, func(v goja.Value) bool {
 		list = append(list, v)
-		return true
+		return !e.over(len(list))
 	})
+	if e.over(len(list)) {
+		return e.tooLarge()
+	}
 	return e.list(list)
 }
 
