@@ -105,8 +105,8 @@ type message struct {
 	Error  json.RawMessage
 }
 
-// talker is a server that is handed every message but those that a plain one
-// answers, and says what it likes, in JSON-RPC or not.
+// talker is a server that is handed calls of tools and what is no request, and
+// says what it likes, in JSON-RPC or not. All else it does as a plain one.
 type talker func(m message, say func(line string))
 
 func (f talker) run(r io.Reader, w io.Writer) {
@@ -122,11 +122,15 @@ func (f talker) run(r io.Reader, w io.Writer) {
 		if json.Unmarshal(line, &m) != nil {
 			continue
 		}
-		if answer := plain[m.Method]; answer != nil {
+		answer := plain[m.Method]
+		switch {
+		case m.ID == nil || m.Method == "" || m.Method == "tools/call":
+			f(m, say)
+		case answer != nil:
 			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + answer(m.Params) + `}`)
-			continue
+		default:
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"Method not found"}}`)
 		}
-		f(m, say)
 	}
 }
 
