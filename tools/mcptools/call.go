@@ -66,8 +66,11 @@ func (r *remote) failure(ctx context.Context, err error) error {
 	var size *sizeError
 	var form *formError
 	var refused *refusedError
+	var web *webError
 	te := &tools.ToolError{}
 	switch {
+	case errors.As(err, &web):
+		te, err = web.toolError(), web
 	case errors.As(err, &refused):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):

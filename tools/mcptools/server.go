@@ -74,7 +74,7 @@ func (s *server) dial(ctx context.Context) error {
 		}
 		return nil
 	case s.config.URL != "":
-		return errors.New(`only stdio servers are supported yet; give a "command" instead of a URL`)
+		return s.dialURL(ctx)
 	}
 	err := s.start(ctx, olderVersion)
 	if answer := (*handshakeError)(nil); errors.As(err, &answer) && answer.refused && ctx.Err() == nil {
@@ -109,7 +109,7 @@ func (s *server) shakeHands(ctx context.Context, t mcp.Transport, version string
 		Capabilities: &mcp.ClientCapabilities{},
 		Logger:       s.o.Logger,
 	})
-	link := &tap{Transport: t}
+	link := &tap{Transport: t, limit: s.o.MaxMessage}
 	session, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return err
@@ -201,12 +201,14 @@ func (s *server) version() string {
 	return s.session.InitializeResult().ProtocolVersion
 }
 
-// request makes one request and returns its result as the server wrote it, or
-// as the SDK understood it where the connection cannot be tapped.
+// request makes one request and returns its result as the server wrote it.
 func (s *server) request(ctx context.Context, do func(context.Context) (any, error)) (json.RawMessage, error) {
 	var r reply
 	defer s.link.forget(&r)
 	result, err := do(withReply(ctx, &r))
+	if why := r.why.Load(); why != nil && err != nil && ctx.Err() == nil {
+		err = *why
+	}
 	switch {
 	case err != nil && r.asked.Load() && ctx.Err() == nil:
 		return nil, &refusedError{err}

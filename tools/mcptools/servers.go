@@ -55,7 +55,7 @@ type Status struct {
 // or names no servers, that every server failed, or that ctx ended; then
 // nothing is left running. ctx bounds connecting only.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
-	c, err := ReadConfig(path)
+	c, err := ReadConfig(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,7 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 			s.servers = append(s.servers, &server{name: config.Name, config: config, o: &all})
 		}
 	}
+	s.warnings = append(s.warnings, unheeded(c, &all)...)
 	for _, w := range s.warnings {
 		all.Logger.WarnContext(ctx, w)
 	}
@@ -84,10 +85,6 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 // Connect connects to servers that somebody else runs, by name: servers in the
 // same process, or in a test. A transport serves one connection, so each can be
 // given once. Errors are those of [Start]. Close ends the connections.
-//
-// Over a [mcp.StreamableClientTransport] schemas and results pass through the
-// SDK's Go values: the order of properties and the exactness of integers beyond
-// 2^53 are lost there, and a block of an unknown type fails its call.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
