@@ -123,7 +123,8 @@ func (a *answers) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, error
 		return a.follow(resp.Body, id), nil
 	case media == "", media == "text/plain", media == "application/json", strings.HasSuffix(media, "+json"):
 		resp.Header.Set("Content-Type", "application/json") // some servers leave it out
-		return &lazyBody{source: resp.Body, read: func() []byte { return a.document(resp.Body, id) }}, nil
+		source := resp.Body
+		return &lazyBody{source: source, read: func() []byte { return a.document(source, id) }}, nil
 	}
 	return nil, &webError{
 		unknown: true,
@@ -158,7 +159,7 @@ func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
 	case err != nil:
 		return a.fail(id, cutShort(err))
 	case len(data) > a.limit:
-		return a.fail(id, &sizeError{size: len(data), limit: a.limit})
+		return a.fail(id, &sizeError{limit: a.limit})
 	}
 	msg, err := decodeFor(data, id)
 	if err != nil {
@@ -235,43 +236,43 @@ const maxRefusal = 64 << 10
 func (a *answers) refused(resp *http.Response, id jsonrpc.ID) (*http.Response, error) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what cannot be read explains nothing
 	_ = resp.Body.Close()
-	answer := errorIn(body)
+	var answer refusal
+	if json.Unmarshal(body, &answer) != nil {
+		answer = refusal{} // no JSON-RPC
+	}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-	case resp.Request.Header.Get(sessionHeader) != "" && lostSession(resp.StatusCode, answer, id):
+	case resp.Request.Header.Get(sessionHeader) != "" && answer.lost(resp.StatusCode):
 		resp.StatusCode, resp.Status = http.StatusNotFound, "404 Not Found" // by which the SDK knows it
 		resp.Body = http.NoBody
 		return resp, nil
-	case answer != nil && id.IsValid() && !a.legacy:
-		answer.ID = id // which is null where the server did not get as far
+	case answer.Error != nil && id.IsValid():
 		resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
 		resp.Header.Set("Content-Type", "application/json")
-		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(a.pass(answer))), -1
+		resp.Body = io.NopCloser(bytes.NewReader(a.pass(&jsonrpc.Response{ID: id, Error: answer.Error})))
+		resp.ContentLength = -1
 		return resp, nil
 	}
 	return nil, statusError(resp)
 }
 
-// errorIn returns the JSON-RPC error that a body is; nil if it is none.
-func errorIn(body []byte) *jsonrpc.Response {
-	msg, err := jsonrpc.DecodeMessage(body)
-	if response, ok := msg.(*jsonrpc.Response); err == nil && ok && response.Error != nil {
-		return response
-	}
-	return nil
+// refusal is a JSON-RPC error in the body of an HTTP error. Its id is null where
+// the server did not get as far as the call.
+type refusal struct {
+	ID    json.RawMessage `json:"id"`
+	Error *jsonrpc.Error  `json:"error"`
 }
 
-// lostSession reports whether a server says that it does not know the session.
-// The protocol says 404; servers written after the first examples say 400.
-func lostSession(status int, answer *jsonrpc.Response, id jsonrpc.ID) bool {
-	answered := answer != nil && answer.ID == id && id.IsValid()
-	switch status {
-	case http.StatusNotFound:
-		return !answered
-	case http.StatusBadRequest:
-		return !answered && answer != nil && strings.Contains(strings.ToLower(answer.Error.Error()), "session")
+// lost reports whether a server says that it does not know the session. The
+// protocol says 404; servers written after the first examples say 400.
+func (r *refusal) lost(status int) bool {
+	switch {
+	case present(r.ID) != nil: // it answers the call
+		return false
+	case status == http.StatusBadRequest:
+		return r.Error != nil && strings.Contains(strings.ToLower(r.Error.Message), "session")
 	}
-	return false
+	return status == http.StatusNotFound
 }
 
 // resume asks for the rest of a stream that broke off. A server that has it not
