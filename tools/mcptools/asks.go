@@ -75,18 +75,18 @@ func (c *connection) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*
 // hearBySDK has the SDK hand on what [heard] does not hear. The handler of
 // changed tools also makes it subscribe to them.
 func (c *connection) hearBySDK(options *mcp.ClientOptions) {
-	events, o := c.server.events, c.server.o
+	notices, o := c.server.notices, c.server.o
 	if o.OnToolsChanged != nil {
-		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { events.toolsChanged() }
+		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { notices.toolsChanged() }
 	}
 	if o.OnProgress != nil {
 		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			noteParams(r.Params, events.progress)
+			noteParams(r.Params, notices.progress)
 		}
 	}
 	if o.OnLog != nil {
 		options.LoggingMessageHandler = func(_ context.Context, r *mcp.LoggingMessageRequest) { //nolint:staticcheck // as above
-			noteParams(r.Params, events.log)
+			noteParams(r.Params, notices.log)
 		}
 	}
 }

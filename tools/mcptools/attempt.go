@@ -77,7 +77,10 @@ func (s *server) current(ctx context.Context) *attempt {
 // for one. Its error is also the server's.
 func (s *server) connect(ctx context.Context, last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
-		<-last.conn.gone // two of the same may not get along
+		if last.conn.stdio != nil {
+			<-last.conn.gone // two of the same may not get along
+		}
+		last.conn.report()
 		if !s.again() {
 			return nil, last.conn.lost()
 		}
@@ -96,6 +99,7 @@ func (s *server) connect(ctx context.Context, last *attempt) (*connection, error
 		return nil, err
 	}
 	s.health.connected(s.name, c.version())
+	s.watched.Add(1)
 	go c.watch()
 	return c, nil
 }

@@ -84,7 +84,7 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 func (r *remote) over(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
 	if r.server.o.OnProgress != nil {
-		token, forget := r.server.events.expect(ctx, r.name)
+		token, forget := r.server.notices.expect(ctx, r.name)
 		defer forget()
 		params.SetProgressToken(token)
 	}
@@ -119,8 +119,11 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	var size *sizeError
 	var form *formError
 	var refused *refusedError
+	var web *webError
 	te := &tools.ToolError{}
 	switch {
+	case errors.As(err, &web):
+		te, err = web.toolError(), web
 	case errors.As(err, &refused):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):

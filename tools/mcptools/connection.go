@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,8 +22,9 @@ type connection struct {
 	stdio   *stdio // nil if somebody else runs the server
 	asks    asks
 
-	gone    chan struct{} // closed when it has ended, and the process with it
-	dropped atomic.Bool   // nothing more is to be sent over it
+	gone     chan struct{} // closed when it has ended, and the process with it
+	dropped  atomic.Bool   // nothing more is to be sent over it
+	reported sync.Once
 
 	listErr error // why the last listing failed; under server.mu
 
@@ -42,13 +42,14 @@ func (c *connection) alive() bool {
 	}
 }
 
-// drop gives up a connection over which nothing can be sent any more.
+// drop gives up a connection over which nothing can be sent any more. Calls in
+// flight may still be answered.
 func (c *connection) drop(err error) {
 	if c.stdio == nil {
 		c.blame(fmt.Errorf("was lost (%w)", err))
 	}
 	if c.dropped.CompareAndSwap(false, true) {
-		go c.link.conn.Close() // watch sees to the rest
+		go c.session.Close() // watch sees to the rest
 	}
 }
 
@@ -61,27 +62,28 @@ func (c *connection) blame(fault error) {
 	}
 }
 
-// watch follows the connection to its end, and tells the server if nobody
-// wanted it.
+// watch follows the connection to its end, which is also that of the server's
+// life.
 func (c *connection) watch() {
+	defer c.server.watched.Done()
 	defer close(c.gone)
+	stop := context.AfterFunc(c.server.life, func() {
+		_ = c.link.conn.Close() // calls in flight end
+		_ = c.session.Close()
+	})
 	_ = c.session.Wait()
+	stop()
 	_ = c.session.Close() // ends what the SDK still has running for it
-	if !c.server.closing() {
-		c.server.health.crashed(c.server.name, c.lost())
-	}
+	c.report()
 }
 
-// close ends the session and waits for the process. Calls in flight may still
-// be answered while the process ends; then they fail.
-func (c *connection) close() error {
-	err := c.link.conn.Close()
-	_ = c.session.Close()
-	<-c.gone
-	if c.stdio == nil {
-		return nil // what a transport says of its own end helps nobody
-	}
-	return err
+// report tells the server that the connection is lost, unless it was closed.
+func (c *connection) report() {
+	c.reported.Do(func() {
+		if !c.server.closing() {
+			c.server.health.crashed(c.server.name, c.lost())
+		}
+	})
 }
 
 // version is what was negotiated.
@@ -92,12 +94,14 @@ func (c *connection) version() string {
 	return c.session.InitializeResult().ProtocolVersion
 }
 
-// request makes one request and returns its result as the server wrote it, or
-// as the SDK understood it where the connection cannot be tapped.
+// request makes one request and returns its result as the server wrote it.
 func (c *connection) request(ctx context.Context, do func(context.Context) (any, error)) (json.RawMessage, error) {
 	var r reply
 	defer c.link.forget(&r)
 	result, err := do(withReply(ctx, &r))
+	if why := r.why.Load(); why != nil && err != nil && ctx.Err() == nil {
+		err = *why
+	}
 	switch {
 	case err != nil && r.asked.Load() && ctx.Err() == nil:
 		return nil, &refusedError{err}
@@ -122,12 +126,10 @@ func (e *refusedError) Unwrap() error { return e.err }
 // errUnsent is returned by a transport that did not send a message.
 var errUnsent = errors.New("the server reads no more")
 
-// isUnsent reports whether a request failed before it could reach the server.
-// What the server itself says never counts: see heard.
+// isUnsent reports whether a request failed because the connection or session
+// had ended before.
 func isUnsent(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, errUnsent) ||
-		errors.Is(err, mcp.ErrSessionMissing) || errors.As(err, &op) && op.Op == "dial"
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, errUnsent) || errors.Is(err, mcp.ErrSessionMissing)
 }
 
 // isLost reports whether a request failed because the connection is gone.

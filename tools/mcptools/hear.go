@@ -3,9 +3,7 @@ package mcptools
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,10 +15,12 @@ import (
 // left alone over HTTP, where the SDK must see its own connection; there its
 // handlers hear the same.
 func hearing(c *connection, t mcp.Transport) mcp.Transport {
-	if _, ok := t.(*mcp.StreamableClientTransport); ok {
+	switch t.(type) {
+	case *web, *mcp.StreamableClientTransport, *mcp.SSEClientTransport:
 		return t
+	default:
+		return &hearingTransport{Transport: t, c: c}
 	}
-	return &hearingTransport{Transport: t, c: c}
 }
 
 type hearingTransport struct {
@@ -59,21 +59,17 @@ func (h *heard) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch msg := msg.(type) {
-		case *jsonrpc.Response:
-			msg.Error = ownWords(msg.Error)
+		request, ok := msg.(*jsonrpc.Request)
+		switch {
+		case !ok:
 			return msg, nil
-		case *jsonrpc.Request:
-			switch {
-			case !msg.IsCall() && !h.withdraws(msg):
-				h.c.server.events.note(msg.Method, msg.Params)
-				continue
-			case msg.IsCall() && !h.opened(msg.ID):
-				h.c.blame(errFlood)
-				return nil, errFlood
-			}
+		case request.IsCall() && !h.opened(request.ID):
+			h.c.blame(errFlood)
+			return nil, errFlood
+		case request.IsCall() || h.withdraws(request):
 			return msg, nil
 		}
+		h.c.server.notices.note(request.Method, request.Params)
 	}
 }
 
@@ -116,31 +112,4 @@ func (h *heard) withdraws(msg *jsonrpc.Request) bool {
 		h.open[id] = false
 	}
 	return open
-}
-
-// These codes in a server's answer would look to the SDK as if it had closed
-// the connection itself, so that the call was never made.
-var closingCodes = []int64{-32003, -32004}
-
-// ownWords keeps a server's error from being taken for the SDK's.
-func ownWords(err error) error {
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) && slices.Contains(closingCodes, wire.Code) {
-		return &saidError{wire}
-	}
-	return err
-}
-
-// saidError is a JSON-RPC error that is like no other.
-type saidError struct{ wire *jsonrpc.Error }
-
-func (e *saidError) Error() string { return e.wire.Error() }
-
-// As makes it a [jsonrpc.Error] for those who ask what was said.
-func (e *saidError) As(target any) bool {
-	wire, ok := target.(**jsonrpc.Error)
-	if ok {
-		*wire = e.wire
-	}
-	return ok
 }

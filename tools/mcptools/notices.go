@@ -29,19 +29,19 @@ type Log struct {
 }
 
 const (
-	eventsKept = 4 << 20                // bytes of notifications that wait for the host
-	eventCost  = 256                    // bytes that each counts at least
-	settleTime = 500 * time.Millisecond // after a change of tools, for more of them
+	noticesKept = 4 << 20                // bytes of notifications that wait for the host
+	noticeCost  = 256                    // bytes that each counts at least
+	settleTime  = 500 * time.Millisecond // after a change of tools, for more of them
 )
 
-// events hands the notifications of one server to the host: in order, one at a
+// notices hands the notifications of one server to the host: in order, one at a
 // time, and beside the connection, which a slow host must not hold up. A server
 // that says more than the host takes in is heard in part.
-type events struct {
+type notices struct {
 	server *server
 
 	mu      sync.Mutex
-	queue   []event
+	queue   []notice
 	size    int
 	running bool
 	ended   bool
@@ -50,7 +50,7 @@ type events struct {
 	tokens  int
 }
 
-type event struct {
+type notice struct {
 	size int
 	tell func()
 }
@@ -61,126 +61,126 @@ type ticket struct {
 	tool string
 }
 
-func newEvents(s *server) *events { return &events{server: s, calls: map[string]*ticket{}} }
+func newNotices(s *server) *notices { return &notices{server: s, calls: map[string]*ticket{}} }
 
-// post queues an event, or drops it if there are too many.
-func (e *events) post(size int, tell func()) {
-	e.mu.Lock()
-	size += eventCost
-	full := e.size+size > eventsKept
-	if !full && !e.ended {
-		e.queue = append(e.queue, event{size, tell})
-		e.size += size
-		if !e.running {
-			e.running = true
-			go e.deliver()
+// post queues a notice, or drops it if there are too many.
+func (n *notices) post(size int, tell func()) {
+	n.mu.Lock()
+	size += noticeCost
+	full := n.size+size > noticesKept
+	if !full && !n.ended {
+		n.queue = append(n.queue, notice{size, tell})
+		n.size += size
+		if !n.running {
+			n.running = true
+			go n.deliver()
 		}
 	}
-	e.mu.Unlock()
+	n.mu.Unlock()
 	if full {
-		e.server.warn("it sends notifications faster than they are handled; some were dropped")
+		n.server.warn("it sends notifications faster than they are handled; some were dropped")
 	}
 }
 
 // deliver empties the queue.
-func (e *events) deliver() {
+func (n *notices) deliver() {
 	for {
-		e.mu.Lock()
-		if len(e.queue) == 0 {
-			e.queue, e.running = nil, false
-			e.mu.Unlock()
+		n.mu.Lock()
+		if len(n.queue) == 0 {
+			n.queue, n.running = nil, false
+			n.mu.Unlock()
 			return
 		}
-		next := e.queue[0]
-		e.queue = e.queue[1:]
-		e.size -= next.size
-		e.mu.Unlock()
+		next := n.queue[0]
+		n.queue = n.queue[1:]
+		n.size -= next.size
+		n.mu.Unlock()
 		next.tell()
 	}
 }
 
 // close drops what has not been delivered.
-func (e *events) close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.ended, e.queue, e.size = true, nil, 0
-	if e.changed != nil {
-		e.changed.Stop()
+func (n *notices) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ended, n.queue, n.size = true, nil, 0
+	if n.changed != nil {
+		n.changed.Stop()
 	}
 }
 
 // note takes in a notification that was received. What is malformed, unknown
 // or not asked for is ignored.
-func (e *events) note(method string, params json.RawMessage) {
+func (n *notices) note(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
-		e.progress(params)
+		n.progress(params)
 	case "notifications/message":
-		e.log(params)
+		n.log(params)
 	case "notifications/tools/list_changed":
-		e.toolsChanged()
+		n.toolsChanged()
 	}
 }
 
 // expect asks for the progress of a call, and returns its token and what ends
 // the interest in it.
-func (e *events) expect(ctx context.Context, tool string) (token string, forget func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tokens++
-	token = strconv.Itoa(e.tokens)
-	e.calls[token] = &ticket{ctx: ctx, tool: tool}
+func (n *notices) expect(ctx context.Context, tool string) (token string, forget func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tokens++
+	token = strconv.Itoa(n.tokens)
+	n.calls[token] = &ticket{ctx: ctx, tool: tool}
 	return token, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.calls, token)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.calls, token)
 	}
 }
 
-func (e *events) progress(params json.RawMessage) {
+func (n *notices) progress(params json.RawMessage) {
 	var p mcp.ProgressNotificationParams
-	tell := e.server.o.OnProgress
+	tell := n.server.o.OnProgress
 	if tell == nil || json.Unmarshal(params, &p) != nil {
 		return
 	}
-	e.mu.Lock()
-	call := e.calls[fmt.Sprint(p.ProgressToken)]
-	e.mu.Unlock()
+	n.mu.Lock()
+	call := n.calls[fmt.Sprint(p.ProgressToken)]
+	n.mu.Unlock()
 	if call == nil {
 		return
 	}
-	progress := Progress{Server: e.server.name, Tool: call.tool, Done: p.Progress, Total: p.Total, Message: p.Message}
-	e.post(len(p.Message), func() { tell(call.ctx, progress) })
+	progress := Progress{Server: n.server.name, Tool: call.tool, Done: p.Progress, Total: p.Total, Message: p.Message}
+	n.post(len(p.Message), func() { tell(call.ctx, progress) })
 }
 
-func (e *events) log(params json.RawMessage) {
+func (n *notices) log(params json.RawMessage) {
 	var l struct {
 		Level, Logger string
 		Data          json.RawMessage
 	}
-	tell := e.server.o.OnLog
+	tell := n.server.o.OnLog
 	if tell == nil || json.Unmarshal(params, &l) != nil {
 		return
 	}
-	log := Log{Server: e.server.name, Level: l.Level, Logger: l.Logger, Data: l.Data}
-	e.post(len(params), func() { tell(log) })
+	log := Log{Server: n.server.name, Level: l.Level, Logger: l.Logger, Data: l.Data}
+	n.post(len(params), func() { tell(log) })
 }
 
 // toolsChanged tells the host once of all changes in a while.
-func (e *events) toolsChanged() {
-	tell := e.server.o.OnToolsChanged
+func (n *notices) toolsChanged() {
+	tell := n.server.o.OnToolsChanged
 	if tell == nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.changed != nil || e.ended {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.changed != nil || n.ended {
 		return
 	}
-	e.changed = time.AfterFunc(settleTime, func() {
-		e.mu.Lock()
-		e.changed = nil
-		e.mu.Unlock()
-		e.post(0, func() { tell(e.server.name) })
+	n.changed = time.AfterFunc(settleTime, func() {
+		n.mu.Lock()
+		n.changed = nil
+		n.mu.Unlock()
+		n.post(0, func() { tell(n.server.name) })
 	})
 }

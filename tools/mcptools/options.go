@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -35,9 +37,42 @@ type Options struct {
 	// A file cannot say so; only the host can.
 	Trust []string
 
-	// MaxMessage is the largest message, in bytes, that is read from a server's
-	// stdout. A larger answer fails its call and is not kept in memory. Zero is
-	// 64 MiB.
+	// HTTPClient carries the requests to remote servers: its Transport, which
+	// decides about proxies and certificates, and its Jar. Its Timeout is not
+	// heeded, since a stream may live long, nor its CheckRedirect: redirects are
+	// followed within a server's origin only. Nil is [http.DefaultTransport].
+	HTTPClient *http.Client
+
+	// HeaderFunc returns headers for one request to a remote server, beside
+	// those of its entry, and in place of those of the same name. It is called
+	// for each request, with the values of the context of the call that makes
+	// it, so that the identity of whoever asks reaches the server; and with
+	// those of the context of [Open] for what belongs to no call: the handshake
+	// and the stream of what the server has to say. An error fails the call,
+	// before anything is sent. Headers of the protocol cannot be replaced. It is
+	// called concurrently.
+	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
+
+	// OAuth authorizes the requests to remote servers, by the server's name:
+	// the SDK's [auth.AuthorizationCodeHandler], or one of its package extauth.
+	// Its tokens take precedence over an Authorization header. Authorizing is
+	// part of connecting, and so within ConnectTimeout.
+	OAuth map[string]auth.OAuthHandler
+
+	// Input answers what a configuration asks for with ${input:id}, such as a
+	// password. It is called once for each input that is used. If it has no
+	// answer, the input's default holds; without one that is an error. Nil has
+	// no answers.
+	Input func(Input) (value string, ok bool)
+
+	// AllowAutoApprove heeds what the configuration says need not be approved:
+	// "autoApprove", "alwaysAllow" and "trust". Then [Servers.AutoApproved]
+	// reports it. The default is that a file is no authority, since whoever may
+	// write it could approve anything.
+	AllowAutoApprove bool
+
+	// MaxMessage is the largest message, in bytes, that is read from a server.
+	// A larger answer fails its call and is not kept in memory. Zero is 64 MiB.
 	MaxMessage int
 
 	// MaxResult is the largest result of one call, in bytes of JSON. Zero is

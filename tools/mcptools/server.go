@@ -25,10 +25,11 @@ type server struct {
 	transport mcp.Transport // how to reach one that somebody else runs
 	o         *Options
 
-	life   context.Context // until Close
-	finish context.CancelFunc
-	health health
-	events *events
+	life    context.Context // until Close
+	finish  context.CancelFunc
+	watched sync.WaitGroup // the connections that there are
+	health  health
+	notices *notices
 
 	mu       sync.Mutex
 	attempt  *attempt // the last to connect; nil before the first
@@ -42,7 +43,7 @@ func newServer(config ServerConfig, transport mcp.Transport, o *Options) *server
 	life, finish := context.WithCancel(context.Background())
 	s := &server{name: config.Name, config: config, transport: transport, o: o, life: life, finish: finish}
 	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
-	s.events = newEvents(s)
+	s.notices = newNotices(s)
 	return s
 }
 
@@ -67,7 +68,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 		}
 		return c, nil
 	case s.config.URL != "":
-		return nil, errors.New(`only stdio servers are supported yet; give a "command" instead of a URL`)
+		return s.dialURL(ctx)
 	}
 	c, err := s.start(ctx, olderVersion)
 	if answer := (*handshakeError)(nil); errors.As(err, &answer) && answer.refused && ctx.Err() == nil {
@@ -98,7 +99,7 @@ func (s *server) start(ctx context.Context, version string) (*connection, error)
 
 func (c *connection) shakeHands(ctx context.Context, t mcp.Transport, version string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "writ", Version: "0"}, c.clientOptions())
-	link := &tap{Transport: hearing(c, t)}
+	link := &tap{Transport: hearing(c, t), limit: c.server.o.MaxMessage}
 	session, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return err
@@ -152,16 +153,17 @@ func (s *server) close() error {
 	s.finish()
 	last := s.attempt
 	s.mu.Unlock()
-	s.events.close()
+	s.notices.close()
 	defer s.health.closed()
 	if last == nil {
 		return nil
 	}
 	<-last.done
-	if last.conn == nil {
-		return nil
+	s.watched.Wait()
+	if last.conn == nil || last.conn.stdio == nil {
+		return nil // what a transport says of its own end helps nobody
 	}
-	if err := last.conn.close(); err != nil {
+	if err := last.conn.stdio.process.end(); err != nil {
 		return fmt.Errorf("mcp server %q: %w", s.name, err)
 	}
 	return nil

@@ -77,7 +77,7 @@ type Status struct {
 // or names no servers, that every server failed, or that ctx ended; then
 // nothing is left running. ctx bounds connecting only.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
-	c, err := ReadConfig(path)
+	c, err := ReadConfig(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +97,7 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 			s.servers = append(s.servers, newServer(config, nil, &all))
 		}
 	}
+	s.warnings = append(s.warnings, unheeded(c, &all)...)
 	for _, w := range s.warnings {
 		all.Logger.WarnContext(ctx, w)
 	}
@@ -107,10 +108,6 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 // same process, or in a test. Errors are those of [Start]. Close ends the
 // connections. A lost one is made anew by the transport's Connect, except that
 // the SDK's transports over a stream or a command serve only once.
-//
-// Over a [mcp.StreamableClientTransport] schemas and results pass through the
-// SDK's Go values: the order of properties and the exactness of integers beyond
-// 2^53 are lost there, and a block of an unknown type fails its call.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
