@@ -155,18 +155,18 @@ func TestReadConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
 
-	_, err := ReadConfig(path)
+	_, err := ReadConfig(path, nil)
 	equal(t, "missing file", fmt.Sprint(err), `mcp configuration: open `+path+`: no such file or directory; write {"mcpServers": {"name": {"command": "…"}}} there`)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error("a missing file is not os.ErrNotExist")
 	}
 
 	write(t, path, `{"mcpServers":`)
-	_, err = ReadConfig(path)
+	_, err = ReadConfig(path, nil)
 	equal(t, "malformed file", fmt.Sprint(err), `mcp configuration `+path+`: malformed JSON: line 1, column 15: parsing value: unexpected EOF`)
 
 	write(t, path, `{"mcpServers": {"a": {"command": "a", "cwd": "sub"}}}`)
-	c, err := ReadConfig(path)
+	c, err := ReadConfig(path, nil)
 	equal(t, "relative cwd", summary(c, err), "a: a [] map[] in "+filepath.Join(dir, "sub"))
 }
 

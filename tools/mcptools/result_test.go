@@ -140,7 +140,7 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	s.servers[0].config.Timeout = 20 * time.Millisecond
 	equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
 	s.servers[0].config.Timeout = 0
-	equal(t, "replies still awaited", fmt.Sprint(len(s.servers[0].link.raw.waiting)), "0")
+	equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
 
 	time.AfterFunc(20*time.Millisecond, func() { s.Close() })
 	equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
