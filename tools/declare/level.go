@@ -125,6 +125,17 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	return p.joined(sentences, shown, property)
 }
 
+// describe shows a description once for all properties of a name.
+func (p *listing) describe(property, description string, room words) string {
+	key := property + "\x00\x00" + description
+	if p.said[key] {
+		return ""
+	}
+	text := p.pick(property, schema.Sentences(description), room, false)
+	p.said[key] = text != ""
+	return text
+}
+
 // joined joins the chosen sentences in their order.
 func (p *listing) joined(sentences []string, shown []bool, property string) string {
 	var b strings.Builder
@@ -180,7 +191,7 @@ func (p *listing) render(s *schema.Schema, room words, depth int, facts bool) st
 	return s.TypeScript(&schema.TypeOptions{
 		Docs: facts, Depth: depth, Enum: p.enum, Cut: func() { p.cut = true },
 		Describe: func(property, description string) string {
-			return p.pick(property, schema.Sentences(description), room, false)
+			return p.describe(property, description, room)
 		},
 	})
 }
