@@ -39,7 +39,11 @@ func (p *printer) description(s spot) string {
 	if text == "" {
 		text = p.schema.concrete(s).text("description")
 	}
-	return summary(strings.Join(strings.Fields(text), " "))
+	text = strings.Join(strings.Fields(text), " ")
+	if p.options.Whole {
+		return text
+	}
+	return summary(text)
 }
 
 // Comment makes of a description what may stand in a comment of a declaration:
@@ -209,6 +213,10 @@ func cutAtWord(text string, most int) string {
 	}
 	return strings.TrimRight(cut, " ,;:") + "…"
 }
+
+// Harmless makes of a text what may stand in a comment of a declaration: one
+// line, of which nothing can end the comment or a fenced block.
+func Harmless(text string) string { return harmless(text) }
 
 // harmless keeps a text from ending the comment it is put in, or the line, or
 // the fenced block, and drops what cannot be seen.

@@ -14,6 +14,8 @@ const (
 type TypeOptions struct {
 	// Docs adds descriptions and constraints as comments behind properties.
 	Docs bool
+	// Whole leaves descriptions uncut.
+	Whole bool
 	// Depth is how many levels of objects show their properties; deeper ones
 	// are printed as object. Zero means all.
 	Depth int

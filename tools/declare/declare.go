@@ -43,6 +43,7 @@ const DefaultBudget = 8000
 
 // level is how much the declarations say.
 type level struct {
+	whole  bool // descriptions are not cut
 	tools  bool // what tools do
 	docs   bool // what their arguments and results mean
 	input  int  // depth of argument types; 0 is all
@@ -57,6 +58,9 @@ var levels = []level{
 	{tools: true, input: 2, output: 1},
 	{input: 1, output: 1},
 }
+
+// whole is all that is known of a tool.
+var whole = level{whole: true, tools: true, docs: true}
 
 // TypeScript declares the tools of a set in at most budget [Tokens], as far as
 // that is possible while still naming every tool with its arguments: as the
@@ -156,5 +160,5 @@ func (l level) render(s *schema.Schema, depth int) string {
 	if s == nil {
 		return unknown
 	}
-	return s.TypeScript(&schema.TypeOptions{Docs: l.docs, Depth: depth})
+	return s.TypeScript(&schema.TypeOptions{Docs: l.docs, Whole: l.whole, Depth: depth})
 }

@@ -37,13 +37,17 @@ func group(set *tools.Set) []*object {
 			byName[b.Object] = o
 			list = append(list, o)
 		}
-		o.tools = append(o.tools, &tool{
-			Binding: b, comment: schema.Comment(b.Description),
-			input: compile(b.InputSchema), output: compile(b.OutputSchema),
-			optional: len(b.Check([]byte(`{}`), nil)) == 0,
-		})
+		o.tools = append(o.tools, prepare(b))
 	}
 	return list
+}
+
+func prepare(b *tools.Binding) *tool {
+	return &tool{
+		Binding: b, comment: schema.Comment(b.Description),
+		input: compile(b.InputSchema), output: compile(b.OutputSchema),
+		optional: len(b.Check([]byte(`{}`), nil)) == 0,
+	}
 }
 
 // compile returns nil for a schema that is not there or does not compile.
