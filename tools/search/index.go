@@ -103,7 +103,7 @@ type posting struct {
 
 // saturation is the weight at which a word says half of what it can: of a word
 // that is said ten times, the tenth adds little.
-const saturation = 2
+const saturation = 4
 
 // idf is what a word says by being rare.
 func (v *inverted) idf(term int32) float32 {
@@ -114,15 +114,15 @@ func (v *inverted) idf(term int32) float32 {
 // scores rates the tools by BM25F; ok is false where the query says nothing. A
 // word and what else it may mean count once for a tool, by what fits best.
 func (v *inverted) scores(query string) (total []float32, ok bool) {
-	words := meaning(query)
+	words := v.meanings(query)
 	if len(words) == 0 {
 		return nil, false
 	}
 	total = make([]float32, v.docs)
 	best := make([]float32, v.docs)
-	for _, word := range words {
+	for _, variants := range words {
 		var touched []int32
-		for _, variant := range v.variants(word) {
+		for _, variant := range variants {
 			worth := variant.factor * v.idf(variant.term)
 			for _, p := range v.postings[variant.term] {
 				if best[p.tool] == 0 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,10 +10,14 @@ import (
 // maxWords is how many words of a query count.
 const maxWords = 32
 
+// fileName is the name of a file, which says no more than that it is one.
+var fileName = regexp.MustCompile(`(?i)[\w/*-]*\.(txt|md|log|json|ya?ml|toml|ini|env|xml|html?|css|csv|tsv|xlsx?|docx?|pptx?|pdf|png|jpe?g|gif|svg|mp[34]|wav|zip|tar|gz|go|py|js|ts|tsx|rb|rs|java|c|cpp|h|sh|sql)\b`)
+
 // meaning returns the stems of a query's words, each once. If none of them says
 // anything, all do.
 func meaning(query string) []string {
 	var telling, all []string
+	query = fileName.ReplaceAllString(query, " file ")
 	words(query, func(word []byte) bool {
 		text := string(word)
 		all = append(all, stem(text))
@@ -24,8 +29,7 @@ func meaning(query string) []string {
 	if len(telling) == 0 {
 		telling = all
 	}
-	slices.Sort(telling)
-	return slices.Compact(telling)
+	return distinct(telling)
 }
 
 // variant is a word of the index that a word of the query may mean, and how
@@ -35,28 +39,54 @@ type variant struct {
 	factor float32
 }
 
-// What a word is worth that stands for another.
+// What a word is worth that stands for another, and one that says little.
 const (
 	asSynonym = 0.6
 	asPrefix  = 0.6
 	asTypo    = 0.5
+	asFaint   = 0.6
 )
 
-// variants are what a word of the query may mean: itself, its synonyms, and the
-// words it begins; if it is unknown, the words of names that it resembles.
+// meanings are what each word of a query may mean: itself, the words it begins,
+// its synonyms; if none of them is known, the words of names that it resembles. A
+// word of the index stands for one word of the query: first for itself.
+func (v *inverted) meanings(query string) [][]variant {
+	stems := meaning(query)
+	taken := map[int32]bool{}
+	for _, word := range stems {
+		if term, ok := v.terms[word]; ok {
+			taken[term] = true
+		}
+	}
+	var all [][]variant
+	for _, word := range stems {
+		list := slices.DeleteFunc(v.variants(word), func(o variant) bool { return taken[o.term] })
+		for _, o := range list {
+			taken[o.term] = true
+		}
+		if term, ok := v.terms[word]; ok {
+			list = append(list, variant{term, 1})
+		}
+		if faint()[word] {
+			for i := range list {
+				list[i].factor *= asFaint
+			}
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// variants are what a word may mean besides itself.
 func (v *inverted) variants(word string) []variant {
 	var list []variant
-	if term, ok := v.terms[word]; ok {
-		list = append(list, variant{term, 1})
-	}
-	known := len(list) > 0
 	for _, other := range related()[word] {
 		if term, ok := v.terms[other]; ok {
-			list, known = append(list, variant{term, asSynonym}), true
+			list = append(list, variant{term, asSynonym})
 		}
 	}
 	list = append(list, v.prefixed(word)...)
-	if !known && len(list) == 0 {
+	if _, known := v.terms[word]; !known && len(list) == 0 {
 		list = v.resembling(word)
 	}
 	return list
@@ -133,4 +163,14 @@ func slipped(a, b string, most int) bool {
 		last, row, next = row, next, last
 	}
 	return row[len(b)] <= most
+}
+
+func distinct(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }

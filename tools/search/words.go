@@ -183,3 +183,14 @@ func nextString(raw []byte) (text string, rest []byte, ok bool) {
 	_ = json.Unmarshal(quoted, &text) // what is no string says nothing
 	return text, raw[end+1:], true
 }
+
+// faint are the stems of words that say little, because people put them before
+// whatever they want.
+var faint = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(`
+		get give go look make new put see show take what where which who work`) {
+		set[stem(word)] = true
+	}
+	return set
+})
