@@ -109,6 +109,7 @@ func (l *literal) array(e *ast.ArrayLiteral, path string) {
 
 func (l *literal) object(e *ast.ObjectLiteral, path string) {
 	l.buf.WriteByte('{')
+	var keys []string // as they come, which is the order of what is unknown
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
@@ -117,7 +118,7 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		}
 		if !ok || seen[key] { // it may replace whatever stands before it
 			open = true
-			for earlier := range seen {
+			for _, earlier := range keys {
 				l.unknown = append(l.unknown, path+"/"+escapePointer(earlier))
 			}
 			continue
@@ -125,8 +126,8 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		if undefined, ok := value.(*ast.Identifier); ok && undefined.Name == "undefined" {
 			continue
 		}
-		l.comma(len(seen))
-		seen[key] = true
+		l.comma(len(keys))
+		keys, seen[key] = append(keys, key), true
 		l.text(key)
 		l.buf.WriteByte(':')
 		l.value(value, path+"/"+escapePointer(key))

@@ -155,5 +155,16 @@ func (p *program) mistaken(s *scope, c callSite) bool {
 	if isTool {
 		members = inheritedByFunctions()
 	}
-	return (isTool || s.objects[c.object] != nil) && !members[c.name] && p.tested[c.member] <= 0
+	return (isTool || s.objects[c.object] != nil) && !members[c.name] && !p.tests(c.member)
+}
+
+// tests reports whether a member is mentioned otherwise than called.
+func (p *program) tests(m member) bool {
+	times := 0
+	for _, t := range p.tested {
+		if t.member == m {
+			times += t.times
+		}
+	}
+	return times > 0
 }
