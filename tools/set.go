@@ -114,6 +114,13 @@ func (s *Set) Bindings() []*Binding {
 	return slices.Clone(s.bindings)
 }
 
+// Same reports whether two sets are one snapshot, whatever policies [Set.With]
+// has put around its calls.
+func (s *Set) Same(other *Set) bool {
+	n := s.Len()
+	return n == other.Len() && (n == 0 || &s.bindings[0] == &other.bindings[0])
+}
+
 // Len returns the number of tools.
 func (s *Set) Len() int {
 	if s == nil {

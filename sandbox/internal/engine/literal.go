@@ -28,6 +28,27 @@ func arguments(list []ast.Expression) *Literal {
 	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
+// gathered reads the arguments of a tool that takes several, as one object.
+func gathered(list []ast.Expression, params []string) *Literal {
+	var l literal
+	l.buf.WriteByte('{')
+	for i, e := range list[:min(len(list), len(params))] {
+		if _, spread := e.(*ast.SpreadElement); spread {
+			l.unknown = append(l.unknown, "/...")
+			break
+		}
+		if id, ok := e.(*ast.Identifier); ok && id.Name == "undefined" {
+			continue
+		}
+		l.comma(l.buf.Len() - 1)
+		l.text(params[i])
+		l.buf.WriteByte(':')
+		l.value(e, "/"+escapePointer(params[i]))
+	}
+	l.buf.WriteByte('}')
+	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
+}
+
 // literal writes an expression as JSON, with null for what only running tells.
 type literal struct {
 	buf     bytes.Buffer

@@ -3,6 +3,8 @@ package engine
 import (
 	"maps"
 	"slices"
+
+	"github.com/dop251/goja/ast"
 )
 
 // scope is what a job adds to the globals.
@@ -138,8 +140,12 @@ func (p *program) site(s *scope, c callSite) (Site, bool) {
 			return Site{Tool: tool, Namespace: c.name, Pos: p.source.fromIdx(c.at)}, true
 		}
 	}
+	args := arguments
+	if tool >= 0 && s.tools[tool].Params != nil {
+		args = func(list []ast.Expression) *Literal { return gathered(list, s.tools[tool].Params) }
+	}
 	return Site{
-		Tool: tool, Namespace: c.object, Name: c.name, Args: arguments(c.arguments),
+		Tool: tool, Namespace: c.object, Name: c.name, Args: args(c.arguments),
 		Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.at),
 	}, true
 }
