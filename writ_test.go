@@ -22,6 +22,7 @@ var direct = []string{
 	"github.com/tmc/langchaingo",
 	"go.uber.org/goleak", // tests only
 	"golang.org/x/sys",
+	"golang.org/x/time",
 }
 
 func TestDirectDependencies(t *testing.T) {
