@@ -18,7 +18,7 @@ func Display(text string) string { return visible(text, "") }
 // visible is Display, but for some characters that are kept.
 func visible(text, kept string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return invisible(r) && !strings.ContainsRune(kept, r) }) < 0 {
-		return strings.ToValidUTF8(text, `\ufffd`)
+		return text
 	}
 	var b strings.Builder
 	for _, r := range text {

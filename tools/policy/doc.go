@@ -8,13 +8,14 @@
 //
 //	import (
 //		"context"
+//		"encoding/json"
 //		"fmt"
 //		"log"
 //		"log/slog"
 //		"os"
+//		"strings"
 //		"time"
 //
-//		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/tools"
 //		"github.com/writ-go/writ/tools/policy"
 //	)
@@ -23,56 +24,48 @@
 //		ID string `json:"id"`
 //	}
 //
+//	const key = "correct horse battery staple"
+//
 //	func refund(_ context.Context, o Order) (string, error) {
-//		return "refunded " + o.ID + ", key sk_live_51H8exampleexample", nil
+//		return "refunded " + o.ID + " with the key " + key, nil
 //	}
 //
 //	// ask is where a person would be asked.
 //	func ask(_ context.Context, r policy.Request) (policy.Decision, error) {
-//		fmt.Println(r)
-//		return policy.Decision{Approved: r.Args != "{\n  \"id\": \"vip\"\n}", Reason: "not that one; submit it for review"}, nil
+//		fmt.Println("may I?", r)
+//		vip := strings.Contains(r.Args, "vip")
+//		return policy.Decision{Approved: !vip, Reason: "leave this one to the shop"}, nil
 //	}
 //
 //	func main() {
 //		ctx := context.Background()
-//		secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{"correct horse battery staple"}})
+//		secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{key}})
 //		if err != nil {
 //			log.Fatal(err)
 //		}
+//		logger := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: secrets.Attr}))
 //		set, err := tools.NewSet(ctx, tools.Func("refund", "Refund one order.", refund, &tools.Hints{Destructive: true}))
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 //		set = set.With(
-//			policy.Audit(logger, nil),                                        // sees how each call ends for the program
-//			policy.MaxResult(64<<10),                                         // of what is left after redaction
-//			policy.Redact(secrets),                                           // nothing further out sees a secret
-//			policy.Deny(policy.Tools("shell.*"), "there is no shell; use files"), // before anybody is asked
-//			policy.DenySecrets(secrets),                                      // in arguments
-//			policy.When(policy.Destructive(), policy.Approve(ask, nil)),      // once for all tries
-//			policy.Retry(nil),                                                // reads and idempotent tools, mostly
-//			policy.Rate(60, time.Minute, nil),                                // each try counts
-//			policy.Timeout(10*time.Second),                                   // of one try
+//			policy.Audit(logger, nil),                                      // sees how a call ends for the program
+//			policy.MaxResult(64<<10),                                       // of what redaction leaves
+//			policy.Redact(secrets),                                         // nothing further out sees a secret
+//			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
+//			policy.DenySecrets(secrets),                                    // in arguments
+//			policy.When(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
+//			policy.Retry(nil),                                              // mostly of what only reads
+//			policy.Rate(60, time.Minute, nil),                              // each try counts
+//			policy.Timeout(10*time.Second),                                 // of one try
 //		)
-//		for _, w := range set.Warnings() {
-//			log.Print(w)
+//		fmt.Println(set.Warnings())
+//
+//		run := set.Dispatcher(nil) // what a sandbox does with the calls of a program
+//		for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`} {
+//			result, err := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(ctx)
+//			fmt.Println(string(result), err)
 //		}
-//		box, err := sandbox.New(nil)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		defer box.Close()
-//		out, err := box.Run(ctx, sandbox.Program{Tools: set, Source: `
-//			const results = []
-//			for (const id of ["a1", "vip"]) {
-//				try { results.push(await refund({id})) } catch (e) { results.push(e.message) }
-//			}
-//			results`})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		fmt.Println(string(out.Value), out.Failure)
 //	}
 //
 // A [Match] says which calls a policy is for: [When] confines any policy to

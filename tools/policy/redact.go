@@ -83,6 +83,11 @@ type redacted struct {
 	text string
 }
 
-func (e *redacted) Error() string        { return e.text }
+// Error returns the text without secrets.
+func (e *redacted) Error() string { return e.text }
+
+// Is is for [errors.Is].
 func (e *redacted) Is(target error) bool { return errors.Is(e.err, target) }
-func (e *redacted) As(target any) bool   { return errors.As(e.err, target) }
+
+// As is for [errors.As].
+func (e *redacted) As(target any) bool { return errors.As(e.err, target) }
