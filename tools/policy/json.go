@@ -109,7 +109,9 @@ func (w *rewriting) name(start, end int, s *Secrets) {
 	}
 	w.names[clean]++
 	if n := w.names[clean]; n > 1 {
-		clean = fmt.Sprintf("%s (%d)", clean, n)
+		if numbered := fmt.Sprintf("%s (%d)", clean, n); s.Text(numbered) == numbered {
+			clean = numbered
+		}
 	}
 	w.replace(start, end, clean)
 }

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +36,7 @@ type SecretOptions struct {
 // Secrets are what must not get out. They are made by [NewSecrets] and safe for
 // concurrent use. A nil *Secrets knows of none.
 type Secrets struct {
-	texts    *texts
+	texts    texts
 	patterns []*pattern
 }
 
@@ -68,7 +68,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		}
 		s.patterns = append(s.patterns, given(re))
 	}
-	s.texts = newTexts(list)
+	s.texts.set(list)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Secrets) once(text string) string {
 //
 //	slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: secrets.Attr})
 //
-// A value that holds one somewhere is logged as text.
+// A structured value that holds one is logged as its JSON.
 func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
@@ -127,17 +127,20 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// any is a value as it was if neither of the ways in which handlers write it
-// shows a secret.
+// any is a value as it was if neither of the ways in which handlers write it,
+// as JSON and by fmt, shows a secret.
 func (s *Secrets) any(v slog.Value) slog.Value {
+	if err, ok := v.Any().(error); ok {
+		return slog.StringValue(s.Text(err.Error()))
+	}
+	if encoded, err := json.Marshal(v.Any()); err == nil {
+		if clean := s.JSON(encoded); !bytes.Equal(clean, encoded) {
+			return slog.AnyValue(clean)
+		}
+	}
 	text := fmt.Sprintf("%+v", v.Any())
-	if b, ok := v.Any().([]byte); ok {
-		text = string(b)
+	if clean := s.Text(text); clean != text {
+		return slog.StringValue(clean)
 	}
-	encoded, err := json.Marshal(v.Any())
-	clean := s.Text(text)
-	if clean == text && (err != nil || string(s.JSON(encoded)) == string(encoded)) {
-		return v
-	}
-	return slog.StringValue(cmp.Or(clean, placeholder))
+	return v
 }

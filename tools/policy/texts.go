@@ -15,15 +15,15 @@ type texts struct {
 	byHead map[uint32][]string // longest first
 }
 
-func newTexts(list []string) *texts {
-	t := &texts{byHead: map[uint32][]string{}}
+// set says which texts they are.
+func (t *texts) set(list []string) {
+	t.byHead = map[uint32][]string{}
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
 	for _, text := range slices.Compact(list) {
 		h := head(text, 0)
 		t.heads[bit(h)/64] |= 1 << (bit(h) % 64)
 		t.byHead[h] = append(t.byHead[h], text)
 	}
-	return t
 }
 
 func head(s string, i int) uint32 {
