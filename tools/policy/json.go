@@ -33,7 +33,7 @@ func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 // clearly reports whether it is plain without reading the text as JSON that there
 // is no secret in it.
 func (s *Secrets) clearly(text []byte) bool {
-	if bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte(`\/`)) {
+	if bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte(`\/`)) || s.quoting && bytes.IndexByte(text, '\\') >= 0 {
 		return false // may be hidden so
 	}
 	plain := string(text)

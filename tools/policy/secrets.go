@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,7 @@ type SecretOptions struct {
 // concurrent use. A nil *Secrets knows of none.
 type Secrets struct {
 	texts    texts
+	quoting  bool // some of the texts look different within a JSON string
 	patterns []*pattern
 }
 
@@ -69,6 +71,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		s.patterns = append(s.patterns, given(re))
 	}
 	s.texts.set(list)
+	s.quoting = slices.ContainsFunc(list, func(text string) bool { return escaped(text, false) != text })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

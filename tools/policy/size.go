@@ -47,6 +47,6 @@ func shortened(err error, n int) error {
 		return err
 	}
 	c := *te
-	c.Message, c.Data = fmt.Sprintf("the call failed, and what the tool says of it has %d bytes; %d are allowed", size, n), nil
+	c.Message, c.Data = fmt.Sprintf("the call failed, and what was said of it has %d bytes; %d are allowed", size, n), nil
 	return c.WithCause(err)
 }

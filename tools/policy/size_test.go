@@ -29,9 +29,9 @@ func TestSizes(t *testing.T) {
 			"invalid_result: the call was made, but its result has 4 bytes; 3 are allowed; if it can be asked for less at a time, do so"},
 		{"error", policy.MaxResult(100), `{}`, ``, errors.New(long), "failed: " + long},
 		{"too large an error", policy.MaxResult(99), `{}`, ``, errors.New(long),
-			"failed: the call failed, and what the tool says of it has 100 bytes; 99 are allowed"},
+			"failed: the call failed, and what was said of it has 100 bytes; 99 are allowed"},
 		{"too large data", policy.MaxResult(99), `{}`, ``, &tools.ToolError{Kind: "odd", Message: "m", Data: json.RawMessage(`"` + long + `"`)},
-			"odd: the call failed, and what the tool says of it has 103 bytes; 99 are allowed"},
+			"odd: the call failed, and what was said of it has 103 bytes; 99 are allowed"},
 		{"fatal", policy.MaxResult(9), `{}`, ``, tools.Fatal(errors.New(long)), "fatal: " + long},
 	} {
 		t.Run(test.name, func(t *testing.T) {
