@@ -129,12 +129,13 @@ func (s *Set) Len() int {
 	return len(s.bindings)
 }
 
-// Warnings says which tools were renamed and what else the host should know.
+// Warnings says which tools were renamed, that nobody is asked before destructive
+// ones are called (see [Guard]), and what else the host should know.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	return slices.Clone(s.warnings)
+	return append(slices.Clone(s.warnings), s.unguarded()...)
 }
 
 // builder gathers a Set and keeps its names apart.
