@@ -71,6 +71,10 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
+	return compileDocument(raw, doc, formats)
+}
+
+func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, error) {
 	compiled, opposite, err := build(doc.value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
