@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // Loose is the schema of somebody who cannot be asked to mend it, such as the
@@ -26,6 +27,11 @@ type Loose struct {
 	unread  error
 
 	once   sync.Once
+	result atomic.Pointer[compilation]
+}
+
+// compilation is what compiling came to.
+type compilation struct {
 	schema *Schema
 	err    error
 }
@@ -35,7 +41,7 @@ type Loose struct {
 // which is left for the first call of [Loose.Schema].
 func Loosely(raw json.RawMessage) *Loose {
 	l := &Loose{raw: raw}
-	doc, err := parse(raw)
+	doc, err := parse(raw, nil)
 	if err != nil {
 		l.unread = fmt.Errorf("schema: %w", err)
 		return l
@@ -50,23 +56,32 @@ func Loosely(raw json.RawMessage) *Loose {
 //	properties.n.type must be one of "array", "boolean", …, not "int"
 func (l *Loose) Dropped() []string { return l.dropped }
 
-// Err says why nothing can be checked, as far as that is known without
-// compiling: the text is not JSON, or too large or too deep.
-func (l *Loose) Err() error { return l.unread }
-
 // Schema compiles what is left, once; its Raw is the schema as it was. The error
 // is that of [Loose.Err], or says that the schema goes beyond the other limits
 // of [Compile].
 func (l *Loose) Schema() (*Schema, error) {
-	l.once.Do(func() { l.schema, l.err = l.compile() })
-	return l.schema, l.err
+	l.once.Do(func() {
+		s, err := l.compile()
+		l.result.Store(&compilation{s, err})
+	})
+	r := l.result.Load()
+	return r.schema, r.err
+}
+
+// Err returns the error of [Loose.Schema] as far as it is known by now, without
+// compiling: that the text is not JSON, or too large or too deep.
+func (l *Loose) Err() error {
+	if r := l.result.Load(); r != nil {
+		return r.err
+	}
+	return l.unread
 }
 
 func (l *Loose) compile() (*Schema, error) {
 	if l.unread != nil {
 		return nil, l.unread
 	}
-	doc, err := parse(l.raw)
+	doc, err := parse(l.raw, map[string][]string{})
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}

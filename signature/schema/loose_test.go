@@ -84,7 +84,7 @@ func TestLoose(t *testing.T) {
 			`{"a":1}`, `{"a":"xy"}`, []string{`a must have at most 1 character, not 2`}},
 		{"endless references", `{"$ref":"#","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"$ref":"#/properties/a","type":"string"}}}`,
 			[]string{`$ref refers to itself without end`, `properties.a.allOf[0].$ref refers to itself without end`},
-			`{"a":"x"}`, `{"a":1}`, []string{`a must be a string, not 1`}},
+			`{"a":1}`, ``, nil},
 		{"recursion", `{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/t"}}}}}}`,
 			nil, `{"kids":[{"kids":[]}]}`, `{"kids":[{"kids":[1]}]}`, []string{`kids[0].kids[0] must be an object, not 1`}},
 		{"root with oneOf of required only", `{"type":"object","properties":{"a":{},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`,

@@ -11,7 +11,6 @@ import (
 type resource struct {
 	base    string // its URL
 	at      []string
-	schema  any
 	anchors map[string][]string // places
 }
 
@@ -33,29 +32,44 @@ func (m *mender) identify(object map[string]any, at []string, in *resource) *res
 		id = old
 	}
 	location, fragment, _ := strings.Cut(id, "#")
-	if full, ok := joinURL(in.base, location); ok && location != "" && len(at) > 0 {
-		in = &resource{base: full, at: at, schema: object}
-		m.register(in)
-	} else if ok && location != "" {
-		in.base = full
-		m.register(in)
-	}
-	anchors := []string{fragment}
+	in = m.part(location, at, in)
+	in.anchor(fragment, at)
 	for _, name := range []string{"$anchor", "$dynamicAnchor"} {
 		anchor, _ := object[name].(string)
-		anchors = append(anchors, anchor)
+		in.anchor(anchor, at)
 		delete(object, name)
 	}
 	delete(object, "$id")
-	for _, anchor := range anchors {
-		if _, known := in.anchors[anchor]; anchor != "" && !known {
-			if in.anchors == nil {
-				in.anchors = map[string][]string{}
-			}
-			in.anchors[anchor] = at
-		}
-	}
 	return in
+}
+
+// part returns the resource that a schema is in: a new one if it has a URL.
+func (m *mender) part(location string, at []string, in *resource) *resource {
+	if location == "" {
+		return in
+	}
+	full, ok := joinURL(in.base, location)
+	switch {
+	case !ok:
+		return in
+	case len(at) == 0:
+		in.base = full
+	default:
+		in = &resource{base: full, at: at}
+	}
+	m.register(in)
+	return in
+}
+
+// anchor keeps the first of several anchors of one name.
+func (r *resource) anchor(name string, at []string) {
+	if _, known := r.anchors[name]; known || name == "" {
+		return
+	}
+	if r.anchors == nil {
+		r.anchors = map[string][]string{}
+	}
+	r.anchors[name] = at
 }
 
 // register keeps the first of several resources that share a name.

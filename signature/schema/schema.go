@@ -67,7 +67,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 }
 
 func compile(raw json.RawMessage, formats bool) (*Schema, error) {
-	doc, err := parse(raw)
+	doc, err := parse(raw, map[string][]string{})
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
