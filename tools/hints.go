@@ -47,6 +47,9 @@ func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Effect || h.Class > Read {
 		return fmt.Errorf("hints: %d is no class; use Effect, Idempotent or Read", h.Class)
 	}
+	if len(h.Identity) == 0 {
+		return nil
+	}
 	var known struct {
 		Properties map[string]any `json:"properties"`
 	}
