@@ -26,7 +26,7 @@ const (
 
 var (
 	aSchema    = form{"a schema", isSchema, itself}
-	schemaList = form{"a list of schemas", some, listed}
+	schemaList = form{"a list of schemas", filled, listed}
 	schemaMap  = form{"an object of schemas", is[map[string]any], named}
 	text       = form{"a string", is[string], none}
 	texts      = form{"a list of strings", listOf(is[string]), none}
@@ -35,7 +35,7 @@ var (
 	count      = form{"a whole number, 0 or more", isCount, none}
 	flag       = form{"true or false", is[bool], none}
 	list       = form{"a list", is[[]any], none}
-	values     = form{"a list of at least one value", some, none}
+	values     = form{"a list of at least one value", filled, none}
 	typeName   = form{"one or several of " + strings.Join(literals(typeNames), ", "), isType, none}
 )
 
@@ -68,13 +68,13 @@ func is[T any](v any) bool {
 
 func isSchema(v any) bool { return is[map[string]any](v) || is[bool](v) }
 
-func some(v any) bool {
+func filled(v any) bool {
 	all, ok := v.([]any)
 	return ok && len(all) > 0
 }
 
 func isType(v any) bool {
-	return slices.Contains(typeNames, v) || some(v) && listOf(isTypeName)(v)
+	return slices.Contains(typeNames, v) || filled(v) && listOf(isTypeName)(v)
 }
 
 func isTypeName(v any) bool { return slices.Contains(typeNames, v) }

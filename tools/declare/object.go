@@ -58,12 +58,12 @@ func group(set *tools.Set) []*object {
 	return list
 }
 
-// compile returns nil for a schema that is not there or does not compile.
+// compile returns nil for a schema that is not there or cannot be read.
 func compile(raw json.RawMessage) *schema.Schema {
 	if absent(raw) {
 		return nil
 	}
-	s, err := schema.Compile(raw)
+	s, err := schema.Loosely(raw).Schema()
 	if err != nil {
 		return nil
 	}

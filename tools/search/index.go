@@ -80,11 +80,22 @@ func (x *Index) Search(query string, o *Options) []Hit {
 	return hits
 }
 
+// maxSummary is how many bytes of a description are shown, unless its first
+// sentence is longer.
+const maxSummary = 160
+
 // Summary is the beginning of a description that tells one tool from another:
 // of its first line, the first sentence or two.
 func Summary(description string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
-	return schema.Comment(line)
+	var text string
+	for i, sentence := range schema.Sentences(line) {
+		if i > 0 && len(text)+len(sentence) >= maxSummary {
+			break
+		}
+		text = strings.TrimSpace(text + " " + sentence)
+	}
+	return schema.Harmless(text)
 }
 
 // inverted says which tools a word is of, and how much it says of each.
