@@ -419,6 +419,74 @@ func TestStandingStreamIsSilent(t *testing.T) {
 	<-asked
 }
 
+// A standing stream that a proxy cuts is opened again, where it ended.
+func TestStandingStreamIsReopened(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	url := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := opened.Add(1)
+		if n == 4 { // no stream any more
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "id: %d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m%d\",\"params\":{\"after\":%q}}\n\n", n, n, r.Header.Get("Last-Event-ID"))
+	}))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	s := &standing{
+		answers: &answers{next: http.DefaultTransport, replies: &replies{}, limit: 1000},
+		req:     req, out: w, first: time.Millisecond, wait: time.Millisecond,
+	}
+	done := make(chan struct{})
+	go func() {
+		s.run()
+		_ = w.Close()
+		close(done)
+	}()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	equal(t, "events", string(text), `id: 1
+data: {"jsonrpc":"2.0","method":"m1","params":{"after":""}}
+
+id: 2
+data: {"jsonrpc":"2.0","method":"m2","params":{"after":"1"}}
+
+id: 3
+data: {"jsonrpc":"2.0","method":"m3","params":{"after":"2"}}
+
+`)
+}
+
+// Arguments that a server wants as headers are sent as such.
+func TestArgumentsAsHeaders(t *testing.T) {
+	t.Parallel()
+	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
+	schema := `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(schema)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	sent := make(chan string, 1)
+	s := open(t, ServerConfig{URL: serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if region := r.Header.Get("Mcp-Param-Region"); region != "" {
+			sent <- region
+		}
+		handler.ServeHTTP(w, r)
+	}))}, nil)
+	tool := list(t, s)["t"]
+	equal(t, "schema", string(tool.InputSchema), schema)
+	equal(t, "result", call(t.Context(), tool, `{"region":"eu"}`), "null")
+	equal(t, "header", <-sent, "eu")
+}
+
 // An answer that breaks off is resumed where the server offers that.
 func TestResumption(t *testing.T) {
 	t.Parallel()
