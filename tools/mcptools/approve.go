@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"fmt"
+	"maps"
 	pathpkg "path"
 	"slices"
 	"strings"
@@ -29,12 +30,17 @@ func matchesAny(patterns []string, tool string) bool {
 // tool, also a/b.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "\x00") }
 
-// unheeded warns of approvals that have no effect.
+// unheeded warns of what the file or the host says and has no effect.
 func unheeded(c *Config, o *Options) []string {
 	var warnings []string
 	for _, s := range c.Servers {
 		if len(s.AutoApprove) > 0 && !s.Disabled && !o.AllowAutoApprove {
 			warnings = append(warnings, fmt.Sprintf("mcp server %q: that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove", s.Name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.OAuth)) {
+		if !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return s.Name == name }) {
+			warnings = append(warnings, fmt.Sprintf("OAuth is given for %q, but there is no mcp server of that name", name))
 		}
 	}
 	return warnings

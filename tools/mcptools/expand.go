@@ -28,6 +28,15 @@ func (x *expander) expand(text string) string {
 	})
 }
 
+// path expands a path, which is taken from the file's folder if it is relative.
+func (x *expander) path(text string) string {
+	path := x.expand(text)
+	if path != "" && x.folder != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(x.folder, path)
+	}
+	return path
+}
+
 // all expands the values of a map; null is left out.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}

@@ -140,7 +140,7 @@ func (g *guard) follow(req *http.Request) (*http.Response, error) {
 
 func (g *guard) redirected(req *http.Request, status int, to *url.URL) (*http.Request, error) {
 	keeps := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
-	detail := ""
+	var detail string
 	switch {
 	case !sameOrigin(to, g.endpoint):
 		detail = elsewhere("redirects to", to)

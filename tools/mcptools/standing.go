@@ -26,7 +26,7 @@ const (
 // merely silent where a server offers none.
 func (a *answers) stand(req *http.Request) *http.Response {
 	r, w := io.Pipe()
-	s := &standing{answers: a, req: req, out: w, wait: reopenFirst}
+	s := &standing{answers: a, req: req, out: w, first: reopenFirst, wait: reopenFirst}
 	context.AfterFunc(req.Context(), func() { _ = w.CloseWithError(req.Context().Err()) })
 	go s.run()
 	return streamOf(req, r)
@@ -36,6 +36,7 @@ type standing struct {
 	answers *answers
 	req     *http.Request
 	out     *io.PipeWriter
+	first   time.Duration // to wait before it is opened again
 	wait    time.Duration
 	last    string // id of the last event
 }
@@ -79,14 +80,14 @@ func (s *standing) open() error {
 	opened := time.Now()
 	err = s.answers.follow(resp.Body, jsonrpc.ID{}).copyTo(s.out, s.note)
 	if time.Since(opened) > reopenLast/2 {
-		s.wait = reopenFirst // a proxy has cut it
+		s.wait = s.first // a proxy has cut it
 	}
 	return err
 }
 
 // note keeps what is needed to open the stream again.
 func (s *standing) note(evt *event) {
-	s.wait = reopenFirst // it does work
+	s.wait = s.first // it does work
 	if evt.id != "" {
 		s.last = evt.id
 	}

@@ -23,6 +23,7 @@ import (
 type reply struct {
 	raw   json.RawMessage // valid once the request has returned without an error
 	id    jsonrpc.ID
+	lists bool                  // the request is for tools
 	asked atomic.Bool           // the answer was a question
 	why   atomic.Pointer[error] // why there is no answer, which HTTP has no other way to say
 }
@@ -63,7 +64,7 @@ func (w *replies) expect(ctx context.Context, msg jsonrpc.Message) {
 	if w.waiting == nil {
 		w.waiting = map[jsonrpc.ID]*reply{}
 	}
-	r.id = request.ID
+	r.id, r.lists = request.ID, request.Method == "tools/list"
 	r.asked.Store(false)
 	w.waiting[request.ID] = r
 }
@@ -90,6 +91,8 @@ func (w *replies) fill(msg jsonrpc.Message) {
 		r.answered(response.Error)
 	case wantsInput(response.Result):
 		r.asked.Store(true)
+	case r.lists && bytes.Contains(response.Result, []byte(`"x-mcp-header"`)):
+		r.raw = response.Result // the SDK makes headers of arguments (protocol 2026-07-28)
 	default:
 		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
 	}

@@ -18,93 +18,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// request is a message as a scripted server over HTTP sees it.
-type request struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-}
-
-// answer returns the whole response to a message; "" for a notification.
-func (s script) answer(r request) string {
-	if r.ID == nil {
-		return ""
-	}
-	text := `"error":{"code":-32601,"message":"Method not found"}`
-	if f := s[r.Method]; f != nil {
-		text = f(r.Params)
-	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, r.ID, text)
-}
-
-func read(r *http.Request) request {
-	var msg request
-	_ = json.NewDecoder(r.Body).Decode(&msg)
-	return msg
-}
-
-// asJSON and asEvents are how a server may send an answer.
-func asJSON(w http.ResponseWriter, answer string) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, answer)
-}
-
-func asEvents(w http.ResponseWriter, answer string) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, "event: message\ndata: "+answer+"\n\n")
-}
-
-// handler serves the script over streamable HTTP, but for calls of tools, which
-// are left to call if that is not nil.
-func (s script) handler(send func(http.ResponseWriter, string), call func(http.ResponseWriter, *http.Request, request)) http.Handler {
-	whole := s.whole()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		msg := read(r)
-		switch {
-		case msg.ID == nil:
-			w.WriteHeader(http.StatusAccepted)
-		case msg.Method == "tools/call" && call != nil:
-			call(w, r, msg)
-		default:
-			send(w, whole.answer(msg))
-		}
-	})
-}
-
-// web serves a handler and returns its address.
-func serveWeb(t *testing.T, h http.Handler) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s.URL
-}
-
-// open connects to a server at a URL under the name "s".
-func open(t *testing.T, config ServerConfig, o *Options) *Servers {
-	t.Helper()
-	config.Name = "s"
-	return start(t, config, o)
-}
-
-// fails returns why a server cannot be connected to.
-func fails(t *testing.T, config ServerConfig, o *Options) string {
-	t.Helper()
-	config.Name = "s"
-	servers, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, o)
-	if err == nil {
-		servers.Close()
-		t.Fatal("it connected")
-	}
-	return strings.TrimPrefix(err.Error(), "no mcp server could be used:\n")
-}
-
 const (
 	oddResult = `{"structuredContent":{"z":1,"a":9007199254740993,"n":1.50}}`
 	oddBlocks = `{"content":[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]}`
@@ -153,57 +66,11 @@ func TestRawOverHTTP(t *testing.T) {
 	}
 }
 
-// legacy is a scripted server of protocol 2024-11-05.
-type legacy struct {
-	script
-	endpoint string
-	post     func(w http.ResponseWriter, r *http.Request, msg request) bool // true if it is done
-
-	mu  sync.Mutex
-	out chan string
-}
-
-func newLegacy(s script) *legacy { return &legacy{script: s.whole(), endpoint: "messages?session=x"} }
-
-func (l *legacy) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		out := make(chan string, 10)
-		l.mu.Lock()
-		l.out = out
-		l.mu.Unlock()
-		fmt.Fprintf(w, ": welcome\n\nevent: endpoint\ndata: %s\n\n", l.endpoint)
-		for {
-			w.(http.Flusher).Flush()
-			select {
-			case text := <-out:
-				fmt.Fprintf(w, "event: message\ndata: %s\n\n: ping\n\n", text)
-			case <-r.Context().Done():
-				return
-			}
-		}
-	})
-	mux.HandleFunc("POST /messages", func(w http.ResponseWriter, r *http.Request) {
-		msg := read(r)
-		if l.post != nil && l.post(w, r, msg) {
-			return
-		}
-		w.WriteHeader(http.StatusAccepted)
-		if answer := l.answer(msg); answer != "" {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.out <- answer
-		}
-	})
-	return mux
-}
-
 func sdkServer() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{StructuredContent: json.RawMessage(req.Params.Arguments)}, nil
+			return &mcp.CallToolResult{StructuredContent: req.Params.Arguments}, nil
 		})
 	return server
 }
@@ -401,55 +268,27 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 	}
 }
 
-// A standing stream that never sends its headers holds up nothing.
-func TestStandingStreamIsSilent(t *testing.T) {
-	leaks(t)
-	asked := make(chan struct{}, 1)
-	inner := script{"tools/call": result(oddResult)}.handler(asJSON, nil)
-	url := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			asked <- struct{}{}
-			<-r.Context().Done()
-			return
-		}
-		inner.ServeHTTP(w, r)
-	}))
-	s := open(t, ServerConfig{URL: url}, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
-	<-asked
-}
-
-// An answer that breaks off is resumed where the server offers that.
-func TestResumption(t *testing.T) {
+// Arguments that a server wants as headers are sent as such.
+func TestArgumentsAsHeaders(t *testing.T) {
 	t.Parallel()
-	var id atomic.Value
-	resumed := make(chan string, 1)
-	inner := script{}.handler(asEvents, func(w http.ResponseWriter, _ *http.Request, msg request) {
-		id.Store(string(msg.ID))
-		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "id: first\nretry: 1\ndata:\n\n")
-	})
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		last := r.Header.Get("Last-Event-ID")
-		if r.Method != http.MethodGet || last == "" {
-			inner.ServeHTTP(w, r)
-			return
+	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
+	schema := `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(schema)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	sent := make(chan string, 1)
+	s := open(t, ServerConfig{URL: serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if region := r.Header.Get("Mcp-Param-Region"); region != "" {
+			sent <- region
 		}
-		select {
-		case resumed <- last:
-			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id.Load(), oddResult))
-		default:
-			w.WriteHeader(http.StatusBadRequest)
-		}
-	})
-	s := open(t, ServerConfig{URL: serveWeb(t, h)}, nil)
+		handler.ServeHTTP(w, r)
+	}))}, nil)
 	tool := list(t, s)["t"]
-	equal(t, "resumed", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
-	equal(t, "from", <-resumed, "first")
-	resumed <- "full"
-	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
-	<-resumed
-	equal(t, "resumed again", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "schema", string(tool.InputSchema), schema)
+	equal(t, "result", call(t.Context(), tool, `{"region":"eu"}`), "null")
+	equal(t, "header", <-sent, "eu")
 }
 
 // A session that the server has forgotten is known as such, however it says so.

@@ -1,0 +1,106 @@
+package mcptools
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A standing stream that never sends its headers holds up nothing.
+func TestStandingStreamIsSilent(t *testing.T) {
+	leaks(t)
+	asked := make(chan struct{}, 1)
+	inner := script{"tools/call": result(oddResult)}.handler(asJSON, nil)
+	url := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			asked <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	s := open(t, ServerConfig{URL: url}, nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	<-asked
+}
+
+// A standing stream that a proxy cuts is opened again, where it ended.
+func TestStandingStreamIsReopened(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	url := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := opened.Add(1)
+		if n == 4 { // no stream any more
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "id: %d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m%d\",\"params\":{\"after\":%q}}\n\n", n, n, r.Header.Get("Last-Event-ID"))
+	}))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	s := &standing{
+		answers: &answers{next: http.DefaultTransport, replies: &replies{}, limit: 1000},
+		req:     req, out: w, first: time.Millisecond, wait: time.Millisecond,
+	}
+	done := make(chan struct{})
+	go func() {
+		s.run()
+		_ = w.Close()
+		close(done)
+	}()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	equal(t, "events", string(text), `id: 1
+data: {"jsonrpc":"2.0","method":"m1","params":{"after":""}}
+
+id: 2
+data: {"jsonrpc":"2.0","method":"m2","params":{"after":"1"}}
+
+id: 3
+data: {"jsonrpc":"2.0","method":"m3","params":{"after":"2"}}
+
+`)
+}
+
+// An answer that breaks off is resumed where the server offers that.
+func TestResumption(t *testing.T) {
+	t.Parallel()
+	var id atomic.Value
+	resumed := make(chan string, 1)
+	inner := script{}.handler(asEvents, func(w http.ResponseWriter, _ *http.Request, msg request) {
+		id.Store(string(msg.ID))
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: first\nretry: 1\ndata:\n\n")
+	})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last := r.Header.Get("Last-Event-ID")
+		if r.Method != http.MethodGet || last == "" {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case resumed <- last:
+			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id.Load(), oddResult))
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	s := open(t, ServerConfig{URL: serveWeb(t, h)}, nil)
+	tool := list(t, s)["t"]
+	equal(t, "resumed", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "from", <-resumed, "first")
+	resumed <- "full"
+	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+	<-resumed
+	equal(t, "resumed again", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+}
