@@ -62,6 +62,7 @@ func (b *bounded) Read(ctx context.Context) (jsonrpc.Message, error) {
 		switch {
 		case ok && request.IsCall() && !b.opened(request.ID):
 			b.c.blame(errFlood)
+			go b.Connection.Close() // answers that it does not read would hold up the end
 			return nil, errFlood
 		case ok && request.Method == cancelled && !b.withdrawn(request.Params):
 		default:
@@ -72,12 +73,13 @@ func (b *bounded) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Write implements [mcp.Connection].
 func (b *bounded) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := b.Connection.Write(ctx, msg) // until then it counts: not all servers read
 	if response, ok := msg.(*jsonrpc.Response); ok {
 		b.mu.Lock()
 		delete(b.open, response.ID)
 		b.mu.Unlock()
 	}
-	return b.Connection.Write(ctx, msg)
+	return err
 }
 
 // opened notes a request and reports whether that is not one too many.
