@@ -23,6 +23,7 @@ var direct = []string{
 	"go.uber.org/goleak", // tests only
 	"golang.org/x/oauth2",
 	"golang.org/x/sys",
+	"golang.org/x/time",
 }
 
 func TestDirectDependencies(t *testing.T) {

@@ -29,7 +29,11 @@ func (h *host) site(s engine.Site) []Finding {
 	if len(violations) == 0 {
 		return nil
 	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), "", s.Pos)}
+	hint := ""
+	if b.Object == discoverer {
+		hint = "write " + usage[b.Name]
+	}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), hint, s.Pos)}
 }
 
 // shape is what was passed instead of an object.

@@ -29,7 +29,8 @@ type host struct {
 	checkOnly  bool
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
-	slots      chan struct{} // one for each call under way; nil before the first
+	discovery  *tools.Dispatcher // of the last of the bindings
+	slots      chan struct{}     // one for each call under way; nil before the first
 	start      time.Time
 
 	mu       sync.Mutex
@@ -42,8 +43,11 @@ type host struct {
 	running  sync.WaitGroup
 }
 
-func newHost(ctx context.Context, limits Limits, p *Program, bindings []*tools.Binding) *host {
-	h := &host{program: p, limits: limits, bindings: bindings, parent: ctx, start: time.Now()}
+func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
+	h := &host{
+		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
+		parent: ctx, start: time.Now(),
+	}
 	var ledger tools.Ledger
 	if p.Ledger != nil {
 		ledger = watched{p.Ledger, h}
@@ -141,7 +145,10 @@ func (h *host) issue(c engine.Call) tools.Issued {
 	if te := h.misshapen(c); te != nil {
 		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
 	}
-	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column}
+	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source}
+	if own := c.Tool - h.program.Tools.Len(); own >= 0 {
+		return h.discovery.Issue(call, own)
+	}
 	return h.dispatcher.Issue(call, c.Tool)
 }
 

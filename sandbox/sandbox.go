@@ -105,28 +105,7 @@ type Sandbox struct {
 	limits Limits
 	rules  *Rules // nil for none
 	tier   tier
-	plain  atomic.Pointer[plainTools]
-}
-
-// plainTools is a set of tools as plain data. Workers that see the same slice
-// again need not be sent it again.
-type plainTools struct {
-	set      *tools.Set
-	bindings []*tools.Binding
-	list     []engine.Binding
-}
-
-// plainTools returns what it knows of the last set, if that is the one.
-func (s *Sandbox) plainTools(set *tools.Set) *plainTools {
-	if p := s.plain.Load(); p != nil && p.set == set {
-		return p
-	}
-	p := &plainTools{set: set, bindings: set.Bindings()}
-	for _, b := range p.bindings {
-		p.list = append(p.list, engine.Binding{Namespace: b.Object, Names: b.Names})
-	}
-	s.plain.Store(p)
-	return p
+	last   atomic.Pointer[boundTools]
 }
 
 // tier is where programs run: in a worker process or in this one.
@@ -271,15 +250,15 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
-	bound := s.plainTools(p.Tools)
-	job, err := s.job(p, bound.list)
+	bound := s.bound(p.Tools)
+	job, err := s.job(p, bound)
 	if err != nil {
 		return nil, err
 	}
 	if failure := s.tooLong(p.Source); failure != nil {
 		return &Outcome{Failure: failure}, nil
 	}
-	h := newHost(ctx, s.limits, &p, bound.bindings)
+	h := newHost(ctx, s.limits, &p, bound)
 	h.checkOnly, h.rules = checkOnly, s.rules
 	var outside engine.Host = h
 	record := &recorder{Host: h, step: session}
@@ -325,10 +304,10 @@ func (s *Sandbox) tooLong(source string) *Failure {
 }
 
 // job makes plain data of a program.
-func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
+func (s *Sandbox) job(p Program, bound *boundTools) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
-		Tools: bound, Forbidden: s.rules.forbids(),
+		Tools: bound.plain, Forbidden: s.rules.forbids(),
 		Clock:  p.Pin.clock(),
 		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Memory: s.limits.Memory, Output: s.limits.Output},
 	}
@@ -343,19 +322,18 @@ func (s *Sandbox) job(p Program, bound []engine.Binding) (*engine.Job, error) {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
-		input, err := input(name, p.Inputs[name], job.Tools)
+		input, err := input(name, p.Inputs[name], bound.globals)
 		errs = append(errs, err)
 		job.Inputs = append(job.Inputs, input)
 	}
 	return job, errors.Join(errs...)
 }
 
-func input(name string, value any, bound []engine.Binding) (engine.Input, error) {
-	taken := func(b engine.Binding) bool { return name == or(b.Namespace, b.Names[0]) }
+func input(name string, value any, bound map[string]bool) (engine.Input, error) {
 	switch {
 	case !tools.Identifier(name) || tools.Reserved(name):
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
-	case slices.ContainsFunc(bound, taken):
+	case bound[name]:
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: a tool has that name", name)
 	}
 	text, err := json.Marshal(value)

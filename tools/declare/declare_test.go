@@ -287,3 +287,18 @@ func FuzzTypeScript(f *testing.F) {
 		}
 	})
 }
+
+// Describe says all, and still nothing of it breaks out.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	for name, list := range sets() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var all strings.Builder
+			for _, b := range newSet(t, list...).Bindings() {
+				all.WriteString(declare.Describe(b) + "\n")
+			}
+			compare(t, filepath.Join("describe", name), all.String())
+		})
+	}
+}

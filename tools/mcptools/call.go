@@ -21,8 +21,8 @@ type remote struct {
 	name   string
 	typed  bool // there is an output schema
 
-	// output is the compiled output schema, or nil if there is none that can
-	// be used. Most tools of most servers are never called.
+	// output is the output schema, compiled when the tool is first called; nil
+	// if there is none that can be used.
 	output func() *schema.Schema
 }
 
@@ -32,10 +32,13 @@ func newRemote(s *server, name string, output json.RawMessage) *remote {
 		if !r.typed {
 			return nil
 		}
-		compiled, err := schema.Compile(output)
+		loose := schema.Loosely(output)
+		for _, line := range loose.Dropped() {
+			s.warn("tool %q: output schema: %s; that is not checked", name, line)
+		}
+		compiled, err := loose.Schema()
 		if err != nil {
-			s.warn("results of tool %q are not checked: its output schema does not compile: %v", name, err)
-			return nil
+			s.warn("results of tool %q are not checked: output schema: %v", name, err)
 		}
 		return compiled
 	})

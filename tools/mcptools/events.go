@@ -16,7 +16,7 @@ type event struct {
 	name, id, retry string
 	data            []byte
 	tail            []byte    // the end of data that did not fit
-	size            int       // bytes of its fields
+	size            int       // bytes of all its data
 	long            *longLine // in place of data that is too large
 }
 
@@ -40,12 +40,13 @@ func newEventReader(r io.Reader, limit int) *eventReader {
 func (e *eventReader) next() (event, error) {
 	var evt event
 	for {
-		line, err := e.line(e.max + edge - evt.size)
+		room := max(0, e.max+edge-evt.size)
+		line, err := e.line(max(maxField, room))
 		switch {
 		case err != nil:
 			return event{}, err
 		case line.size > 0:
-			evt.add(line)
+			evt.add(line, room)
 		case !evt.empty():
 			return evt.within(e.max), nil
 		}
@@ -67,15 +68,15 @@ func (e *eventReader) line(room int) (longLine, error) {
 			_, _ = e.r.Discard(1)
 			continue
 		}
-		end := bytes.IndexAny(part, "\r\n")
-		if end < 0 {
+		stop := bytes.IndexAny(part, "\r\n")
+		if stop < 0 {
 			line.extend(part, room)
 			_, _ = e.r.Discard(len(part))
 			continue
 		}
-		line.extend(part[:end], room)
-		e.afterCR = part[end] == '\r'
-		_, _ = e.r.Discard(end + 1)
+		line.extend(part[:stop], room)
+		e.afterCR = part[stop] == '\r'
+		_, _ = e.r.Discard(stop + 1)
 		if !e.started {
 			e.started = true
 			line.head = bytes.TrimPrefix(line.head, []byte("\ufeff"))
@@ -90,18 +91,32 @@ func (l *longLine) extend(part []byte, room int) {
 	fits := min(len(part), max(0, room-len(l.head)))
 	l.head = append(l.head, part[:fits]...)
 	if rest := part[fits:]; len(rest) > 0 {
-		l.tail = append(l.tail, rest[max(0, len(rest)-edge):]...)
-		l.tail = append(l.tail[:0], l.tail[max(0, len(l.tail)-edge):]...)
+		l.tail = append([]byte(nil), end(append(l.tail, end(rest)...))...)
 	}
 }
+
+// end returns the end of a text, of which more is not looked at.
+func end(text []byte) []byte { return text[max(0, len(text)-edge):] }
 
 func (e *event) empty() bool {
 	return e.name == "" && e.id == "" && e.retry == "" && e.data == nil
 }
 
-func (e *event) add(line longLine) {
+// maxField bounds the fields beside the data, in bytes. What is longer is left
+// out.
+const maxField = 1 << 10
+
+// add takes in a line, of data at most room bytes.
+func (e *event) add(line longLine, room int) {
 	field, value, _ := bytes.Cut(line.head, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
+	if string(field) == "data" {
+		e.addData(value, line, room)
+		return
+	}
+	if line.size > maxField {
+		return
+	}
 	switch string(field) {
 	case "event":
 		e.name = string(value)
@@ -109,19 +124,23 @@ func (e *event) add(line longLine) {
 		e.id = string(value)
 	case "retry":
 		e.retry = string(value)
-	case "data":
-		if e.data != nil {
-			e.data = append(e.data, '\n')
-		}
-		e.data = append(e.data, value...)
-		if e.data == nil {
-			e.data = []byte{}
-		}
-		e.tail = line.tail
-	default:
-		return // a comment, of which there may be any number
 	}
-	e.size += line.size
+}
+
+func (e *event) addData(value []byte, line longLine, room int) {
+	if e.data == nil {
+		e.data = []byte{}
+	} else {
+		e.data = append(e.data, '\n')
+		e.size++
+	}
+	e.size += line.size - (len(line.head) - len(value))
+	e.tail = line.tail
+	if over := value[min(room, len(value)):]; len(over) > 0 {
+		e.tail = end(append(bytes.Clone(over), line.tail...))
+		value = value[:room]
+	}
+	e.data = append(e.data, value...)
 }
 
 // within is the event without data that is more than is allowed.

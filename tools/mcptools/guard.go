@@ -2,7 +2,6 @@ package mcptools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
@@ -10,9 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"golang.org/x/oauth2"
 )
 
 // guard sends the requests of one server, with its headers, and to nowhere
@@ -23,10 +19,8 @@ type guard struct {
 	endpoint   *url.URL
 	headers    http.Header
 	headerFunc func(ctx context.Context, server string) (http.Header, error)
-	oauth      auth.OAuthHandler
+	oauth      *authorizer // nil for none
 	next       http.RoundTripper
-
-	authorizing sync.Mutex
 
 	mu       sync.Mutex
 	messages *url.URL // where a legacy server wants its messages
@@ -44,7 +38,11 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := g.authorized(out)
+	send := g.follow
+	if g.oauth != nil {
+		send = g.oauth.with(send)
+	}
+	resp, err := send(out)
 	if err != nil {
 		return nil, err
 	}
@@ -115,83 +113,6 @@ func sameOrigin(a, b *url.URL) bool {
 // hold secrets.
 func elsewhere(what string, at *url.URL) string {
 	return fmt.Sprintf("it %s %s://%s, where its headers are not sent; if that is the right place, put it into the configuration", what, at.Scheme, at.Host)
-}
-
-// authorized sends a request with the token of the OAuth handler, and once more
-// after authorizing, if the server asks for that.
-func (g *guard) authorized(req *http.Request) (*http.Response, error) {
-	if g.oauth == nil {
-		return g.follow(req)
-	}
-	token, err := g.setToken(req)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := g.follow(req)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
-		return resp, err
-	}
-	if err := g.authorize(req, resp, token); err != nil {
-		return nil, err
-	}
-	again, err := rewound(req)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := g.setToken(again); err != nil {
-		return nil, err
-	}
-	return g.follow(again)
-}
-
-// authorize asks the handler for a new token, one request at a time: those that
-// failed over the same token are served by the first.
-func (g *guard) authorize(req *http.Request, resp *http.Response, token string) error {
-	g.authorizing.Lock()
-	defer g.authorizing.Unlock()
-	probe := req.Clone(req.Context())
-	if now, err := g.setToken(probe); err == nil && now != token {
-		_ = resp.Body.Close()
-		return nil
-	}
-	if err := g.oauth.Authorize(req.Context(), req, resp); err != nil {
-		return &webError{
-			message: "the tool's server wants authorization, which failed; nothing was done",
-			detail:  fmt.Sprintf("it answers %d %s, and authorization failed", resp.StatusCode, http.StatusText(resp.StatusCode)),
-			err:     err,
-		}
-	}
-	return nil
-}
-
-// setToken sets the token and returns it; none if there is none yet, or it
-// cannot be renewed.
-func (g *guard) setToken(req *http.Request) (string, error) {
-	failed := func(err error) error {
-		return &webError{
-			message: "the request could not be authorized; nothing was done",
-			detail:  "no token could be had from Options.OAuth", err: err,
-		}
-	}
-	source, err := g.oauth.TokenSource(context.WithoutCancel(req.Context())) // which may outlive the request
-	switch {
-	case err != nil:
-		return "", failed(err)
-	case source == nil:
-		return "", nil
-	}
-	token, err := source.Token()
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	switch {
-	case ok && refused.ErrorCode == "invalid_grant": // it has to be authorized anew
-		return "", nil
-	case err != nil:
-		return "", failed(err)
-	case token == nil:
-		return "", nil
-	}
-	req.Header.Set("Authorization", "Bearer "+token.AccessToken)
-	return token.AccessToken, nil
 }
 
 // maxRedirects is how many redirects of one request are followed.

@@ -54,6 +54,7 @@ func TestConnectErrors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	in := fake("plain")
 	in.Dir = missing
+	remote := ServerConfig{Name: "remote", URL: "example.com/mcp"}
 	for _, c := range []struct {
 		config ServerConfig
 		want   string
@@ -69,6 +70,7 @@ func TestConnectErrors(t *testing.T) {
 		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
 		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": folder %q does not exist; create it, or correct "cwd"`, missing)},
+		{remote, `mcp server "remote": "url" must be an address that starts with http:// or https://`},
 	} {
 		t.Run(c.config.Name, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +107,7 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
 	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
+	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
 	equalLines(t, "warnings", s.Warnings(), `mcp server "good": that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove`)
 }
 

@@ -71,7 +71,7 @@ func (s *server) guard() (*guard, error) {
 		endpoint:   endpoint,
 		headers:    http.Header{},
 		headerFunc: s.o.HeaderFunc,
-		oauth:      s.o.OAuth[s.name],
+		oauth:      newAuthorizer(s.o.OAuth[s.name]),
 		next:       http.DefaultTransport,
 	}
 	if c := s.o.HTTPClient; c != nil && c.Transport != nil {

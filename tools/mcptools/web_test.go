@@ -132,11 +132,13 @@ func TestRawOverHTTP(t *testing.T) {
 		fmt.Fprint(w, "\r\n")
 	}
 	for name, h := range map[string]http.Handler{
-		"json":         s.handler(asJSON, nil),
-		"events":       s.handler(asEvents, nil),
-		"odd events":   s.handler(pretty, nil), // whose line breaks are the server's own
-		"no type":      s.handler(func(w http.ResponseWriter, a string) { w.Header()["Content-Type"] = nil; fmt.Fprint(w, a) }, nil),
-		"batch":        s.handler(func(w http.ResponseWriter, a string) { asJSON(w, `[{"jsonrpc":"2.0","method":"notifications/x"},`+a+`]`) }, nil),
+		"json":       s.handler(asJSON, nil),
+		"events":     s.handler(asEvents, nil),
+		"odd events": s.handler(pretty, nil), // whose line breaks are the server's own
+		"no type":    s.handler(func(w http.ResponseWriter, a string) { w.Header()["Content-Type"] = nil; fmt.Fprint(w, a) }, nil),
+		"batch": s.handler(func(w http.ResponseWriter, a string) {
+			asJSON(w, `[{"jsonrpc":"2.0","method":"notifications/x"},`+a+`]`)
+		}, nil),
 		"old sse":      newLegacy(s).handler(),
 		"with padding": s.handler(func(w http.ResponseWriter, a string) { asJSON(w, "\n  "+a+"\n") }, nil),
 	} {
@@ -309,7 +311,7 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		{"an endless body", endless("application/json", ``), "invalid_result: the call was made, but the answer has more than 100000 bytes, which is the most that is accepted; ask for less"},
 		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {
 			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, msg.ID, strings.Repeat("x", 200_000)))
-		}, "invalid_result: the call was made, but the answer has 200093 bytes; at most 100000 are accepted; ask for less"},
+		}, "invalid_result: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
 		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), "null"},
 		{"an answer cut short", func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Length", "100")
@@ -324,7 +326,9 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		{"502 with a page", status(502, "<html>"), "unknown: the tool's server failed (502 Bad Gateway); whether it took effect is unknown"},
 		{"400 with a JSON-RPC error", status(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad input","data":{"at":1}}}`), `invalid_arguments: bad input {"at":1}`},
 		{"500 with a JSON-RPC error", status(500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`), `failed: broken`},
-		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) { http.Redirect(w, r, "/other", http.StatusFound) }, "unavailable: the tool's server redirects elsewhere; nothing was done"},
+		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, "/other", http.StatusFound)
+		}, "unavailable: the tool's server redirects elsewhere; nothing was done"},
 		{"a redirect in a circle", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
 		}, "unavailable: the tool's server redirects in a circle; nothing was done"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/dop251/goja"
 )
@@ -76,10 +77,8 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		if !ok {
 			panic(r.typeError("the tool " + name + " is not bound any more"))
 		}
-		c := Call{Tool: index, Args: r.argument(fc.Argument(0)), Pos: r.here()}
-		if more := fc.Argument(1); !goja.IsUndefined(more) && !goja.IsNumber(more) { // list.map(tool) passes an index
-			c.More = r.argument(more)
-		}
+		c := Call{Tool: index, Pos: r.here()}
+		c.Args, c.More = r.arguments(fc, r.scope.tools[index].Params)
 		promise, resolve, reject := r.vm.NewPromise()
 		if r.ended {
 			return r.vm.ToValue(promise) // submit was called by a native function, which goes on
@@ -111,6 +110,35 @@ func (r *run) deliver(l letter) {
 	if r.waiting--; !r.ended {
 		r.settle(l.call, l.reply, l.resolve, l.reject)
 	}
+}
+
+// arguments writes what a tool is called with as JSON: its one argument, and what
+// may follow it.
+func (r *run) arguments(fc goja.FunctionCall, params []string) (args, more json.RawMessage) {
+	if params != nil {
+		return r.gather(fc.Arguments, params), nil
+	}
+	args = r.argument(fc.Argument(0))
+	if second := fc.Argument(1); !goja.IsUndefined(second) && !goja.IsNumber(second) { // list.map(tool) passes an index
+		more = r.argument(second)
+	}
+	return args, more
+}
+
+// gather makes one object of several arguments.
+func (r *run) gather(values []goja.Value, params []string) json.RawMessage {
+	object := []byte{'{'}
+	for i, v := range values[:min(len(values), len(params))] {
+		if goja.IsUndefined(v) {
+			continue
+		}
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = append(strconv.AppendQuote(object, params[i]), ':')
+		object = append(object, r.encoded("tool argument", v)...)
+	}
+	return append(object, '}')
 }
 
 // argument writes a tool's argument as JSON. Nothing at all is an empty object.

@@ -48,33 +48,33 @@ func bound(target ast.Expression) func(unistring.String) bool {
 		return func(name unistring.String) bool { return name == id.Name }
 	}
 	names := map[unistring.String]bool{}
-	bind(target, names)
+	bind(target, func(name unistring.String) { names[name] = true })
 	return func(name unistring.String) bool { return names[name] }
 }
 
-// bind collects the names that a pattern declares.
-func bind(target ast.Expression, names map[unistring.String]bool) {
+// bind tells of the names that a pattern declares.
+func bind(target ast.Expression, tell func(unistring.String)) {
 	switch t := target.(type) {
 	case *ast.Identifier:
-		names[t.Name] = true
+		tell(t.Name)
 	case *ast.Binding:
-		bind(t.Target, names)
+		bind(t.Target, tell)
 	case *ast.AssignExpression:
-		bind(t.Left, names)
+		bind(t.Left, tell)
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
-			bind(element, names)
+			bind(element, tell)
 		}
-		bind(t.Rest, names)
+		bind(t.Rest, tell)
 	case *ast.ObjectPattern:
 		for _, p := range t.Properties {
-			bind(p, names)
+			bind(p, tell)
 		}
-		bind(t.Rest, names)
+		bind(t.Rest, tell)
 	case *ast.PropertyShort:
-		names[t.Name.Name] = true
+		tell(t.Name.Name)
 	case *ast.PropertyKeyed:
-		bind(t.Value, names)
+		bind(t.Value, tell)
 	}
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -76,6 +78,23 @@ func (s names) Enter(n js.INode) js.IVisitor {
 
 // Exit implements [js.IVisitor].
 func (names) Exit(js.INode) {}
+
+// nameOf is the name of a variable, without escapes.
+func nameOf(v *js.Var) string {
+	name := string(v.Name())
+	if !strings.Contains(name, `\`) {
+		return name
+	}
+	return escapedUnit.ReplaceAllStringFunc(name, func(escape string) string {
+		code, err := strconv.ParseUint(strings.Trim(escape[2:], "{}"), 16, 32)
+		if err != nil {
+			return escape
+		}
+		return string(rune(code))
+	})
+}
+
+var escapedUnit = regexp.MustCompile(`\\u(\{[0-9a-fA-F]+\}|[0-9a-fA-F]{4})`)
 
 // export is what the statement calls.
 func (r *run) export(fc goja.FunctionCall) goja.Value {

@@ -36,6 +36,10 @@ type Input struct {
 type Binding struct {
 	Namespace string   `json:"ns,omitempty"` // a global object; "" for a global function
 	Names     []string `json:"names"`        // as a member of the namespace, or the one global name
+
+	// Params names the parameters of a tool that takes several arguments: they
+	// become one object. Nil is a tool that takes an object.
+	Params []string `json:"params,omitempty"`
 }
 
 // Path is the tool as a program writes it.

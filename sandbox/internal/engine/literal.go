@@ -28,6 +28,27 @@ func arguments(list []ast.Expression) *Literal {
 	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
+// gathered reads the arguments of a tool that takes several, as one object.
+func gathered(list []ast.Expression, params []string) *Literal {
+	var l literal
+	l.buf.WriteByte('{')
+	for i, e := range list[:min(len(list), len(params))] {
+		if _, spread := e.(*ast.SpreadElement); spread {
+			l.unknown = append(l.unknown, "/...")
+			break
+		}
+		if id, ok := e.(*ast.Identifier); ok && id.Name == "undefined" {
+			continue
+		}
+		l.comma(l.buf.Len() - 1)
+		l.text(params[i])
+		l.buf.WriteByte(':')
+		l.value(e, "/"+escapePointer(params[i]))
+	}
+	l.buf.WriteByte('}')
+	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
+}
+
 // literal writes an expression as JSON, with null for what only running tells.
 type literal struct {
 	buf     bytes.Buffer
@@ -109,6 +130,7 @@ func (l *literal) array(e *ast.ArrayLiteral, path string) {
 
 func (l *literal) object(e *ast.ObjectLiteral, path string) {
 	l.buf.WriteByte('{')
+	var keys []string // as they come, which is the order of what is unknown
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
@@ -117,7 +139,7 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		}
 		if !ok || seen[key] { // it may replace whatever stands before it
 			open = true
-			for earlier := range seen {
+			for _, earlier := range keys {
 				l.unknown = append(l.unknown, path+"/"+escapePointer(earlier))
 			}
 			continue
@@ -125,8 +147,8 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		if undefined, ok := value.(*ast.Identifier); ok && undefined.Name == "undefined" {
 			continue
 		}
-		l.comma(len(seen))
-		seen[key] = true
+		l.comma(len(keys))
+		keys, seen[key] = append(keys, key), true
 		l.text(key)
 		l.buf.WriteByte(':')
 		l.value(value, path+"/"+escapePointer(key))

@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 )
 
 // outline is what the source of a program says of it, whatever is bound when it
@@ -19,17 +22,19 @@ type outline struct {
 	early    []place         // variables that their own initialiser reads
 	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
-	tested   map[member]int  // how often members are mentioned and not called, as in if (fs.stat) …
+	tested   []mention       // of members, called or not, as in if (fs.stat) …
 	words    []place         // every name and member, if rules forbid some
 	with     file.Idx        // where a with statement stands, which strict mode does not have; 0 if there is none
 	depth    int             // how deep the source is nested
 	gives    bool            // whether the program says what its value is
+	awaits   bool            // whether it does so at top level
 }
 
-// usedName is a name that nothing declares, where it is first used.
+// usedName is a name, where it is first used.
 type usedName struct {
 	place
-	assigned bool // there
+	used, assigned bool // there
+	declared       bool // somewhere, in any scope
 }
 
 // place is a name and where it stands.
@@ -39,6 +44,12 @@ type place struct {
 }
 
 type member struct{ object, name string }
+
+// mention is what a member counts for: a call does not count.
+type mention struct {
+	member
+	times int
+}
 
 // callSite is a call of a name, or of a member of a name.
 type callSite struct {
@@ -50,20 +61,42 @@ type callSite struct {
 }
 
 // survey makes the outline of a program. Words says whether it lists every name.
+//
+// A name that the program declares anywhere is not judged: it is not known which
+// of them is meant where.
 func (p *program) survey(body []ast.Statement, words bool) {
-	s := surveyor{program: p, words: words, names: map[string]*usedName{}, loose: map[ast.Node]string{}}
-	p.tested = map[member]int{}
+	s := surveyor{program: p, words: words, known: map[unistring.String]*usedName{}}
 	for _, statement := range body {
 		p.depth = max(p.depth, walk(statement, s.visit))
 	}
+	declares := func(name string) bool { return s.name(unistring.NewFromString(name)).declared }
+	p.names = slices.DeleteFunc(p.names, func(n *usedName) bool { return n.declared })
+	p.writes = slices.DeleteFunc(p.writes, func(w writeSite) bool { return declares(w.base()) })
+	p.calls = slices.DeleteFunc(p.calls, func(c callSite) bool { return declares(c.base()) })
+	if declares("Function") {
+		p.findings = slices.DeleteFunc(p.findings, func(f Finding) bool { return f.Message == fromText })
+	}
+	p.source.callees = s.callees
 }
+
+// base is the name that a member is of, or the name itself.
+func (m member) base() string { return cmp.Or(m.object, m.name) }
 
 // surveyor walks a program for its outline.
 type surveyor struct {
 	*program
-	words bool
-	names map[string]*usedName
-	loose map[ast.Node]string // calls that nothing awaits, and what is read of their promise
+	words    bool
+	known    map[unistring.String]*usedName
+	loose    []looseCall
+	callees  []callee
+	function file.Idx // where the function ends that was entered last and is in no other
+}
+
+// looseCall is a call that nothing awaits, and what is read of its promise. It is
+// noted before it is visited.
+type looseCall struct {
+	call     *ast.CallExpression
+	property string
 }
 
 // discarded stands for the property that is read of a promise which nothing
@@ -71,9 +104,14 @@ type surveyor struct {
 const discarded = "\x00"
 
 func (s *surveyor) visit(n ast.Node) {
+	s.declare(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.identifier(n)
+	case *ast.AwaitExpression:
+		s.awaits = s.awaits || n.Await >= s.function
+	case *ast.ReturnStatement:
+		s.gives = s.gives || n.Argument != nil && n.Return >= s.function
 	case *ast.ExpressionStatement:
 		s.discard(n.Expression)
 	case *ast.UnaryExpression:
@@ -104,7 +142,7 @@ func (s *surveyor) visit(n ast.Node) {
 		s.mention(n, 1)
 		s.named(n.Member)
 		if call, ok := n.Left.(*ast.CallExpression); ok {
-			s.loose[call] = "its elements"
+			s.loose = append(s.loose, looseCall{call, "its elements"})
 		}
 	case *ast.PropertyKeyed:
 		s.named(n.Key)
@@ -115,23 +153,53 @@ func (s *surveyor) visit(n ast.Node) {
 	}
 }
 
-// use notes a name, unless the program declares it: elsewhere, that is, as it is
-// not known which of them this is.
-func (s *surveyor) use(id *ast.Identifier) *usedName {
-	name := id.Name.String()
-	if !s.undeclared[name] || s.declared[name] {
-		return nil
+// declare notes the names that a node declares.
+func (s *surveyor) declare(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Binding:
+		bind(n.Target, s.declared)
+	case *ast.ForDeclaration:
+		bind(n.Target, s.declared)
+	case *ast.TryStatement:
+		if n.Catch != nil && n.Catch.Parameter != nil {
+			bind(n.Catch.Parameter, s.declared)
+		}
+	case *ast.ClassLiteral:
+		if n.Name != nil {
+			s.declared(n.Name.Name)
+		}
+	case *ast.FunctionLiteral:
+		if n.Name != nil {
+			s.declared(n.Name.Name)
+		}
+		bind(n.ParameterList.Rest, s.declared)
+		s.function = max(s.function, n.Idx1())
+	case *ast.ArrowFunctionLiteral:
+		bind(n.ParameterList.Rest, s.declared)
+		s.function = max(s.function, n.Idx1())
 	}
-	known := s.names[name]
-	switch {
-	case known == nil:
-		known = &usedName{place: place{name, id.Idx}}
-		s.names[name] = known
-		s.outline.names = append(s.outline.names, known)
-	case id.Idx < known.at:
-		known.at = id.Idx
+}
+
+func (s *surveyor) declared(name unistring.String) { s.name(name).declared = true }
+
+func (s *surveyor) name(name unistring.String) *usedName {
+	known := s.known[name]
+	if known == nil {
+		known = &usedName{place: place{name: name.String()}}
+		s.known[name] = known
 	}
 	return known
+}
+
+// use notes a name that is used.
+func (s *surveyor) use(id *ast.Identifier) *usedName {
+	n := s.name(id.Name)
+	if !n.used {
+		n.used, n.at = true, id.Idx
+		s.names = append(s.names, n)
+	}
+	n.at = min(n.at, id.Idx)
+	return n
 }
 
 func (s *surveyor) identifier(id *ast.Identifier) {
@@ -179,7 +247,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	switch name := n.Identifier.Name.String(); name {
 	case "then", "catch", "finally":
 	default:
-		s.loose[call] = name
+		s.loose = append(s.loose, looseCall{call, name})
 	}
 }
 
@@ -198,12 +266,12 @@ func (s *surveyor) look(object, name string) {
 		put(&s.guarded, name, true)
 		return
 	}
-	s.tested[member{object, name}]++
+	s.tested = append(s.tested, mention{member{object, name}, 1})
 }
 
 func (s *surveyor) mention(e ast.Expression, times int) {
-	if object, name, _, ok := callee(e); ok && object != "" {
-		s.tested[member{object, name}] += times
+	if object, name, _, ok := calleeOf(e); ok && object != "" {
+		s.tested = append(s.tested, mention{member{object, name}, times})
 	}
 }
 
@@ -220,28 +288,21 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 	}
 }
 
-// call notes a call. A name that the program declares anywhere is not looked at:
-// it may shadow the tool here.
+// call notes a call.
 func (s *surveyor) call(n *ast.CallExpression) {
-	object, name, at, ok := callee(n.Callee)
+	object, name, at, ok := calleeOf(n.Callee)
+	property := s.taken(n)
 	s.callback(n)
 	s.textual(n.Callee)
 	if at != 0 {
-		s.source.called(n.LeftParenthesis, at)
+		s.callees = append(s.callees, callee{n.LeftParenthesis, at})
 	}
-	if !ok || !s.resolved {
+	if !ok {
 		return
 	}
-	base := object
-	if base == "" {
-		base = name
-	} else {
+	if object != "" {
 		s.mention(n.Callee, -1)
 	}
-	if !s.undeclared[base] || s.declared[base] {
-		return
-	}
-	property := s.loose[n]
 	site := callSite{member: member{object, name}, at: at, arguments: n.ArgumentList, discarded: property == discarded}
 	if !site.discarded {
 		site.property = property
@@ -249,21 +310,30 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	s.calls = append(s.calls, site)
 }
 
+// taken is what is read of a call's promise.
+func (s *surveyor) taken(n *ast.CallExpression) string {
+	for i, l := range slices.Backward(s.loose) {
+		if l.call == n {
+			s.loose = slices.Delete(s.loose, i, i+1)
+			return l.property
+		}
+	}
+	return ""
+}
+
+const fromText = "Function cannot be called: code cannot be made from text here"
+
 // textual notes code that is to be made from text. Function as such is known, for
 // the sake of instanceof.
 func (s *surveyor) textual(callee ast.Expression) {
-	if id, ok := callee.(*ast.Identifier); ok && id.Name == "Function" && !s.declared["Function"] {
-		s.findings = append(s.findings, Finding{
-			Message: "Function cannot be called: code cannot be made from text here",
-			Hint:    "write the function itself",
-			Pos:     s.source.fromIdx(id.Idx),
-		})
+	if id, ok := callee.(*ast.Identifier); ok && id.Name == "Function" {
+		s.findings = append(s.findings, Finding{Message: fromText, Hint: "write the function itself", Pos: s.source.fromIdx(id.Idx)})
 	}
 }
 
-// callee reads f, object.name and object["name"]; at is where the name stands,
+// calleeOf reads f, object.name and object["name"]; at is where the name stands,
 // also if what it is a member of is not a name.
-func callee(e ast.Expression) (object, name string, at file.Idx, ok bool) {
+func calleeOf(e ast.Expression) (object, name string, at file.Idx, ok bool) {
 	switch e := e.(type) {
 	case *ast.Identifier:
 		return "", e.Name.String(), e.Idx, true

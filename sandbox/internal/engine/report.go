@@ -3,6 +3,8 @@ package engine
 import (
 	"maps"
 	"slices"
+
+	"github.com/dop251/goja/ast"
 )
 
 // scope is what a job adds to the globals.
@@ -138,8 +140,12 @@ func (p *program) site(s *scope, c callSite) (Site, bool) {
 			return Site{Tool: tool, Namespace: c.name, Pos: p.source.fromIdx(c.at)}, true
 		}
 	}
+	args := arguments
+	if tool >= 0 && s.tools[tool].Params != nil {
+		args = func(list []ast.Expression) *Literal { return gathered(list, s.tools[tool].Params) }
+	}
 	return Site{
-		Tool: tool, Namespace: c.object, Name: c.name, Args: arguments(c.arguments),
+		Tool: tool, Namespace: c.object, Name: c.name, Args: args(c.arguments),
 		Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.at),
 	}, true
 }
@@ -155,5 +161,16 @@ func (p *program) mistaken(s *scope, c callSite) bool {
 	if isTool {
 		members = inheritedByFunctions()
 	}
-	return (isTool || s.objects[c.object] != nil) && !members[c.name] && p.tested[c.member] <= 0
+	return (isTool || s.objects[c.object] != nil) && !members[c.name] && !p.tests(c.member)
+}
+
+// tests reports whether a member is mentioned otherwise than called.
+func (p *program) tests(m member) bool {
+	times := 0
+	for _, t := range p.tested {
+		if t.member == m {
+			times += t.times
+		}
+	}
+	return times > 0
 }

@@ -46,7 +46,7 @@ func (r *run) reword(message, stack string, frames []frame) string {
 
 // look visits the nodes of a program again.
 func (s *source) look(visit func(ast.Node)) {
-	tree, err := parseByGoja("", s.prologue+s.text+epilogue)
+	tree, err := s.parse("")
 	if err != nil {
 		return // it ran: it cannot be
 	}

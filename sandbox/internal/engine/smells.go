@@ -47,6 +47,6 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 // discard notes a call whose result nothing looks at.
 func (s *surveyor) discard(e ast.Expression) {
 	if call, ok := e.(*ast.CallExpression); ok {
-		s.loose[call] = discarded
+		s.loose = append(s.loose, looseCall{call, discarded})
 	}
 }

@@ -5,33 +5,30 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 )
 
 // source is the text of a program and the geometry of its lines.
 type source struct {
 	text     string
-	prologue string                // what the wrapped program has before it
-	starts   []int                 // offsets of the lines
-	callees  map[file.Idx]file.Idx // opening parenthesis of a call → name of what it calls
+	prologue string     // what the wrapped program has before it
+	fields   []file.Idx // of classes, that goja may not know
+	starts   []int      // offsets of the lines
+	callees  []callee
 }
 
+// callee is where a call has its opening parenthesis, and the name of what it calls.
+type callee struct{ parenthesis, name file.Idx }
+
 func newSource(text string) *source {
-	s := &source{text: text, starts: []int{0}}
+	s := &source{text: text, prologue: prologue, starts: []int{0}}
 	for i := range len(text) {
 		if endsLine(text, i) {
 			s.starts = append(s.starts, i+1)
 		}
 	}
 	return s
-}
-
-// called notes what the call with this parenthesis calls.
-func (s *source) called(parenthesis, name file.Idx) {
-	if s.callees == nil {
-		s.callees = map[file.Idx]file.Idx{}
-	}
-	s.callees[parenthesis] = name
 }
 
 // endsLine reports whether text[i] is the last byte of what ends a line in
@@ -84,10 +81,28 @@ func (s *source) fromIdx(idx file.Idx) Pos {
 // stack traces. For a call goja names the parenthesis; people look at the name.
 func (s *source) fromFrame(line, column int) Pos {
 	idx := s.idx(line, column)
-	if name, ok := s.callees[idx]; ok {
-		idx = name
+	for _, c := range s.callees {
+		if c.parenthesis == idx {
+			idx = c.name
+		}
 	}
 	return s.fromIdx(idx)
+}
+
+// idxOf is the place of an offset in the wrapped program.
+func (s *source) idxOf(offset int) file.Idx { return file.Idx(len(s.prologue) + offset + 1) }
+
+// parse parses the wrapped program.
+func (s *source) parse(name string) (*ast.Program, error) {
+	wrapped := s.prologue + s.text + epilogue
+	if len(s.fields) > 0 {
+		return parseMended(name, wrapped, s.fields)
+	}
+	tree, err := parseByGoja(name, wrapped)
+	if onlyBadTargets(err) {
+		return parseMended(name, wrapped, nil)
+	}
+	return tree, err
 }
 
 // idx is the place in the wrapped program; 0 if there is none.

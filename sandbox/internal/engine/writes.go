@@ -39,15 +39,14 @@ func (s *surveyor) write(target ast.Expression) {
 }
 
 func (s *surveyor) writeName(id *ast.Identifier) {
-	if name := s.use(id); name != nil {
-		name.assigned = name.assigned || name.at == id.Idx
-		s.writes = append(s.writes, writeSite{member: member{name: name.name}, at: id.Idx})
-	}
+	name := s.use(id)
+	name.assigned = name.assigned || name.at == id.Idx
+	s.writes = append(s.writes, writeSite{member: member{name: name.name}, at: id.Idx})
 }
 
 func (s *surveyor) writeMember(e ast.Expression, deleted bool) {
-	object, name, at, ok := callee(e)
-	if ok && object != "" && s.undeclared[object] && !s.declared[object] {
+	object, name, at, ok := calleeOf(e)
+	if ok && object != "" {
 		s.writes = append(s.writes, writeSite{member{object, name}, at, deleted})
 	}
 }

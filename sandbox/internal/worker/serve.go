@@ -27,7 +27,8 @@ type server struct {
 	eager func(bool) // tells the link whether nothing but its reader wants to run
 	done  chan error
 
-	growth *growth // nil where nobody counts
+	growth    *growth    // nil where nobody counts
+	collector *collector // nil where nobody watches it
 
 	mu  sync.Mutex
 	cur *call // the run in progress, or nil
@@ -139,7 +140,9 @@ func (s *server) execute(run uint32, job *engine.Job) (passed bool, err error) {
 	c := newCall(s, run)
 	defer c.cancel()
 	s.begin(c)
+	s.collector.begin()
 	res := s.run(c.ctx, job, c)
+	s.collector.end()
 	s.begin(nil)
 	passed = c.over()
 	end := kindResult

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -16,9 +17,8 @@ const drain = 100 * time.Millisecond
 
 // processors is how many a worker uses at once. With one, a goroutine that has
 // something for another hands it over without a system call, which halves what a
-// tool call costs; the collector takes a tenth more time of programs that allocate
-// much.
-const processors = "1"
+// tool call costs. A run whose heap is large gets another, see [collector].
+const processors = 1
 
 // child is the process of a worker.
 type child struct {
@@ -42,7 +42,7 @@ func command(o *Options, token string) (*exec.Cmd, error) {
 		Path: path,
 		Args: append([]string{marker + o.Kind}, args...),
 		Dir:  string(os.PathSeparator),
-		Env:  []string{tokenEnv + "=" + token, "GOMAXPROCS=" + processors},
+		Env:  []string{tokenEnv + "=" + token, "GOMAXPROCS=" + strconv.Itoa(processors)},
 	}
 	for _, name := range o.InheritEnv {
 		if value, ok := os.LookupEnv(name); ok {

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja/file"
+	tdparse "github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// The bounds of what goja's parser sees at all.
+const (
+	// maxNesting is how deep the brackets of any program may be nested, in its
+	// texts, too: the first parser has no limit of its own on patterns.
+	maxNesting = 5000
+	// maxUnchecked is how deep they may be if the first parser has refused the
+	// program: what goja's takes exponential time for needs brackets.
+	maxUnchecked = 12
+	// maxArrowDefaults bounds arrow functions nested in parameter defaults: goja's
+	// parser takes time exponential in them.
+	maxArrowDefaults = 8
+)
+
+// preflight is a parse by a parser that survives anything, and what it tells of a
+// syntax tree.
+type preflight struct {
+	tree        *js.AST
+	refused     error      // the parser's
+	unsupported string     // a construct that is JavaScript but more than goja knows
+	fields      []file.Idx // names of fields that goja may not know, from 0
+	size        int        // of the text
+	parameters  int        // depth of parameter lists
+	deepest     int        // of an arrow function in parameter lists
+}
+
+// check parses a program that goja's parser may not see, and says why it must not.
+func check(src *source) (*preflight, *Failure) {
+	if deepest(src.text) > maxNesting {
+		return nil, &Failure{
+			Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels, perhaps in a text", maxNesting),
+			Hint: "put texts together from shorter ones",
+		}
+	}
+	// Parse writes a terminator behind the bytes it is given.
+	text := append(make([]byte, 0, len(src.text)+1), src.text...)
+	s := &preflight{size: cap(text)}
+	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})
+	if s.refused == nil {
+		js.Walk(s, s.tree)
+	}
+	switch {
+	case s.deepest > maxArrowDefaults:
+		return nil, &Failure{Kind: Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
+	case s.refused != nil && !worthTrying(src, s.refused):
+		return nil, preflightFailure(src, s.refused)
+	}
+	return s, nil
+}
+
+// worthTrying reports whether goja's parser may have a look at what the first
+// one refused, which does not know that these are valid:
+//
+//	const f = ({a} = {a: 1}) => a
+//	[f()].forEach(g) // on a line of its own, after an arrow function
+//
+// Others it must not see: it is not made for nonsense.
+func worthTrying(src *source, refused error) bool {
+	f := preflightFailure(src, refused)
+	before, _ := src.around(f.Pos)
+	atStart := strings.TrimSpace(before) == "" && strings.HasSuffix(f.Message, " in expression")
+	return (atStart || f.Message == "unexpected => in expression") && deepest(src.text) <= maxUnchecked
+}
+
+// deepest returns how deep brackets are nested, at most.
+func deepest(text string) int {
+	open, most := 0, 0
+	for i := range len(text) {
+		open += brackets[text[i]]
+		most = max(most, open)
+	}
+	return most
+}
+
+var brackets = [256]int{'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
+
+// Enter implements [js.IVisitor].
+func (s *preflight) Enter(n js.INode) js.IVisitor {
+	switch n := n.(type) {
+	case *js.ArrowFunc:
+		s.deepest = max(s.deepest, s.parameters)
+	case *js.ClassDecl:
+		s.class(n)
+	case *js.Params:
+		s.parameters++
+	case *js.ForOfStmt:
+		if n.Await {
+			s.unsupported = "for await"
+		}
+	case *js.FuncDecl:
+		s.function(n.Async, n.Generator)
+	case *js.MethodDecl:
+		s.function(n.Async, n.Generator)
+	case *js.ImportStmt, *js.ExportStmt:
+		s.unsupported = "import and export"
+	}
+	return s
+}
+
+// Exit implements [js.IVisitor].
+func (s *preflight) Exit(n js.INode) {
+	if _, ok := n.(*js.Params); ok {
+		s.parameters--
+	}
+}
+
+func (s *preflight) function(async, generator bool) {
+	if async && generator {
+		s.unsupported = "async generators"
+	}
+}
+
+// class notes the fields with the names of modifiers. What the parser takes from
+// the text is a slice of it, so that its capacity tells the place.
+func (s *preflight) class(n *js.ClassDecl) {
+	for _, element := range n.List {
+		if element.Method != nil || element.StaticBlock != nil {
+			continue
+		}
+		switch name := element.Name.Literal.Data; string(name) {
+		case "get", "set", "async":
+			s.fields = append(s.fields, file.Idx(s.size-cap(name)))
+		}
+	}
+}

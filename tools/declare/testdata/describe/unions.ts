@@ -1,0 +1,4 @@
+declare const s: {
+  arrays(args?: {words?: ("a" | "b")[]; either?: (string | number)[]; nullable?: string | null; nullables?: (string | null)[]; both?: ({a?: string} & {b?: string})[]}): Promise<(string | null)[]>;
+};
+

@@ -1,0 +1,140 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// DefaultLimit is how many hits a search gives where nothing is said.
+const DefaultLimit = 10
+
+// Options says which hits are wanted.
+type Options struct {
+	// Server is the object or namespace whose tools are searched; "" is all.
+	Server string
+
+	// Limit is how many hits there may be; zero is [DefaultLimit].
+	Limit int
+}
+
+// Hit is a tool that was found.
+type Hit struct {
+	// Name is the tool as a program writes it: mail.send.
+	Name string
+
+	// Description is what the tool does, in its first sentence or so.
+	Description string
+
+	// Score orders the hits of one search and means nothing beyond that.
+	Score float64
+}
+
+// Index finds tools of one set. It is safe for concurrent use.
+type Index struct {
+	tools []*tools.Binding
+	build func() *inverted
+}
+
+// New returns an index of a set, which is built by the first search. A nil set
+// is empty.
+func New(set *tools.Set) *Index {
+	x := &Index{tools: set.Bindings()}
+	x.build = sync.OnceValue(func() *inverted { return invert(x.tools) })
+	return x
+}
+
+// Search returns the tools that fit the query best, the best first. A query is
+// what somebody needs, in English, or a name, or a part of one. Where it says
+// nothing, all tools fit, in the order of the set. Nil options are the defaults.
+func (x *Index) Search(query string, o *Options) []Hit {
+	if o == nil {
+		o = &Options{}
+	}
+	scores, scored := x.build().scores(query)
+	var found []int
+	for i, b := range x.tools {
+		if (!scored || scores[i] > 0) && (o.Server == "" || o.Server == b.Object || o.Server == b.Namespace) {
+			found = append(found, i)
+		}
+	}
+	if scored {
+		slices.SortFunc(found, func(i, j int) int {
+			return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(x.tools[i].Path(), x.tools[j].Path()))
+		})
+	}
+	limit := cmp.Or(max(o.Limit, 0), DefaultLimit)
+	hits := make([]Hit, 0, min(limit, len(found)))
+	for _, i := range found[:min(limit, len(found))] {
+		hit := Hit{Name: x.tools[i].Path(), Description: Summary(x.tools[i].Description)}
+		if scored {
+			hit.Score = float64(scores[i])
+		}
+		hits = append(hits, hit)
+	}
+	return hits
+}
+
+// Summary is the beginning of a description that tells one tool from another:
+// of its first line, the first sentence or two.
+func Summary(description string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
+	return schema.Comment(line)
+}
+
+// inverted says which tools a word is of, and how much it says of each.
+type inverted struct {
+	docs     int
+	terms    map[string]int32 // stem → its number
+	sorted   []string         // the stems
+	named    []bool           // of each number: whether it is in a name
+	postings [][]posting      // of each number, in the order of the tools
+}
+
+type posting struct {
+	tool   int32
+	weight float32
+}
+
+// saturation is the weight at which a word says half of what it can: of a word
+// that is said ten times, the tenth adds little.
+const saturation = 4
+
+// idf is what a word says by being rare.
+func (v *inverted) idf(term int32) float32 {
+	n, all := float64(len(v.postings[term])), float64(v.docs)
+	return float32(math.Log1p((all - n + 0.5) / (n + 0.5)))
+}
+
+// scores rates the tools by BM25F; ok is false where the query says nothing. A
+// word and what else it may mean count once for a tool, by what fits best.
+func (v *inverted) scores(query string) (total []float32, ok bool) {
+	words := v.meanings(query)
+	if len(words) == 0 {
+		return nil, false
+	}
+	total = make([]float32, v.docs)
+	best := make([]float32, v.docs)
+	for _, variants := range words {
+		var touched []int32
+		for _, variant := range variants {
+			worth := variant.factor * v.idf(variant.term)
+			for _, p := range v.postings[variant.term] {
+				if best[p.tool] == 0 {
+					touched = append(touched, p.tool)
+				}
+				best[p.tool] = max(best[p.tool], worth*p.weight/(p.weight+saturation))
+			}
+		}
+		for _, tool := range touched {
+			total[tool] += best[tool]
+			best[tool] = 0
+		}
+	}
+	return total, true
+}

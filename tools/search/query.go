@@ -1,0 +1,176 @@
+package search
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWords is how many words of a query count.
+const maxWords = 32
+
+// fileName is the name of a file, which says no more than that it is one.
+var fileName = regexp.MustCompile(`(?i)[\w/*-]*\.(txt|md|log|json|ya?ml|toml|ini|env|xml|html?|css|csv|tsv|xlsx?|docx?|pptx?|pdf|png|jpe?g|gif|svg|mp[34]|wav|zip|tar|gz|go|py|js|ts|tsx|rb|rs|java|c|cpp|h|sh|sql)\b`)
+
+// meaning returns the stems of a query's words, each once. If none of them says
+// anything, all do.
+func meaning(query string) []string {
+	var telling, all []string
+	query = fileName.ReplaceAllString(query, " file ")
+	words(query, func(word []byte) bool {
+		text := string(word)
+		all = append(all, stem(text))
+		if !silent()[text] {
+			telling = append(telling, stem(text))
+		}
+		return len(all) < maxWords
+	})
+	if len(telling) == 0 {
+		telling = all
+	}
+	return distinct(telling)
+}
+
+// variant is a word of the index that a word of the query may mean, and how
+// likely that is.
+type variant struct {
+	term   int32
+	factor float32
+}
+
+// What a word is worth that stands for another, and one that says little.
+const (
+	asSynonym = 0.6
+	asPrefix  = 0.6
+	asTypo    = 0.5
+	asFaint   = 0.6
+)
+
+// meanings are what each word of a query may mean: itself, the words it begins,
+// its synonyms; if none of them is known, the words of names that it resembles. A
+// word of the index stands for one word of the query: first for itself.
+func (v *inverted) meanings(query string) [][]variant {
+	stems := meaning(query)
+	taken := map[int32]bool{}
+	for _, word := range stems {
+		if term, ok := v.terms[word]; ok {
+			taken[term] = true
+		}
+	}
+	var all [][]variant
+	for _, word := range stems {
+		list := slices.DeleteFunc(v.variants(word), func(o variant) bool { return taken[o.term] })
+		for _, o := range list {
+			taken[o.term] = true
+		}
+		if term, ok := v.terms[word]; ok {
+			list = append(list, variant{term, 1})
+		}
+		if faint()[word] {
+			for i := range list {
+				list[i].factor *= asFaint
+			}
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// variants are what a word may mean besides itself.
+func (v *inverted) variants(word string) []variant {
+	var list []variant
+	for _, other := range related()[word] {
+		if term, ok := v.terms[other]; ok {
+			list = append(list, variant{term, asSynonym})
+		}
+	}
+	list = append(list, v.prefixed(word)...)
+	if _, known := v.terms[word]; !known && len(list) == 0 {
+		list = v.resembling(word)
+	}
+	return list
+}
+
+// prefixed are the words that a word begins, and those that begin it: repo and
+// repository.
+func (v *inverted) prefixed(word string) []variant {
+	const shortest = 4
+	var list []variant
+	if len(word) < shortest {
+		return nil
+	}
+	from, _ := slices.BinarySearch(v.sorted, word)
+	for _, other := range v.sorted[from:] {
+		if !strings.HasPrefix(other, word) {
+			break
+		}
+		if other != word {
+			list = append(list, variant{v.terms[other], asPrefix})
+		}
+	}
+	for end := shortest; end < len(word); end++ {
+		if term, ok := v.terms[word[:end]]; ok && 2*end > len(word) {
+			list = append(list, variant{term, asPrefix})
+		}
+	}
+	return list
+}
+
+// resembling are the words of names from which a word differs by a slip or two.
+// The first letter is right.
+func (v *inverted) resembling(word string) []variant {
+	slips := min(2, len(word)/4)
+	if slips == 0 {
+		return nil
+	}
+	var list []variant
+	from, _ := slices.BinarySearch(v.sorted, word[:1])
+	for _, other := range v.sorted[from:] {
+		if other[0] != word[0] {
+			break
+		}
+		if term := v.terms[other]; v.named[term] && slipped(word, other, slips) {
+			list = append(list, variant{term, asTypo})
+		}
+	}
+	return list
+}
+
+// slipped says whether so many letters that are wrong, missing, too many or
+// exchanged with the next make one word of the other.
+func slipped(a, b string, most int) bool {
+	if max(len(a)-len(b), len(b)-len(a)) > most {
+		return false
+	}
+	rows := [3][maxWord + utf8.UTFMax + 1]int{}
+	last, row, next := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		for j := range len(b) {
+			wrong := 1
+			if a[i] == b[j] {
+				wrong = 0
+			}
+			next[j+1] = min(row[j]+wrong, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], last[j-1]+1)
+			}
+		}
+		last, row, next = row, next, last
+	}
+	return row[len(b)] <= most
+}
+
+func distinct(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
