@@ -194,6 +194,9 @@ func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
 
 // pass returns a message as the SDK is to see it.
 func (a *answers) pass(msg jsonrpc.Message) []byte {
+	if a.replies.hears(msg) {
+		return nil
+	}
 	a.replies.fill(msg)
 	data, err := jsonrpc.EncodeMessage(msg)
 	if response, ok := msg.(*jsonrpc.Response); ok && err != nil {

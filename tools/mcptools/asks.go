@@ -2,7 +2,6 @@ package mcptools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -46,7 +45,10 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 	if o.OnSample != nil {
 		options.CreateMessageHandler = c.sample
 	}
-	c.hearBySDK(options)
+	if o.OnToolsChanged != nil {
+		// It makes the SDK subscribe; the notice itself is heard before.
+		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) {}
+	}
 	return options
 }
 
@@ -70,31 +72,6 @@ func (c *connection) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*
 		err = errors.New("the client gave no answer")
 	}
 	return answer, err
-}
-
-// hearBySDK has the SDK hand on what [heard] does not hear. The handler of
-// changed tools also makes it subscribe to them.
-func (c *connection) hearBySDK(options *mcp.ClientOptions) {
-	notices, o := c.server.notices, c.server.o
-	if o.OnToolsChanged != nil {
-		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { notices.toolsChanged() }
-	}
-	if o.OnProgress != nil {
-		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			noteParams(r.Params, notices.progress)
-		}
-	}
-	if o.OnLog != nil {
-		options.LoggingMessageHandler = func(_ context.Context, r *mcp.LoggingMessageRequest) { //nolint:staticcheck // as above
-			noteParams(r.Params, notices.log)
-		}
-	}
-}
-
-func noteParams(params any, note func(json.RawMessage)) {
-	if raw, err := json.Marshal(params); err == nil {
-		note(raw)
-	}
 }
 
 // wantLogs asks the server for its log, if the host wants that. A server that

@@ -78,7 +78,7 @@ func (s *server) current(ctx context.Context) *attempt {
 func (s *server) connect(ctx context.Context, last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
 		if last.conn.stdio != nil {
-			<-last.conn.gone // two of the same may not get along
+			_ = last.conn.stdio.Close() // two of the same may not get along
 		}
 		last.conn.report()
 		if !s.again() {

@@ -134,7 +134,7 @@ func isUnsent(err error) bool {
 
 // isLost reports whether a request failed because the connection is gone.
 func isLost(err error) bool {
-	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)
+	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, errFlood)
 }
 
 // lost says that the server is gone, and why as far as is known.

@@ -112,7 +112,8 @@ type Options struct {
 	// fill in a form, or to visit an address (see Mode of the parameters). Nil
 	// offers servers no such thing, and those that ask get an error. A server
 	// gets at most 20 answers until it answers a call. In protocol versions
-	// before 2026-07-28 the context is not the call's. It is called
+	// before 2026-07-28 the context is not the call's. It ends with the
+	// connection; Close waits for the function to return. It is called
 	// concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 

@@ -263,6 +263,18 @@ var processes = map[string]func(){
 			return `"result":{"tools":[{"name":"t"}]}`
 		}})
 	},
+	"babbles": func() {
+		serveStdio(script{"tools/call": func(json.RawMessage) string {
+			part := strings.Repeat("noise ", 200_000)
+			for range 2 {
+				for range 85 {
+					fmt.Print(part)
+				}
+				fmt.Println()
+			}
+			return `"result":{"content":[{"type":"text","text":"fine"}]}`
+		}})
+	},
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"broken": func() {
 		fmt.Fprintln(os.Stderr, "Error: TOKEN is not set\n    at main.js:1")

@@ -48,9 +48,27 @@ func withReply(ctx context.Context, r *reply) context.Context {
 
 // replies are those that one connection waits for.
 type replies struct {
+	notice func(method string, params json.RawMessage) // is told of notifications; may be nil
+
 	mu      sync.Mutex
 	waiting map[jsonrpc.ID]*reply
 }
+
+// hears takes in a message if it is a notification. The SDK, which queues them
+// without bound and handles them after answers that came later, gets only those
+// that take back a request.
+func (w *replies) hears(msg jsonrpc.Message) bool {
+	n, ok := msg.(*jsonrpc.Request)
+	if !ok || n.IsCall() || n.Method == cancelled {
+		return false
+	}
+	if w.notice != nil {
+		w.notice(n.Method, n.Params)
+	}
+	return true
+}
+
+const cancelled = "notifications/cancelled"
 
 // expect notes who waits for the answer to a message, if anybody does.
 func (w *replies) expect(ctx context.Context, msg jsonrpc.Message) {
@@ -153,11 +171,16 @@ func (c *tappedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 // Read implements [mcp.Connection].
 func (c *tappedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
-	if err == nil {
-		c.replies.fill(msg)
+	for {
+		msg, err := c.Connection.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !c.replies.hears(msg) {
+			c.replies.fill(msg)
+			return msg, nil
+		}
 	}
-	return msg, err
 }
 
 // wantsInput reports whether a result is a question to the client, which the

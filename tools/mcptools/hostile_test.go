@@ -1,0 +1,208 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// allocated returns how many bytes f allocates, also to be freed again. Nothing
+// may run beside it.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestThirtyThousandToolsInOnePage(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&page, `,{"name":"tool%d","description":"Does something."}`, i)
+	}
+	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `]}`)}, nil)
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10000")
+	equalLines(t, "warnings", s.Warnings(), `mcp server "s": it has more than 10000 tools; the rest is left out`)
+	equal(t, "pins", fmt.Sprint(len(s.Pins()["s"])), "10000")
+}
+
+// Pages of any size do not add up to more than is allowed.
+func TestListingOfAnySize(t *testing.T) {
+	t.Parallel()
+	n := 0
+	tool := strings.Repeat("x", 100<<10)
+	s := serve(t, script{"tools/list": func(json.RawMessage) string {
+		n++
+		return fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":%q}],"nextCursor":"%d"}`, n, tool, n)
+	}}, &Options{MaxListing: 1 << 20})
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "11")
+	equal(t, "warning", s.Warnings()[len(s.Warnings())-1], `mcp server "s": its tools take more than 1048576 bytes; the rest is left out`)
+}
+
+func TestOversizeTools(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","description":"` + strings.Repeat("x", 1000) + `"}`
+	text := strings.Repeat("Reads a file, which must be there. ", 40)
+	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
+		"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
+	named := list(t, s)
+	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema), `"Reads a file, which must be there. Reads a file, which must be there."  `)
+	equal(t, "b", named["b"].Description, named["a"].Description)
+	equal(t, "result", call(t.Context(), named["a"], `{}`), `"fine"`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": the description of tool "a" has 1400 bytes; it is cut to 69`,
+		`mcp server "s": the input schema of tool "a" has 1034 bytes, and is dropped: its arguments are not checked`,
+		`mcp server "s": the output schema of tool "a" has 1034 bytes, and is dropped: its results are taken as if it had none`,
+		`mcp server "s": the description of tool "b" has 1400 bytes; it is cut to 69`)
+}
+
+func TestCutText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"Short.", 6, "Short."},
+		{"One thing. Two things.", 15, "One thing."},
+		{"One thing.\nTwo things.", 15, "One thing."},
+		{"Is it? It is.", 8, "Is it?"},
+		{"Version 1.2 of it", 13, "Version 1.2"},
+		{"A. But then a long sentence", 20, "A. But then a long"},
+		{"wordwordword", 5, "wordw"},
+		{"ééééé", 5, "éé"},
+		{"一。二。三", 9, "一。"},
+		{"x", 0, ""},
+	} {
+		equal(t, fmt.Sprintf("%q %d", c.text, c.limit), cutText(c.text, c.limit), c.want)
+	}
+}
+
+// A result that is too large is refused, and memory is bounded by what one
+// message may have.
+func TestTwentyMegabyteResult(t *testing.T) {
+	s := start(t, fake("big"), &Options{MaxMessage: 1 << 20})
+	tool := list(t, s)["t"]
+	used := allocated(func() {
+		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`), "invalid_result: the call was made, but the answer has 20000074 bytes; at most 1048576 are accepted; ask for less")
+	})
+	if used > 16<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	equal(t, "next", call(t.Context(), tool, `{"size":3}`), `"xxx"`)
+}
+
+// A line of noise is skipped without being kept, whatever its size.
+func TestHugeLinesOfNoise(t *testing.T) {
+	s := start(t, fake("babbles"), &Options{MaxMessage: 1 << 20})
+	tool := list(t, s)["t"]
+	used := allocated(func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
+	if used > 16<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	equal(t, "lines", fmt.Sprint(s.Status()[0].Noise), "2")
+}
+
+// An answer that comes too late is dropped, and the cancellation reaches the
+// server.
+func TestResultAfterCancellation(t *testing.T) {
+	t.Parallel()
+	var late message
+	cancelledCall := make(chan string, 1)
+	s := servePipe(t, nil, talker(func(m message, say func(string)) {
+		switch {
+		case m.Method == "notifications/cancelled":
+			cancelledCall <- string(m.Params)
+			say(late.text("too late"))
+			say(late.text("again"))
+		case m.Method != "tools/call":
+		case late.ID == nil:
+			late = m
+		default:
+			say(m.text("fine"))
+		}
+	}).run)
+	tool := list(t, s)["t"]
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	equal(t, "call", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
+	equal(t, "the server hears", <-cancelledCall, fmt.Sprintf(`{"reason":"context canceled","requestId":%s}`, late.ID))
+	equal(t, "next", call(t.Context(), tool, `{}`), `"fine"`)
+	equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
+}
+
+// Answers to nothing are dropped, and so are second ones.
+func TestAnswersToNothing(t *testing.T) {
+	t.Parallel()
+	stray := message{}
+	s := servePipe(t, nil, talker(func(m message, say func(string)) {
+		if m.Method != "tools/call" {
+			return
+		}
+		for _, id := range []string{`999999`, `"x"`, `-1`, `0`, `1`} {
+			stray.ID = json.RawMessage(id)
+			say(stray.text("not yours"))
+		}
+		say(m.text("first"))
+		say(m.text("second"))
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"third"}}`, m.ID))
+	}).run)
+	tool := list(t, s)["t"]
+	for range 3 {
+		equal(t, "result", call(t.Context(), tool, `{}`), `"first"`)
+	}
+	equal(t, "status", brief(s), "s ready 2025-11-25, 1 tools, 0 restarts")
+}
+
+// An answer under another id is none.
+func TestAnswerToAnother(t *testing.T) {
+	t.Parallel()
+	s := servePipe(t, nil, talker(func(m message, say func(string)) {
+		if m.Method == "tools/call" {
+			say(strings.Replace(m.text("wrong"), `"id":`, `"id":1`, 1))
+		}
+	}).run)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), "timeout: no answer in time; whether it took effect is unknown")
+}
+
+// Codes by which the SDK knows its own errors do not make a call that was
+// answered look as if it had not been made, to be made again.
+func TestErrorsThatLookLikeTheClients(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	code := 0
+	s := serve(t, script{"tools/call": func(json.RawMessage) string {
+		calls++
+		return fmt.Sprintf(`"error":{"code":%d,"message":"no such file"}`, code)
+	}}, nil)
+	tool := list(t, s)["t"]
+	for _, code = range []int{-32003, -32004, -32000, -32001} {
+		equal(t, "result", call(t.Context(), tool, `{}`), "failed: no such file")
+	}
+	equal(t, "calls", fmt.Sprint(calls), "4")
+	equal(t, "status", brief(s), "s ready 2025-11-25, 1 tools, 0 restarts")
+}
+
+// A storm of notices that nobody wants costs nothing.
+func TestStormOfNotices(t *testing.T) {
+	t.Parallel()
+	s := servePipe(t, nil, func(r io.Reader, w io.Writer) {
+		script{"tools/call": func(json.RawMessage) string {
+			for i := range 20_000 {
+				fmt.Fprintln(w, notification([]string{"tools/list_changed", "progress", "message", "cancelled", "made/up"}[i%5], `{"progressToken":"1","progress":1,"requestId":1}`))
+			}
+			return `"result":{"content":[{"type":"text","text":"fine"}]}`
+		}}.whole().run(r, w)
+	})
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
+	equal(t, "warnings", strings.Join(s.Warnings(), "\n"), "")
+}
