@@ -50,12 +50,14 @@ func BenchmarkIndex(b *testing.B) {
 // BenchmarkSearch10000 asks 10,000 tools for what the first list of needs says.
 func BenchmarkSearch10000(b *testing.B) {
 	needs := readNeeds(b, "testdata/needs.txt", realServers(b))
-	list := tenThousand(b)
 	before := heap()
+	list := tenThousand(b)
+	tools := heap()
 	set := newSet(b, list...)
+	bound := heap()
 	index := search.New(set)
 	index.Search("x", nil)
-	kept := heap() - before
+	after := heap()
 	var longest time.Duration
 	i := 0
 	for b.Loop() {
@@ -65,7 +67,10 @@ func BenchmarkSearch10000(b *testing.B) {
 		i++
 	}
 	b.ReportMetric(float64(longest)/1e6, "ms-longest")
-	b.ReportMetric(float64(kept)/10_000, "B-kept/tool")
+	b.ReportMetric(float64(tools-before)/10_000, "B-raw/tool")
+	b.ReportMetric(float64(bound-tools)/10_000, "B-set/tool")
+	b.ReportMetric(float64(after-bound)/10_000, "B-index/tool")
+	runtime.KeepAlive(list)
 	runtime.KeepAlive(index)
 }
 
