@@ -21,7 +21,9 @@ var direct = []string{
 	"github.com/tdewolff/parse/v2",
 	"github.com/tmc/langchaingo",
 	"go.uber.org/goleak", // tests only
+	"golang.org/x/oauth2",
 	"golang.org/x/sys",
+	"golang.org/x/time",
 }
 
 func TestDirectDependencies(t *testing.T) {

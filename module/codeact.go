@@ -45,6 +45,7 @@ func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 	c := &CodeAct[In, Out]{signature: sig, box: box, set: set, options: o.orDefault()}
 	spec := specOf(sig)
 	if c.err = usable(spec, model, box, set); c.err == nil {
+		c.options.warn(set)
 		c.Predictor = &Predictor{
 			Spec: programSpec(spec), Briefing: briefing(spec, set, c.options),
 			model: model, options: c.options,

@@ -1,8 +1,10 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 // Options configures a module. The zero value, and nil, are the defaults.
@@ -29,6 +32,16 @@ type Options struct {
 	// OnEvent, if set, is told what happens. It is called concurrently, by tool
 	// calls and by other runs, and should return soon: the run waits for it.
 	OnEvent func(Event)
+
+	// Logger is told, when a module is made, what [tools.Set.Warnings] has to
+	// say of its tools. Nil is slog.Default().
+	Logger *slog.Logger
+}
+
+func (o *Options) warn(set *tools.Set) {
+	for _, w := range set.Warnings() {
+		cmp.Or(o.Logger, slog.Default()).Warn(w)
+	}
 }
 
 func (o *Options) orDefault() Options {

@@ -145,7 +145,7 @@ func (h *host) issue(c engine.Call) tools.Issued {
 	if te := h.misshapen(c); te != nil {
 		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
 	}
-	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column}
+	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source}
 	if own := c.Tool - h.program.Tools.Len(); own >= 0 {
 		return h.discovery.Issue(call, own)
 	}

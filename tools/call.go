@@ -3,16 +3,51 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"iter"
+	"strings"
+	"unicode/utf8"
 )
 
 // Call is one call of one tool by a running program.
 type Call struct {
-	ID     int             // 1, 2, … in the order in which the program made its calls
-	Tool   *Binding        // what is called
-	Args   json.RawMessage // the argument, valid against the tool's InputSchema; not to be modified
-	Repeat *Repeat         // what the program says about a repeated effect; usually nil
-	Line   int             // where the program calls; from 1, 0 if unknown
-	Column int
+	ID      int             // 1, 2, … in the order in which the program made its calls
+	Tool    *Binding        // what is called
+	Args    json.RawMessage // the argument, valid against the tool's InputSchema; not to be modified
+	Repeat  *Repeat         // what the program says about a repeated effect; usually nil
+	Line    int             // where the program calls; from 1, 0 if unknown
+	Column  int
+	Program string // the source of that program; "" if unknown
+}
+
+// SourceLine returns the line of the program that makes the call, as far as it
+// is known.
+func (c Call) SourceLine() string {
+	line := 1
+	for text := range lines(c.Program) {
+		if line == c.Line {
+			return text
+		}
+		line++
+	}
+	return ""
+}
+
+// lines splits a program as JavaScript does.
+func lines(program string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := strings.ReplaceAll(program, "\r\n", "\n"); ; {
+			end := strings.IndexAny(rest, "\n\r\u2028\u2029")
+			if end < 0 {
+				yield(rest)
+				return
+			}
+			if !yield(rest[:end]) {
+				return
+			}
+			_, size := utf8.DecodeRuneInString(rest[end:])
+			rest = rest[end+size:]
+		}
+	}
 }
 
 // Repeat is a program's answer to a held call, given as the second argument of

@@ -92,6 +92,12 @@ type hiddenError struct{ err error }
 func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
+// AsToolError returns what the program is told of an error of a call of b that
+// is not [Fatal]; see [ToolError] and [Hidden]. Its Unwrap has the error itself.
+func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
+	return asToolError(ctx, b, err)
+}
+
 // asToolError words an error for the program.
 func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	te, worded := errors.AsType[*ToolError](err)

@@ -26,7 +26,8 @@ type Hints struct {
 	// Class says what a repeated call means. The zero value is Effect.
 	Class Class
 
-	// Destructive marks a tool whose effect cannot be undone. Policies read it.
+	// Destructive marks a tool whose effect cannot be undone. Policies read it,
+	// and [Set.Warnings] says so if nobody is asked before it is called.
 	Destructive bool
 
 	// Repeatable marks an Effect that may be repeated at will, such as
@@ -34,8 +35,9 @@ type Hints struct {
 	Repeatable bool
 
 	// Identity names the arguments that say which effect a call is; nil means
-	// all of them, and empty none: all calls are the same effect. A mail tool whose text is regenerated on every attempt has
-	// the identity {"to", "subject"}. A Read has no use for it.
+	// all of them, and empty none: all calls are the same effect. A mail tool
+	// whose text is regenerated on every attempt has the identity {"to",
+	// "subject"}. A Read has no use for it.
 	Identity []string
 }
 
@@ -44,6 +46,9 @@ type Hints struct {
 func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Effect || h.Class > Read {
 		return fmt.Errorf("hints: %d is no class; use Effect, Idempotent or Read", h.Class)
+	}
+	if len(h.Identity) == 0 {
+		return nil
 	}
 	var known struct {
 		Properties map[string]any `json:"properties"`
@@ -99,4 +104,18 @@ func (h hinted) Tools(ctx context.Context) ([]*Tool, error) {
 		copies[i] = &c
 	}
 	return copies, err
+}
+
+// String returns the name: effect, idempotent or read.
+func (c Class) String() string {
+	switch c {
+	case Effect:
+		return "effect"
+	case Idempotent:
+		return "idempotent"
+	case Read:
+		return "read"
+	default:
+		return fmt.Sprintf("class %d", int(c))
+	}
 }

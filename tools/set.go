@@ -34,7 +34,8 @@ type Binding struct {
 	// fs.read_file(args) and fs["read/file"](args).
 	Names []string
 
-	input *schema.Schema // nil: any object
+	own   *schema.Schema // of a tool without a namespace; nil: any object
+	loose *schema.Loose  // of others; nil: any object
 }
 
 // Path is how a program writes the tool: mail.send, or refund.
@@ -50,10 +51,21 @@ func (b *Binding) Path() string {
 // [schema.Schema.ValidatePartial]; it is nil for the arguments of a real call.
 // Whatever the schema says, arguments are an object.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
-	if b.input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
+	input := b.input()
+	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 		return anyObject.ValidatePartial(args, unknown)
 	}
-	return b.input.ValidatePartial(args, unknown)
+	return input.ValidatePartial(args, unknown)
+}
+
+// input returns the schema that is checked, or nil. Most tools of most servers
+// are never called, so that theirs are compiled when they are.
+func (b *Binding) input() *schema.Schema {
+	if b.loose == nil {
+		return b.own
+	}
+	s, _ := b.loose.Schema() // of the error, Warnings tells
+	return s
 }
 
 var anyObject = func() *schema.Schema {
@@ -69,9 +81,9 @@ var anyObject = func() *schema.Schema {
 // A tool of the host's own (one without a Namespace) whose name is invalid,
 // reserved or taken by another, or whose schema does not compile, is an error:
 // its author can mend it. Tools in a namespace come from elsewhere and are never
-// lost: they get a valid, unique name, or go without validation, and
-// [Set.Warnings] says so. Which name that is depends on what tools there are,
-// and not on their order.
+// lost: they get a valid, unique name, and what is invalid in their schemas is
+// dropped, as [schema.Loose] says; [Set.Warnings] tells all that. Which name that
+// is depends on what tools there are, and not on their order.
 //
 // The error joins all that is wrong with the tools and what sources returned.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
@@ -129,12 +141,25 @@ func (s *Set) Len() int {
 	return len(s.bindings)
 }
 
-// Warnings says which tools were renamed and what else the host should know.
+// Warnings says which tools were renamed, what of their schemas is not checked,
+// that nobody is asked before destructive ones are called (see [Guard]), and what
+// else the host should know. That a schema is too intricate to be checked at all
+// shows when it is compiled, which is when its tool is first called: then there is
+// one more.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	return slices.Clone(s.warnings)
+	all := append(slices.Clone(s.warnings), s.unguarded()...)
+	for _, b := range s.bindings {
+		if b.loose == nil {
+			continue
+		}
+		if err := b.loose.Err(); err != nil {
+			all = append(all, fmt.Sprintf("%s: its arguments are not checked: input schema: %v", b.label(), err))
+		}
+	}
+	return all
 }
 
 // builder gathers a Set and keeps its names apart.
@@ -165,16 +190,27 @@ func (b *builder) add(t *Tool) error {
 		}
 		binding.Names = []string{t.Name}
 	}
-	input, err := compileInput(t.InputSchema)
-	switch {
-	case err != nil && t.Namespace == "":
+	if err := b.readInput(binding); err != nil {
 		return fmt.Errorf("tools: %s: input schema: %w", t.label(), err)
-	case err != nil:
-		b.warn("%s: its arguments are not checked: input schema: %v", t.label(), err)
 	}
-	binding.input = input
 	b.set.bindings = append(b.set.bindings, binding)
 	return nil
+}
+
+// readInput compiles the schema of the host's own tool, and looks over that of
+// another.
+func (b *builder) readInput(t *Binding) (err error) {
+	switch raw := t.InputSchema; {
+	case absent(raw):
+	case t.Namespace == "":
+		t.own, err = schema.Compile(raw)
+	default:
+		t.loose = schema.Loosely(raw)
+		for _, line := range t.loose.Dropped() {
+			b.warn("%s: input schema: %s; that is not checked", t.label(), line)
+		}
+	}
+	return err
 }
 
 func (t *Tool) label() string {
@@ -184,13 +220,13 @@ func (t *Tool) label() string {
 	return fmt.Sprintf("tool %q of %q", t.Name, t.Namespace)
 }
 
-// compileInput returns nil for a schema that is not there or says nothing.
-func compileInput(raw json.RawMessage) (*schema.Schema, error) {
+// absent reports whether a schema is not there or says nothing.
+func absent(raw json.RawMessage) bool {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "null", "true":
-		return nil, nil
+		return true
 	}
-	return schema.Compile(raw)
+	return false
 }
 
 func (b *builder) nameOwn(name string) error {

@@ -67,16 +67,40 @@ func TestNewSetErrors(t *testing.T) {
 	}
 }
 
-// No tool of a server is lost over its schema.
-func TestForeignSchemaDoesNotCompile(t *testing.T) {
+// No tool of a server is lost over its schema, nor is what is valid in that.
+func TestForeignSchemaIsInvalid(t *testing.T) {
 	t.Parallel()
-	set := newSet(t, &tools.Tool{Namespace: "s", Name: "a", Handler: handler("1", nil), InputSchema: []byte(`{"$ref":"#/nowhere"}`)})
-	want := []string{`tool "a" of "s": its arguments are not checked: input schema: schema: json-pointer in "#/nowhere" not found`}
+	chain := `{"$ref":"#/$defs/d0","$defs":{`
+	for i := range 110 {
+		chain += fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"},`, i, i+1)
+	}
+	chain += `"d110":{}}}`
+	var sources []tools.Source
+	for i, input := range []string{
+		`{"properties":{"a":{"$ref":"#/nowhere"},"b":{"type":"int"},"c":{"type":"string"}},"required":["c"]}`,
+		`"no schema"`, strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), chain,
+	} {
+		name := string(rune('a' + i))
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil), InputSchema: []byte(input)})
+	}
+	set := newSet(t, sources...)
+	want := []string{
+		`tool "a" of "s": input schema: properties.a.$ref refers to "#/nowhere", which is not there; that is not checked`,
+		`tool "a" of "s": input schema: properties.b.type must be one or several of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+		`tool "b" of "s": input schema: the schema must be an object or a boolean, not "no schema"; that is not checked`,
+		`tool "c" of "s": its arguments are not checked: input schema: schema: is nested deeper than 200`,
+	}
 	if got := set.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if findings := set.Bindings()[0].Check([]byte(`{"any":"thing"}`), nil); len(findings) > 0 {
-		t.Errorf("got %v", findings)
+	for i, want := range []string{`[c is required]`, `[]`, `[]`, `[]`} {
+		if got := fmt.Sprint(set.Bindings()[i].Check([]byte(`{"a":"any","b":"thing"}`), nil)); got != want {
+			t.Errorf("tool %d: got %s, want %s", i, got, want)
+		}
+	}
+	want = append(want, `tool "d" of "s": its arguments are not checked: input schema: schema: "#/$defs/d9" combines too many schemas for one value`)
+	if got := set.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("after a call: got  %q\nwant %q", got, want)
 	}
 }
 

@@ -1,56 +1,46 @@
 package schema
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
 const (
-	maxSummary  = 160 // bytes of a description, unless its first sentence is longer
-	maxSentence = 400 // bytes of that sentence
-	maxFact     = 60  // bytes of a pattern or default
-	maxResolve  = 20  // references followed to what constrains a value
+	maxFact    = 60 // bytes of a pattern or default
+	maxResolve = 20 // references followed to what constrains a value
 )
 
 // comment returns what the type of a property does not say, as a comment behind
 // it: its constraints, which also describe formats, then its description.
-func (p *printer) comment(s spot) string {
-	if !p.options.Docs {
-		return ""
-	}
+func (p *printer) comment(s spot, property string) string {
 	var parts []string
-	if facts := strings.Join(p.schema.facts(s), ", "); facts != "" {
-		parts = append(parts, facts)
+	if p.options.Docs {
+		parts = append(parts, strings.Join(p.schema.facts(s), ", "))
 	}
-	if text := p.description(s); text != "" {
-		parts = append(parts, text)
-	}
-	text := harmless(strings.Join(parts, ". "))
+	parts = append(parts, p.description(s, property))
+	text := harmless(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ". "))
 	if text == "" {
 		return ""
 	}
 	return " /* " + text + " */"
 }
 
-func (p *printer) description(s spot) string {
+func (p *printer) description(s spot, property string) string {
 	text := s.text("description")
 	if text == "" {
 		text = p.schema.concrete(s).text("description")
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if p.options.Whole {
-		return text
+	switch {
+	case text == "":
+		return ""
+	case p.options.Describe != nil:
+		return p.options.Describe(property, text)
+	case p.options.Docs:
+		return summary(strings.Join(strings.Fields(text), " "))
+	default:
+		return ""
 	}
-	return summary(text)
-}
-
-// Comment makes of a description what may stand in a comment of a declaration:
-// one line, cut at the end of a sentence, in which nothing can end the comment
-// or a fenced block.
-func Comment(description string) string {
-	return harmless(summary(strings.Join(strings.Fields(description), " ")))
 }
 
 // concrete returns the schema that constrains a value: the target of a
@@ -93,11 +83,14 @@ func (s *Schema) facts(of spot) []string {
 		each := constraints(s.concrete(of.child("items")))
 		all = append(all, short("each ", strings.Join(each, ", "), ""))
 	}
-	if of.has("default") {
-		all = append(all, short("default ", literal(of.keyword("default")), ""))
+	if text := literal(of.keyword("default")); of.has("default") && !slices.Contains(blank, text) {
+		all = append(all, short("default ", text, ""))
 	}
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
+
+// blank are the defaults that anybody would expect.
+var blank = []string{"false", "null", `""`, "[]", "{}"}
 
 func constraints(s spot) []string {
 	all := []string{
@@ -134,20 +127,24 @@ func short(before, fact, after string) string {
 	return before + fact + after
 }
 
+// maxSafe is what generators of schemas bound every integer by.
+const maxSafe = "9007199254740991"
+
 // bounds writes a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
 	from, to := literal(s.keyword(low)), literal(s.keyword(high))
-	if unit != "" && (s.has(high) && to != "1" || !s.has(high) && from != "1") {
+	least, most := s.has(low) && from != "-"+maxSafe, s.has(high) && to != maxSafe
+	if unit != "" && (most && to != "1" || !most && from != "1") {
 		unit += "s"
 	}
 	switch {
-	case s.has(low) && s.has(high) && from == to:
+	case least && most && from == to:
 		return from + unit
-	case s.has(low) && s.has(high):
+	case least && most:
 		return from + "–" + to + unit
-	case s.has(low):
+	case least:
 		return "≥ " + from + unit
-	case s.has(high):
+	case most:
 		return "≤ " + to + unit
 	default:
 		return ""
@@ -162,56 +159,6 @@ func bound(s spot, name, sign string) string {
 		return ""
 	}
 	return sign + literal(s.keyword(name))
-}
-
-var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* `)
-
-// summary cuts a text at the end of a sentence, since half a sentence about a
-// format misleads. The text has no line breaks.
-func summary(text string) string {
-	if len(text) <= maxSummary {
-		return text
-	}
-	end := 0
-	for _, next := range sentences(text) {
-		if end > 0 && next > maxSummary {
-			break
-		}
-		end = next
-	}
-	if end <= maxSentence {
-		return text[:end]
-	}
-	return cutAtWord(text, maxSentence)
-}
-
-// sentences returns where each sentence of a text ends.
-func sentences(text string) []int {
-	var ends []int
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
-		if !abbreviated(text[:at[0]], text[at[1]:]) {
-			ends = append(ends, at[1]-1)
-		}
-	}
-	return append(ends, len(text))
-}
-
-// abbreviated reports whether the period between two texts ends no sentence.
-func abbreviated(before, after string) bool {
-	for _, short := range []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl"} {
-		if strings.HasSuffix(before, short) {
-			return true
-		}
-	}
-	return after != "" && unicode.IsLower([]rune(after)[0])
-}
-
-func cutAtWord(text string, most int) string {
-	cut := strings.ToValidUTF8(text[:most-len("…")], "")
-	if i := strings.LastIndexByte(cut, ' '); i > 0 {
-		cut = cut[:i]
-	}
-	return strings.TrimRight(cut, " ,;:") + "…"
 }
 
 // Harmless makes of a text what may stand in a comment of a declaration: one

@@ -29,9 +29,10 @@ type document struct {
 	deepest  int                 // how many objects and arrays are one in the other
 }
 
-// parse decodes a schema within the limits of [Compile].
-func parse(raw json.RawMessage) (document, error) {
-	doc, err := decode(raw, maxSchemaDepth, map[string][]string{})
+// parse decodes a schema within the limits of [Compile]. The order of names is
+// kept where order is not nil.
+func parse(raw json.RawMessage, order map[string][]string) (document, error) {
+	doc, err := decode(raw, maxSchemaDepth, order)
 	if err == nil && doc.values > maxSchemaValues {
 		err = fmt.Errorf("has %d values; at most %d are taken", doc.values, maxSchemaValues)
 	}

@@ -67,10 +67,14 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 }
 
 func compile(raw json.RawMessage, formats bool) (*Schema, error) {
-	doc, err := parse(raw)
+	doc, err := parse(raw, map[string][]string{})
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
+	return compileDocument(raw, doc, formats)
+}
+
+func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, error) {
 	compiled, opposite, err := build(doc.value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)

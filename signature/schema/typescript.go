@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -12,13 +14,20 @@ const (
 
 // TypeOptions says how much of a schema [Schema.TypeScript] shows.
 type TypeOptions struct {
-	// Docs adds descriptions and constraints as comments behind properties.
+	// Docs adds constraints and descriptions as comments behind properties.
 	Docs bool
-	// Whole leaves descriptions uncut.
-	Whole bool
+	// Describe says what to show of the description of a property, also
+	// without Docs. Nil shows of each what is up to 160 bytes, cut at a
+	// sentence.
+	Describe func(property, description string) string
 	// Depth is how many levels of objects show their properties; deeper ones
 	// are printed as object. Zero means all.
 	Depth int
+	// Enum is how many values of an enum are shown, if there are more; the
+	// type then also admits all others. Zero means all.
+	Enum int
+	// Cut, if set, is called when Depth or Enum leaves something out.
+	Cut func()
 }
 
 // TypeScript returns the schema as an inline TypeScript type on one line, such
@@ -136,7 +145,45 @@ func (p *printer) enum(s spot) expr {
 	for i, v := range values {
 		all[i] = expr{literal(v), atAtom}
 	}
+	if most := p.options.Enum; most > 0 && len(all) > most+1 {
+		p.cut()
+		return some(all[:most], len(all)-most, kindOf(values))
+	}
 	return unite(all)
+}
+
+func (p *printer) cut() {
+	if p.options.Cut != nil {
+		p.options.Cut()
+	}
+}
+
+// some prints the first of many values and the type that they all have.
+func some(first []expr, more int, kind string) expr {
+	shown := unite(first)
+	if shown.text == unknownType.text {
+		return unknownType
+	}
+	return expr{fmt.Sprintf("%s | %s /* and %d more values */", shown.text, kind, more), atUnion}
+}
+
+// kindOf returns the type that values have in common.
+func kindOf(values []any) string {
+	kind := ""
+	for _, v := range values {
+		this := "unknown"
+		switch v.(type) {
+		case string:
+			this = "string"
+		case json.Number:
+			this = "number"
+		}
+		if kind != "" && kind != this {
+			return "unknown"
+		}
+		kind = this
+	}
+	return kind
 }
 
 // reference prints the schema that a $ref names, unless that is being printed.

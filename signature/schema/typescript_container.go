@@ -10,6 +10,7 @@ const anyObject = "Record<string, unknown>"
 
 func (p *printer) object(s spot) string {
 	if !p.enter() {
+		p.cut()
 		return "object"
 	}
 	defer p.leave()
@@ -51,7 +52,7 @@ func (p *printer) member(s spot, name string, required bool) string {
 	if required {
 		mark = ": "
 	}
-	return key(name) + mark + p.expression(s).text + p.comment(s)
+	return key(name) + mark + p.expression(s).text + p.comment(s, name)
 }
 
 // separate puts "; " before all members but the first.

@@ -1,10 +1,8 @@
 package declare
 
 import (
-	"fmt"
-	"strings"
+	"math"
 
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -13,34 +11,14 @@ import (
 // tools.describe, where [TypeScript] had to leave something out; like there,
 // nothing of the tool's can end a comment, a string or a fenced block.
 func Describe(b *tools.Binding) string {
-	t := prepare(b)
-	var text strings.Builder
+	t := &tool{Binding: b}
+	p := &listing{page: page{left: math.MaxInt}, level: levels[0], said: map[string]bool{}}
+	head := ""
 	if t.hasBlocks() {
-		text.WriteString(block)
+		head = block
 	}
 	if b.Object == "" {
-		fmt.Fprintf(&text, "%sdeclare function %s%s;\n", t.paragraphs(""), b.Names[0], whole.signature(t))
-	} else {
-		fmt.Fprintf(&text, "declare const %s: {\n%s  %s%s;\n};\n", b.Object, t.paragraphs("  "), t.member(), whole.signature(t))
+		return head + t.paragraphs("") + "declare function " + b.Names[0] + p.signature(t) + ";\n"
 	}
-	return text.String()
-}
-
-// paragraphs is the whole description as a comment, with its lines kept.
-func (t *tool) paragraphs(indent string) string {
-	var lines []string
-	for line := range strings.Lines(t.Description) {
-		if line = schema.Harmless(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	switch len(lines) {
-	case 0:
-		return ""
-	case 1:
-		return indent + "/** " + lines[0] + " */\n"
-	default:
-		newline := "\n" + indent + " * "
-		return indent + "/**" + newline + strings.Join(lines, newline) + "\n" + indent + " */\n"
-	}
+	return head + "declare const " + b.Object + ": {\n" + t.paragraphs("  ") + "  " + t.member() + p.signature(t) + ";\n};\n"
 }

@@ -3,7 +3,6 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -17,15 +16,32 @@ type object struct {
 	tools []*tool
 }
 
-func (o *object) hasBlocks() bool { return slices.ContainsFunc(o.tools, (*tool).hasBlocks) }
-
-// tool is a tool with what is the same in all levels.
+// tool is a tool whose schemas are compiled when they are first needed, for of
+// thousands of tools only few may be declared in full.
 type tool struct {
 	*tools.Binding
-	comment       string
-	input, output *schema.Schema // nil: unknown
-	optional      bool           // the argument may be left out
+	compiled bool
+	in, out  *schema.Schema // nil: unknown
 }
+
+func (t *tool) input() *schema.Schema {
+	t.compile()
+	return t.in
+}
+
+func (t *tool) output() *schema.Schema {
+	t.compile()
+	return t.out
+}
+
+func (t *tool) compile() {
+	if !t.compiled {
+		t.in, t.out, t.compiled = compile(t.InputSchema), compile(t.OutputSchema), true
+	}
+}
+
+// optional reports whether the argument may be left out.
+func (t *tool) optional() bool { return len(t.Check([]byte(`{}`), nil)) == 0 }
 
 func group(set *tools.Set) []*object {
 	var list []*object
@@ -37,17 +53,9 @@ func group(set *tools.Set) []*object {
 			byName[b.Object] = o
 			list = append(list, o)
 		}
-		o.tools = append(o.tools, prepare(b))
+		o.tools = append(o.tools, &tool{Binding: b})
 	}
 	return list
-}
-
-func prepare(b *tools.Binding) *tool {
-	return &tool{
-		Binding: b, comment: schema.Comment(b.Description),
-		input: compile(b.InputSchema), output: compile(b.OutputSchema),
-		optional: len(b.Check([]byte(`{}`), nil)) == 0,
-	}
 }
 
 // compile returns nil for a schema that is not there or does not compile.

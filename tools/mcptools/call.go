@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,8 +21,8 @@ type remote struct {
 	name   string
 	typed  bool // there is an output schema
 
-	// output is the compiled output schema, or nil if there is none that can
-	// be used. Most tools of most servers are never called.
+	// output is the output schema, compiled when the tool is first called; nil
+	// if there is none that can be used.
 	output func() *schema.Schema
 }
 
@@ -31,10 +32,13 @@ func newRemote(s *server, name string, output json.RawMessage) *remote {
 		if !r.typed {
 			return nil
 		}
-		compiled, err := schema.Compile(output)
+		loose := schema.Loosely(output)
+		for _, line := range loose.Dropped() {
+			s.warn("tool %q: output schema: %s; that is not checked", name, line)
+		}
+		compiled, err := loose.Schema()
 		if err != nil {
-			s.warn("results of tool %q are not checked: its output schema does not compile: %v", name, err)
-			return nil
+			s.warn("results of tool %q are not checked: output schema: %v", name, err)
 		}
 		return compiled
 	})
@@ -51,23 +55,78 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if len(args) == 0 {
 		args = json.RawMessage(`{}`)
 	}
-	raw, err := r.server.request(ctx, func(ctx context.Context) (any, error) {
-		return r.server.session.CallTool(ctx, &mcp.CallToolParams{Name: r.name, Arguments: args})
-	})
+	raw, err := r.send(ctx, args)
 	if err != nil {
-		return nil, r.failure(ctx, err)
+		return nil, err
 	}
 	return r.result(raw)
 }
 
+// send makes the call. If it did not reach the server, which has ended since it
+// was last used, that is started again, once.
+func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	var err error
+	for range 2 {
+		var c *connection
+		if c, err = r.server.live(ctx); err != nil {
+			return nil, r.unavailable(ctx, err)
+		}
+		var raw json.RawMessage
+		if raw, err = r.over(ctx, c, args); err == nil {
+			return raw, nil
+		}
+		if !isUnsent(err) || ctx.Err() != nil {
+			return nil, r.failure(ctx, c, err)
+		}
+		c.drop(err)
+	}
+	return nil, r.unavailable(ctx, err)
+}
+
+// over makes the call over one connection.
+func (r *remote) over(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
+	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
+	if r.server.o.OnProgress != nil {
+		token, forget := r.server.notices.expect(ctx, r.name)
+		defer forget()
+		params.SetProgressToken(token)
+	}
+	if r.server.o.OnLog != nil && c.modern() {
+		params.Meta[mcp.MetaKeyLogLevel] = r.server.o.LogLevel
+	}
+	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
+	var wire *jsonrpc.Error
+	if err == nil || errors.As(err, &wire) {
+		c.asks.answered()
+		r.server.health.worked()
+	}
+	return raw, err
+}
+
+// unavailable is the failure of a call that was not made.
+func (r *remote) unavailable(ctx context.Context, err error) error {
+	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: "the tool's server is not running; nothing was done"}
+	var early *waitError
+	switch {
+	case errors.As(err, &early):
+		te.Message = fmt.Sprintf("the tool's server keeps failing and is tried again in %v; nothing was done", early.left.Round(time.Second/10))
+	case ctx.Err() != nil:
+		te.Message = "the tool's server was not ready in time; nothing was done"
+	}
+	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %w", r.server.name, r.name, err))
+}
+
 // failure sorts the error of a request by what is known to have happened.
-func (r *remote) failure(ctx context.Context, err error) error {
+func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	var wire *jsonrpc.Error
 	var size *sizeError
 	var form *formError
 	var refused *refusedError
+	var web *webError
 	te := &tools.ToolError{}
 	switch {
+	case errors.As(err, &web):
+		te, err = web.toolError(), web
 	case errors.As(err, &refused):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):
@@ -80,12 +139,9 @@ func (r *remote) failure(ctx context.Context, err error) error {
 		te.Kind, te.Message = tools.KindTimeout, "no answer in time; whether it took effect is unknown"
 	case ctx.Err() != nil:
 		te.Kind, te.Message = tools.KindCancelled, "cancelled; whether it took effect is unknown"
-	case errors.Is(err, mcp.ErrConnectionClosed):
-		te.Kind, te.Message = tools.KindUnavailable, "the tool's server is not running; nothing was done"
-		err = r.server.lost()
 	case isLost(err):
 		te.Kind, te.Message = tools.KindUnknown, "the connection to the tool's server was lost; whether it took effect is unknown"
-		err = errors.Join(err, r.server.lost())
+		err = errors.Join(err, c.lost())
 	default:
 		te.Kind, te.Message = tools.KindUnknown, "the answer could not be read; whether it took effect is unknown"
 	}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	pathpkg "path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,37 +46,55 @@ type ServerConfig struct {
 	// Dir is the folder in which to run; empty is the host's own.
 	Dir string
 
+	// URL is the address of a remote server, in place of Command.
+	URL string
+
+	// Type is how a remote server is spoken to: "http" for streamable HTTP,
+	// "sse" for its predecessor. Either is tried if it is empty, and the
+	// predecessor if a server at a URL of type "http" says that it does not
+	// serve that.
+	Type string
+
+	// Headers go with every request to URL, and nowhere else. Those of the
+	// protocol itself cannot be replaced.
+	Headers map[string]string
+
 	// Timeout bounds connecting, each listing and each call. Zero leaves
 	// connecting and listing to [Options.ConnectTimeout], and calls to their
 	// contexts.
 	Timeout time.Duration
 
 	// Allow names the only tools to take, Deny those to leave out, as patterns
-	// of [path.Match]. Empty lists take all and leave out none.
+	// of [path.Match] in which * also stands for a slash. Empty lists take all
+	// and leave out none.
 	Allow, Deny []string
+
+	// AutoApprove are patterns of tools that need no approval, according to the
+	// file. It has no effect unless [Options.AllowAutoApprove] is set.
+	AutoApprove []string
 
 	// Disabled keeps the server from being started.
 	Disabled bool
-
-	// URL is the address of a remote server. Only stdio servers are supported
-	// yet: such a server is reported as failed.
-	URL string
 }
 
 // offers reports whether a tool is to be taken from the server.
 func (c *ServerConfig) offers(tool string) bool {
-	matches := func(pattern string) bool {
-		ok, err := pathpkg.Match(pattern, tool)
-		return ok || err != nil && pattern == tool
-	}
-	allowed := len(c.Allow) == 0 || slices.ContainsFunc(c.Allow, matches)
-	return allowed && !slices.ContainsFunc(c.Deny, matches)
+	return (len(c.Allow) == 0 || matchesAny(c.Allow, tool)) && !matchesAny(c.Deny, tool)
 }
 
 // ReadConfig reads a configuration file and expands its variables from the
-// host's environment. A relative "cwd" is taken from the file's folder. Errors
-// name the file; see [ParseConfig].
-func ReadConfig(path string) (*Config, error) {
+// host's environment; nil Options are all defaults. Relative "cwd" and "envFile"
+// are taken from the file's folder. Beside what [ParseConfig] knows,
+//
+//   - ${input:id} is what [Options.Input] answers, or the input's default;
+//   - ${workspaceFolder} is the file's folder, or the one above if its name
+//     starts with a dot, as .vscode does; ${workspaceFolderBasename} its name;
+//   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
+//   - "envFile" names a file of NAME=value lines that are added to "env", which
+//     takes precedence.
+//
+// Errors name the file; see [ParseConfig].
+func ReadConfig(path string, o *Options) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf(`mcp configuration: %w; write {"mcpServers": {"name": {"command": "…"}}} there`, err)
@@ -84,45 +102,58 @@ func ReadConfig(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration: %w", err)
 	}
-	c, err := ParseConfig(data, os.LookupEnv)
+	folder := filepath.Dir(path)
+	c, err := parseConfig(data, &reader{
+		lookup: os.LookupEnv,
+		input:  o.withDefaults().Input,
+		known:  wellKnown(folder),
+		folder: folder,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration %s: %w", path, err)
-	}
-	for i, s := range c.Servers {
-		if s.Dir != "" && !filepath.IsAbs(s.Dir) {
-			c.Servers[i].Dir = filepath.Join(filepath.Dir(path), s.Dir)
-		}
 	}
 	return c, nil
 }
 
-// roots are the keys under which clients keep their servers.
-var roots = []string{"mcpServers", "servers", "context_servers"}
-
 // ParseConfig reads a configuration: servers by name under "mcpServers",
-// "servers" or "context_servers", or as the whole document. Comments and
-// trailing commas are allowed. In command, args, env and cwd the references
-// ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by what lookup returns;
-// nil looks nothing up.
+// "servers", "context_servers" or "mcp", or as the whole document. Comments and
+// trailing commas are allowed. In command, args, env, cwd, url and headers the
+// references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by what lookup
+// returns; nil looks nothing up. It is asked for inputs as "input:id".
 //
 // All that is wrong is returned as one error, each line with the entry's name:
 // malformed JSON, no servers, a value of the wrong type, an entry that says
 // neither how to start a server nor where it is, or both, a variable that is
-// not set. Unknown keys are warnings. Lists of tools ("allowedTools",
-// "includeTools", "disabledTools", "excludeTools") are heeded; "autoApprove" is
-// not, since a file has no authority over what needs approval.
+// not set. Unknown keys are warnings. The package's documentation has the keys.
 func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
+	return parseConfig(data, &reader{
+		lookup: lookup,
+		input:  func(i Input) (string, bool) { return lookup("input:" + i.ID) },
+	})
+}
+
+// reader is what a configuration is read with.
+type reader struct {
+	lookup func(string) (string, bool) // the environment
+	input  func(Input) (string, bool)  // nil has no answers
+	known  map[string]string           // references that are no variables
+	folder string                      // of the file; empty if there is none
+	inputs map[string]*asked           // of the file, by id
+}
+
+func parseConfig(data []byte, r *reader) (*Config, error) {
 	document, err := parseJSON(data)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := findServers(document)
+	entries, inputs, err := findServers(document)
 	if err != nil {
 		return nil, err
 	}
+	r.inputs = inputsIn(inputs)
 	var c Config
 	var errs []error
 	seen := map[string]bool{}
@@ -132,7 +163,7 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 			continue
 		}
 		seen[e.name] = true
-		errs = append(errs, c.add(e, lookup))
+		errs = append(errs, c.add(e, r))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -171,29 +202,60 @@ func members(v hujson.Value, what string) ([]member, error) {
 	return list, nil
 }
 
-// findServers returns the entries under the one root that is there.
-func findServers(document []member) ([]member, error) {
-	found, under := document, ""
-	for _, m := range document {
-		for _, root := range roots {
-			switch {
-			case m.name != root:
-			case under != "":
-				return nil, fmt.Errorf("both %q and %q are there; keep one", under, root)
-			default:
-				v, err := hujson.Parse(m.value)
-				if err != nil {
-					return nil, err
-				}
-				if found, err = members(v, fmt.Sprintf("%q", root)); err != nil {
-					return nil, err
-				}
-				under = root
-			}
+func (m *member) members(what string) ([]member, error) {
+	v, err := hujson.Parse(m.value)
+	if err != nil {
+		return nil, err // unreachable: it is part of what has been parsed
+	}
+	return members(v, what)
+}
+
+// roots are the keys under which clients keep their servers.
+var roots = []string{"mcpServers", "servers", "context_servers"}
+
+// findServers returns the entries under the one root that is there, and the
+// inputs beside them.
+func findServers(document []member) (entries []member, inputs json.RawMessage, err error) {
+	var under *member
+	var bare []member
+	for i, m := range document {
+		switch {
+		case m.name == "inputs":
+			inputs = m.value
+		case m.name == "$schema":
+		case !slices.Contains(roots, m.name):
+			bare = append(bare, m)
+		case under != nil:
+			return nil, nil, fmt.Errorf("both %q and %q are there; keep one", under.name, m.name)
+		default:
+			under = &document[i]
 		}
 	}
-	if len(found) == 0 {
-		return nil, errors.New(`no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`)
+	entries = bare
+	if under != nil {
+		if entries, err = under.members(strconv.Quote(under.name)); err != nil {
+			return nil, nil, err
+		}
+	} else if inner := settings(bare); inner != nil {
+		return findServers(inner)
 	}
-	return found, nil
+	if len(entries) == 0 {
+		return nil, nil, errors.New(`no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`)
+	}
+	return entries, inputs, nil
+}
+
+// settings returns what stands under "mcp" in an editor's settings, where it
+// has roots of its own.
+func settings(document []member) []member {
+	for _, m := range document {
+		if m.name != "mcp" {
+			continue
+		}
+		inner, err := m.members(m.name)
+		if err == nil && slices.ContainsFunc(inner, func(m member) bool { return slices.Contains(roots, m.name) }) {
+			return inner
+		}
+	}
+	return nil
 }

@@ -68,14 +68,81 @@ func TestParseConfig(t *testing.T) {
 			`error: server "a": "[x" is no pattern of tool names: syntax error in pattern`,
 		},
 		{
-			"a remote server", `{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "x"}, "c": {"httpUrl": "y"}}`,
-			"a:  [] map[] at https://example.com/mcp\nb:  [] map[] at x\nc:  [] map[] at y",
+			"a remote server", `{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, "c": {"httpUrl": "http://y/sse"}, "d": {"transport": "streamable_http", "url": "http://z"}, "e": {"type": "streamableHttp", "url": "http://z"}, "f": {"type": "sse", "url": "http://z"}, "g": {"type": "remote", "url": "http://z"}}`,
+			"a:  [] map[] at https://example.com/mcp by http\nb:  [] map[] at http://x\nc:  [] map[] at http://y/sse by http\nd:  [] map[] at http://z by http\n" +
+				"e:  [] map[] at http://z by http\nf:  [] map[] at http://z by sse\ng:  [] map[] at http://z",
 		},
 		{
-			"unknown keys", `{"a": {"command": "a", "autoApprove": ["*"], "envFile": ".env"}}`,
-			"a: a [] map[]\n" +
-				`warning: mcp server "a": "autoApprove" is not supported and has no effect` + "\n" +
-				`warning: mcp server "a": "envFile" is not supported and has no effect`,
+			"variables in a URL and headers", `{"a": {"url": "https://${HOST:-h}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "X-N": 1}}}`,
+			"a:  [] map[] at https://h/mcp?k=s3cret with map[Authorization:Bearer s3cret X-N:1]",
+		},
+		{
+			"bad addresses", `{"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", "disabled": true}, "e": {"type": "sse"}, "f": {"url": "http://x", "httpUrl": "http://y"}, "g": {"type": "websocket", "url": "http://x"}, "h": {"type": "http", "transport": "sse", "url": "http://x"}}`,
+			`error: server "a": "url" must be an address that starts with http:// or https://` + "\n" +
+				`server "b": "url" must be an address that starts with http:// or https://` + "\n" +
+				`server "c": "url" must be an address that starts with http:// or https://` + "\n" +
+				`server "e": no "url"; give the address where it is` + "\n" +
+				`server "f": several URLs are given; keep one` + "\n" +
+				`server "g": "type" is websocket, which is not supported; use stdio, http or sse` + "\n" +
+				`server "h": "type" and "transport" differ; keep one`,
+		},
+		{
+			"bad headers", `{"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}`,
+			`error: server "a": header "X Y" has a name that no header can have` + "\n" +
+				`server "a": header "Z" has a line break or another control character in its value`,
+		},
+		{
+			"what has no effect", `{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": {"clientId": "1"}}, "b": {"command": "b", "headers": {"A": "1"}, "env": {"K": "$TOKEN"}, "tools": {"x": {"enabled": false}}}}`,
+			"a:  [-v] map[] in . at http://x with map[K:$TOKEN accept:x]\nb: b [] map[K:$TOKEN] with map[A:1]\n" +
+				`warning: mcp server "a": "oauth" is not supported and has no effect; the host gives Options.OAuth` + "\n" +
+				`warning: mcp server "a": "args" and "env" have no effect on a server at a URL` + "\n" +
+				`warning: mcp server "a": "cwd" and "envFile" have no effect on a server at a URL` + "\n" +
+				`warning: mcp server "a": header "accept" is set by the protocol and has no effect` + "\n" +
+				`warning: mcp server "a": the value of "K" starts with a dollar and is taken literally; write ${…} if a variable is meant` + "\n" +
+				`warning: mcp server "b": "tools" is not supported and has no effect` + "\n" +
+				`warning: mcp server "b": "headers" have no effect on a server that is started` + "\n" +
+				`warning: mcp server "b": the value of "K" starts with a dollar and is taken literally; write ${…} if a variable is meant`,
+		},
+		{
+			"Zed's nested form", `{"context_servers": {"a": {"source": "custom", "enabled": true, "command": {"path": "a", "args": ["-v"], "env": {"K": "${TOKEN}"}}, "settings": {}}}}`,
+			"a: a [-v] map[K:s3cret]\n" + `warning: mcp server "a": "settings" is not supported and has no effect`,
+		},
+		{
+			"an editor's settings", `{"editor.fontSize": 12, "mcp": {"inputs": [{"id": "k", "default": "x"}], "servers": {"a": {"command": "a", "args": ["${input:k}"]}}}}`,
+			"a: a [x] map[]",
+		},
+		{
+			"a server called mcp", `{"$schema": "x", "mcp": {"command": "a"}}`,
+			"mcp: a [] map[]",
+		},
+		{
+			"enabled", `{"a": {"command": "a", "enabled": false}, "b": {"command": "b", "enabled": true, "disabled": false}, "c": {"command": "c", "enabled": null}}`,
+			"a: a [] map[] disabled\nb: b [] map[]\nc: c [] map[]",
+		},
+		{
+			"enabled and disabled", `{"a": {"command": "a", "enabled": true, "disabled": true}}`,
+			`error: server "a": "disabled" and "enabled" contradict each other; keep one`,
+		},
+		{
+			"approvals", `{"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, "c": {"command": "c", "trust": false, "autoApprove": []}}`,
+			"a: a [] map[] approves [x y*]\nb: b [] map[] approves [*]\nc: c [] map[]",
+		},
+		{
+			"every name for lists of tools", `{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ["4"], "enabled_tools": ["5"], "availableTools": ["6"], "available_tools": ["7"], "disabled_tools": ["8"], "exclude_tools": ["9"], "excludedTools": ["10"], "excluded_tools": ["11"]}}`,
+			"a: a [] map[] [1 2 3 4 5 6 7] but [8 9 10 11]",
+		},
+		{
+			"envFile without a folder", `{"a": {"command": "a", "envFile": ".env"}}`,
+			`error: server "a": "envFile" needs a folder to start from; use ReadConfig`,
+		},
+		{
+			"an editor's variables", `{"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}`,
+			`error: server "a": ${command:pick} is known to an editor only; write its value, or a variable` + "\n" +
+				`server "a": ${config:python.path} is known to an editor only; write its value, or a variable`,
+		},
+		{
+			"unknown keys", `{"a": {"command": "a", "watch": ["*"], "name": "A"}}`,
+			"a: a [] map[]\n" + `warning: mcp server "a": "watch" is not supported and has no effect`,
 		},
 
 		{"empty", ``, `error: malformed JSON: line 1, column 1: parsing value: unexpected EOF`},
@@ -91,19 +158,24 @@ func TestParseConfig(t *testing.T) {
 		{"the same name twice", `{"a": {"command": "a"}, "a": {"command": "b"}}`, `error: server "a" is there twice; rename or remove one`},
 		{"entry of the wrong type", `{"a": "npx"}`, `error: server "a": must be an object with a "command", not string`},
 		{
-			"values of the wrong type", `{"a": {"command": ["npx"]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": {"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": [["x"]]}}`,
+			"values of the wrong type", `{"a": {"command": ["npx"]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": {"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": [["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}`,
 			`error: server "a": "command" must be a string, not array` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
 				`server "d": "disabled" must be true or false, not string` + "\n" +
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
-				`server "f": ["x"] where text is expected`,
+				`server "f": "args" has array where text is expected` + "\n" +
+				`server "g": "command" must be a string, not number` + "\n" +
+				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
+				`server "g": "tools" must be an array of strings, not number` + "\n" +
+				`server "g": "headers" has object where text is expected` + "\n" +
+				`server "g": "env" has array where text is expected`,
 		},
 		{
 			"contradictions", `{"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": "sse", "command": "d"}, "e": {"command": "e", "timeout": -1}}`,
 			`error: server "a": both "command" and a URL are given; keep one` + "\n" +
 				`server "b": "type" is stdio, but a URL is given; give a "command" instead` + "\n" +
-				`server "c": no "command"; give the program that starts it` + "\n" +
+				`server "c": no "command"; give the program that starts it, or the "url" where it is` + "\n" +
 				`server "d": "type" is sse, but a "command" is given; remove the type, or make it stdio` + "\n" +
 				`server "e": "timeout" is negative; give seconds`,
 		},
@@ -111,7 +183,7 @@ func TestParseConfig(t *testing.T) {
 			"missing variables, all of them", `{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
-				`server "b": ${input:key} asks somebody at an editor; use a variable: ${key}`,
+				`server "b": ${input:key} has no answer; answer it with Options.Input, or use a variable: ${key}`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,6 +209,9 @@ func summary(c *Config, err error) string {
 			{s.Disabled, " disabled"},
 			{len(s.Allow)+len(s.Deny) > 0, fmt.Sprintf(" %v but %v", s.Allow, s.Deny)},
 			{s.URL != "", " at " + s.URL},
+			{s.Type != "", " by " + s.Type},
+			{len(s.Headers) > 0, fmt.Sprintf(" with %v", s.Headers)},
+			{len(s.AutoApprove) > 0, fmt.Sprintf(" approves %v", s.AutoApprove)},
 		} {
 			if part.there {
 				line += part.text
@@ -155,19 +230,110 @@ func TestReadConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
 
-	_, err := ReadConfig(path)
+	_, err := ReadConfig(path, nil)
 	equal(t, "missing file", fmt.Sprint(err), `mcp configuration: open `+path+`: no such file or directory; write {"mcpServers": {"name": {"command": "…"}}} there`)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error("a missing file is not os.ErrNotExist")
 	}
 
 	write(t, path, `{"mcpServers":`)
-	_, err = ReadConfig(path)
+	_, err = ReadConfig(path, nil)
 	equal(t, "malformed file", fmt.Sprint(err), `mcp configuration `+path+`: malformed JSON: line 1, column 15: parsing value: unexpected EOF`)
 
 	write(t, path, `{"mcpServers": {"a": {"command": "a", "cwd": "sub"}}}`)
-	c, err := ReadConfig(path)
+	c, err := ReadConfig(path, nil)
 	equal(t, "relative cwd", summary(c, err), "a: a [] map[] in "+filepath.Join(dir, "sub"))
+}
+
+func TestReadConfigKnowsItsFolder(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	folder := filepath.Join(project, ".vscode")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "mcp.json")
+	write(t, path, `{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}${/}src", "${workspaceFolderBasename}"], "cwd": "${workspaceFolder}"}}}`)
+	c, err := ReadConfig(path, nil)
+	equal(t, "folder", summary(c, err), fmt.Sprintf("a: a [%s %s] map[] in %s", filepath.Join(project, "src"), filepath.Base(project), project))
+
+	write(t, filepath.Join(folder, "one.env"), "A=file\nB='$file'\n")
+	write(t, path, `{"servers": {"a": {"command": "a", "envFile": "one.env", "env": {"A": "entry"}}, "b": {"command": "b", "envFile": "${workspaceFolder}/.vscode/one.env", "env": {"A": null}}, "c": {"command": "c", "disabled": true, "envFile": "none"}}}`)
+	c, err = ReadConfig(path, nil)
+	equal(t, "envFile", summary(c, err), "a: a [] map[A:entry B:$file]\nb: b [] map[B:$file]\nc: c [] map[] disabled")
+
+	write(t, filepath.Join(folder, "bad.env"), "A=1\n\nsecret stuff\n")
+	write(t, path, `{"servers": {"a": {"command": "a", "envFile": "none.env"}, "b": {"command": "b", "envFile": "bad.env"}, "c": {"command": "c", "envFile": "."}}}`)
+	_, err = ReadConfig(path, nil)
+	equal(t, "errors", fmt.Sprint(err), "mcp configuration "+path+`: server "a": "envFile": open `+folder+"/none.env: no such file or directory\n"+
+		`server "b": "envFile": `+folder+"/bad.env: line 3 is not NAME=value\n"+
+		`server "c": "envFile": `+folder+" is not a file")
+}
+
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	write(t, path, `{
+		"inputs": [
+			{"id": "key", "type": "promptString", "description": "The key", "password": true},
+			{"id": "region", "type": "pickString", "options": ["eu", {"label": "America", "value": "us"}], "default": "eu"},
+			{"id": "none", "description": "Nobody knows"}, 7, {"id": ""},
+		],
+		"servers": {
+			"a": {"command": "a", "args": ["${input:key}", "${input:region}"]},
+			"b": {"url": "https://x", "headers": {"Authorization": "Bearer ${input:key}"}},
+		},
+	}`)
+	var inputs []string
+	o := &Options{Input: func(i Input) (string, bool) {
+		inputs = append(inputs, fmt.Sprintf("%+v", i))
+		return "s3cret", i.Password
+	}}
+	c, err := ReadConfig(path, o)
+	equal(t, "answered", summary(c, err), "a: a [s3cret eu] map[]\nb:  [] map[] at https://x with map[Authorization:Bearer s3cret]")
+	equalLines(t, "asked once", inputs,
+		"{ID:key Description:The key Default: Options:[] Password:true}",
+		"{ID:region Description: Default:eu Options:[eu us] Password:false}")
+
+	write(t, path, `{"inputs": [{"id": "none", "description": "Nobody knows"}], "servers": {"a": {"command": "a", "args": ["${input:none}", "${input:other}"]}, "b": {"command": "b", "disabled": true, "args": ["${input:none}"]}}}`)
+	_, err = ReadConfig(path, nil)
+	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+`: server "a": ${input:none} (Nobody knows) has no answer; answer it with Options.Input, or use a variable: ${none}`+"\n"+
+		`server "a": ${input:other} has no answer; answer it with Options.Input, or use a variable: ${other}`)
+}
+
+func TestAutoApproved(t *testing.T) {
+	t.Parallel()
+	c := &Config{Servers: []ServerConfig{{Name: "a", AutoApprove: []string{"read_*"}}, {Name: "b", AutoApprove: []string{"*"}}, {Name: "c"}}}
+	for _, allow := range []bool{false, true} {
+		o := Options{AllowAutoApprove: allow}
+		s := &Servers{}
+		for _, config := range c.Servers {
+			s.servers = append(s.servers, &server{name: config.Name, config: config, o: &o})
+		}
+		var approved []string
+		for _, call := range [][2]string{{"a", "read_file"}, {"a", "write_file"}, {"b", "odd/name"}, {"c", "x"}, {"d", "x"}} {
+			if s.AutoApproved(call[0], call[1]) {
+				approved = append(approved, call[0]+"."+call[1])
+			}
+		}
+		if !allow {
+			equalLines(t, "by default", approved)
+			equal(t, "warnings", fmt.Sprint(len(unheeded(c, &o))), "2")
+			continue
+		}
+		equalLines(t, "allowed", approved, "a.read_file", "b.odd/name")
+		equalLines(t, "warnings", unheeded(c, &o))
+	}
+}
+
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	c := ServerConfig{Allow: []string{"*"}, Deny: []string{"admin/*", "[x"}}
+	for tool, want := range map[string]bool{"read": true, "odd/name": true, "admin/drop": false, "[x": false} {
+		if c.offers(tool) != want {
+			t.Errorf("%s: %v", tool, !want)
+		}
+	}
 }
 
 func write(t *testing.T, path, text string) {
@@ -179,7 +345,8 @@ func write(t *testing.T, path, text string) {
 
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte(`{"mcpServers": {"git": {"command": "${HOME}/git-mcp", "args": ["-v", 1], "env": {"A": null}}}}`))
-	f.Add([]byte(`{"servers": {"a": {"url": "u"},},} // done`))
+	f.Add([]byte(`{"servers": {"a": {"url": "http://u", "headers": {"A": 1}},},} // done`))
+	f.Add([]byte(`{"mcp": {"inputs": [{"id": "x", "options": [{"value": 1}]}], "servers": {"a": {"command": {"path": "a", "args": [1]}, "tools": ["*"], "trust": true}}}}`))
 	f.Add([]byte("\ufeff{\"a\": {\"command\": \"${A:-${B}}\", \"timeout\": 1e400}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
@@ -199,6 +366,9 @@ func FuzzParseConfig(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range c.Servers {
+			if err := s.check(&entry{url: s.URL}); err != nil {
+				t.Fatal(err)
+			}
 			if (s.Command == "") == (s.URL == "") && !s.Disabled && !bytes.Contains(data, []byte("${")) {
 				t.Fatalf("server %+v says not how to be reached", s)
 			}

@@ -2,30 +2,50 @@ package mcptools
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
 
 var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
 
-// expander replaces ${VAR}, ${env:VAR} and ${VAR:-default} in one entry, and
-// gathers what is wrong with them.
+// expander replaces the references in one entry, and gathers what is wrong with
+// them.
 type expander struct {
-	lookup func(string) (string, bool)
+	*reader
+	silent bool // everything is empty
 	errs   []error
 }
 
 func (x *expander) expand(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		value, err := x.value(ref[len("${") : len(ref)-len("}")])
-		if err != nil {
+		if err != nil && !x.silent {
 			x.errs = append(x.errs, err)
 		}
 		return value
 	})
 }
 
+// all expands the values of a map; null is left out.
+func (x *expander) all(values map[string]*scalar) map[string]string {
+	expanded := map[string]string{}
+	for name, value := range values {
+		if value != nil {
+			expanded[name] = x.expand(string(*value))
+		}
+	}
+	return expanded
+}
+
 func (x *expander) value(ref string) (string, error) {
+	if id, ok := strings.CutPrefix(ref, "input:"); ok {
+		return x.answer(id)
+	}
+	if value, ok := x.known[ref]; ok {
+		return value, nil
+	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
 	value, ok := x.lookup(name)
 	switch {
@@ -33,10 +53,45 @@ func (x *expander) value(ref string) (string, error) {
 		return fallback, nil
 	case ok:
 		return value, nil
-	case strings.HasPrefix(ref, "input:"):
-		return "", fmt.Errorf("${%s} asks somebody at an editor; use a variable: ${%s}",
-			ref, strings.TrimPrefix(ref, "input:"))
+	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
+		return "", fmt.Errorf("${%s} is known to an editor only; write its value, or a variable", ref)
 	default:
 		return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 	}
+}
+
+// envFile returns the variables of a file; an empty map for no file.
+func (x *expander) envFile(name string) map[string]string {
+	path := x.path(name)
+	switch {
+	case path == "", x.silent:
+		return map[string]string{}
+	case x.folder == "":
+		x.errs = append(x.errs, fmt.Errorf(`"envFile" needs a folder to start from; use ReadConfig`))
+		return map[string]string{}
+	}
+	vars, err := readEnvFile(path)
+	if err != nil {
+		x.errs = append(x.errs, fmt.Errorf(`"envFile": %w`, err))
+		return map[string]string{}
+	}
+	return vars
+}
+
+// wellKnown returns what editors know beside the environment.
+func wellKnown(folder string) map[string]string {
+	known := map[string]string{"/": string(filepath.Separator), "pathSeparator": string(filepath.Separator)}
+	if home, err := os.UserHomeDir(); err == nil {
+		known["userHome"] = home
+	}
+	if dir, err := os.Getwd(); err == nil {
+		known["cwd"] = dir
+	}
+	if dir, err := filepath.Abs(folder); err == nil {
+		if strings.HasPrefix(filepath.Base(dir), ".") {
+			dir = filepath.Dir(dir)
+		}
+		known["workspaceFolder"], known["workspaceFolderBasename"] = dir, filepath.Base(dir)
+	}
+	return known
 }

@@ -111,9 +111,13 @@ type formError struct{ err error }
 
 func (e *formError) Error() string { return fmt.Sprintf("the answer cannot be read: %v", e.err) }
 
-// sizeError says that an answer was larger than allowed.
+// sizeError says that an answer was larger than allowed. Its size is zero if
+// nobody waited for its end.
 type sizeError struct{ size, limit int }
 
 func (e *sizeError) Error() string {
+	if e.size == 0 {
+		return fmt.Sprintf("the answer has more than %d bytes, which is the most that is accepted", e.limit)
+	}
 	return fmt.Sprintf("the answer has %d bytes; at most %d are accepted", e.size, e.limit)
 }

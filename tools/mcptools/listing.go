@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -52,80 +53,100 @@ func (t *listedTool) description() string {
 type toolPage struct {
 	Tools      []json.RawMessage `json:"tools"`
 	NextCursor string            `json:"nextCursor"`
+	size       int
 }
 
-// list returns the server's tools, or none and a reason in its status.
+// list returns the server's tools, or none and a reason in its status. A server
+// that ends meanwhile is started once more.
 func (s *server) list(ctx context.Context) []*tools.Tool {
-	if s.session == nil {
-		return nil
-	}
-	select {
-	case <-s.watched:
-		return nil // its status says why
-	default:
-	}
-	s.mu.Lock()
-	s.warnings = nil
-	s.mu.Unlock()
-	listed, err := s.readPages(ctx)
-	if err != nil {
-		err = s.listingFailed(ctx, err)
+	l := &listing{}
+	for range 2 {
+		c, err := s.live(ctx)
+		if err != nil {
+			break // its status says why
+		}
+		l, err = c.list(ctx)
+		s.listed(ctx, c, l, err)
+		if !isLost(err) || ctx.Err() != nil {
+			break
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tools, s.listErr = len(listed), err
-	return listed
+	s.tools = len(l.tools)
+	return l.tools
 }
 
-// listingFailed words the failure of a listing; nil if that is the caller's,
-// who gave up.
-func (s *server) listingFailed(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case isLost(err):
-		return s.lost()
+// listed notes how a listing went; not if the caller gave up.
+func (s *server) listed(ctx context.Context, c *connection, l *listing, err error) {
+	if ctx.Err() != nil {
+		return
 	}
-	err = fmt.Errorf("mcp server %q: listing tools: %w%s", s.name, err, s.evidence())
+	s.mu.Lock()
+	c.listErr = err
+	s.mu.Unlock()
+	if err == nil {
+		s.keep(l.pins)
+		return
+	}
+	s.health.noted(err)
 	s.o.Logger.ErrorContext(ctx, "mcp server failed", "server", s.name, "error", err)
-	return err
 }
 
-// readPages reads one page after the other. A server decides how many there
-// are, so everything about them is bounded.
-func (s *server) readPages(ctx context.Context) ([]*tools.Tool, error) {
+// list reads one page after the other. A server decides how many there are, so
+// everything about them is bounded. On error the listing is empty.
+func (c *connection) list(ctx context.Context) (*listing, error) {
+	s := c.server
 	bounded, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
-	l := listing{server: s, names: map[string]bool{}}
-	cursors := map[string]bool{}
-	cursor := ""
-	for n := 1; ; n++ {
-		page, err := s.readPage(bounded, cursor)
-		switch {
-		case err != nil && bounded.Err() != nil && ctx.Err() == nil:
-			return nil, fmt.Errorf("not done within %v; raise the timeout: %w", s.timeout(), err)
-		case err != nil:
-			return nil, err
+	l := s.newListing()
+	for !l.done {
+		page, err := c.readPage(bounded, l.cursor)
+		if err == nil {
+			l.add(page)
+			continue
 		}
-		full := l.add(page.Tools)
-		cursor = page.NextCursor
 		switch {
-		case full, cursor == "":
-			return l.tools, nil
-		case cursors[cursor]:
-			s.warn("page %d of its tools leads back to an earlier one; the listing ends there", n)
-			return l.tools, nil
-		case n == s.o.MaxPages:
-			s.warn("it has more than %d pages of tools; the rest is left out", n)
-			return l.tools, nil
+		case isLost(err):
+			c.drop(err)
+			err = errors.Join(err, c.lost())
+		case bounded.Err() != nil && ctx.Err() == nil:
+			err = fmt.Errorf("mcp server %q: listing tools: not done within %v; raise the timeout: %w%s", s.name, s.timeout(), err, c.evidence())
+		default:
+			err = fmt.Errorf("mcp server %q: listing tools: %w%s", s.name, err, c.evidence())
 		}
-		cursors[cursor] = true
+		return &listing{}, err
+	}
+	return l, nil
+}
+
+// newListing begins a listing, and with it the warnings anew.
+func (s *server) newListing() *listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warnings = nil
+	return &listing{server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{}, pins: map[string]string{}}
+}
+
+// keep keeps the fingerprints of a listing.
+func (s *server) keep(pins map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pins = pins
+	if s.first == nil {
+		s.first = map[string]string{}
+	}
+	for name, pin := range pins {
+		if _, seen := s.first[name]; !seen {
+			s.first[name] = pin
+		}
 	}
 }
 
-func (s *server) readPage(ctx context.Context, cursor string) (*toolPage, error) {
-	raw, err := s.request(ctx, func(ctx context.Context) (any, error) {
-		return s.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+// readPage reads the page at a cursor.
+func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, error) {
+	raw, err := c.request(ctx, func(ctx context.Context) (any, error) {
+		return c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 	})
 	var wire *jsonrpc.Error
 	switch {
@@ -134,30 +155,55 @@ func (s *server) readPage(ctx context.Context, cursor string) (*toolPage, error)
 	case err != nil:
 		return nil, err
 	}
-	var page toolPage
+	page := toolPage{size: len(raw)}
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, fmt.Errorf("malformed answer: %w", err)
 	}
 	return &page, nil
 }
 
-// listing gathers the tools of one server.
+// listing gathers the tools of one server, page by page.
 type listing struct {
 	server *server
 	tools  []*tools.Tool
 	names  map[string]bool
+	pins   map[string]string
+	first  map[string]string // fingerprints of the first listing; nil in that
+
+	pages   int
+	size    int
+	cursor  string // of the next page
+	cursors map[string]bool
+	done    bool
 }
 
-// add takes in one page and reports whether no more tools are taken.
-func (l *listing) add(page []json.RawMessage) (full bool) {
-	for _, raw := range page {
-		if len(l.tools) == l.server.o.MaxTools {
-			l.server.warn("it has more than %d tools; the rest is left out", len(l.tools))
-			return true
+// add takes in one page, and ends the listing if no other is to be read.
+func (l *listing) add(page *toolPage) {
+	s := l.server
+	for _, raw := range page.Tools {
+		if len(l.tools) == s.o.MaxTools {
+			s.warn("it has more than %d tools; the rest is left out", len(l.tools))
+			l.done = true
+			return
 		}
 		l.addTool(raw)
 	}
-	return false
+	l.pages++
+	l.size += page.size
+	l.cursor = page.NextCursor
+	l.done = true
+	switch {
+	case l.cursor == "":
+	case l.cursors[l.cursor]:
+		s.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
+	case l.pages == s.o.MaxPages:
+		s.warn("it has more than %d pages of tools; the rest is left out", l.pages)
+	case l.size >= s.o.MaxListing:
+		s.warn("its tools take more than %d bytes; the rest is left out", s.o.MaxListing)
+	default:
+		l.cursors[l.cursor] = true
+		l.done = false
+	}
 }
 
 func (l *listing) addTool(raw json.RawMessage) {
@@ -173,7 +219,27 @@ func (l *listing) addTool(raw json.RawMessage) {
 		l.server.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:
 		l.names[t.Name] = true
-		l.tools = append(l.tools, l.server.bind(&t))
+		if l.approved(&t) {
+			l.trim(&t)
+			l.tools = append(l.tools, l.server.bind(&t))
+		}
+	}
+}
+
+// trim cuts what is too large to be kept.
+func (l *listing) trim(t *listedTool) {
+	s := l.server
+	if text := t.description(); len(text) > s.o.MaxDescription {
+		t.Description = cutText(text, s.o.MaxDescription)
+		s.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
+	}
+	if size := len(t.InputSchema); size > s.o.MaxSchema {
+		t.InputSchema = nil
+		s.warn("the input schema of tool %q has %d bytes, and is dropped: its arguments are not checked", t.Name, size)
+	}
+	if size := len(t.OutputSchema); size > s.o.MaxSchema {
+		t.OutputSchema = nil
+		s.warn("the output schema of tool %q has %d bytes, and is dropped: its results are taken as if it had none", t.Name, size)
 	}
 }
 

@@ -2,8 +2,13 @@ package mcptools
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
+	"net/http"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Options says how servers are run. The zero value of every field is its
@@ -32,9 +37,42 @@ type Options struct {
 	// A file cannot say so; only the host can.
 	Trust []string
 
-	// MaxMessage is the largest message, in bytes, that is read from a server's
-	// stdout. A larger answer fails its call and is not kept in memory. Zero is
-	// 64 MiB.
+	// HTTPClient carries the requests to remote servers: its Transport, which
+	// decides about proxies and certificates, and its Jar. Its Timeout is not
+	// heeded, since a stream may live long, nor its CheckRedirect: redirects are
+	// followed within a server's origin only. Nil is [http.DefaultTransport].
+	HTTPClient *http.Client
+
+	// HeaderFunc returns headers for one request to a remote server, beside
+	// those of its entry, and in place of those of the same name. It is called
+	// for each request, with the values of the context of the call that makes
+	// it, so that the identity of whoever asks reaches the server; and with
+	// those of the context of [Open] for what belongs to no call: the handshake
+	// and the stream of what the server has to say. An error fails the call,
+	// before anything is sent. Headers of the protocol cannot be replaced. It is
+	// called concurrently.
+	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
+
+	// OAuth authorizes the requests to remote servers, by the server's name:
+	// the SDK's [auth.AuthorizationCodeHandler], or one of its package extauth.
+	// Its tokens take precedence over an Authorization header. Authorizing is
+	// part of connecting, and so within ConnectTimeout.
+	OAuth map[string]auth.OAuthHandler
+
+	// Input answers what a configuration asks for with ${input:id}, such as a
+	// password. It is called once for each input that is used. If it has no
+	// answer, the input's default holds; without one that is an error. Nil has
+	// no answers.
+	Input func(Input) (value string, ok bool)
+
+	// AllowAutoApprove heeds what the configuration says need not be approved:
+	// "autoApprove", "alwaysAllow" and "trust". Then [Servers.AutoApproved]
+	// reports it. The default is that a file is no authority, since whoever may
+	// write it could approve anything.
+	AllowAutoApprove bool
+
+	// MaxMessage is the largest message, in bytes, that is read from a server.
+	// A larger answer fails its call and is not kept in memory. Zero is 64 MiB.
 	MaxMessage int
 
 	// MaxResult is the largest result of one call, in bytes of JSON. Zero is
@@ -47,6 +85,61 @@ type Options struct {
 	// MaxPages is how many pages of tools are read from one server. Zero is
 	// 1,000.
 	MaxPages int
+
+	// Lazy starts no server before its tools are first listed, by
+	// [Servers.Tools], which then takes as long as Open would have, and fails
+	// for no server. By default Open starts them.
+	Lazy bool
+
+	// OnToolsChanged is called when a server says that its tools have changed,
+	// at most twice a second for each. A Set stays as it is; a new one has the
+	// tools as they are now.
+	OnToolsChanged func(server string)
+
+	// OnProgress is called with what servers say of calls that they are working
+	// on; ctx is the call's. Nil asks them for none. This and the other On
+	// functions that return nothing are called for one server one at a time, in
+	// order, and possibly after the call has ended; a server that says more
+	// than they take in is heard in part, with a warning.
+	OnProgress func(ctx context.Context, p Progress)
+
+	// OnLog is called with the logs of servers, from LogLevel on, which is
+	// "info" if empty. Nil asks them for none.
+	OnLog    func(l Log)
+	LogLevel string
+
+	// OnElicit is called with what a server asks the user during a call: to
+	// fill in a form, or to visit an address (see Mode of the parameters). Nil
+	// offers servers no such thing, and those that ask get an error. A server
+	// gets at most 20 answers until it answers a call. In protocol versions
+	// before 2026-07-28 the context is not the call's. It is called
+	// concurrently.
+	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
+
+	// OnSample is called with what a server asks the host's model; else it is
+	// as OnElicit.
+	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) //nolint:staticcheck // servers of before 2026-07-28 have nothing else
+
+	// MaxListing is the size, in bytes of JSON, from which on no more pages of
+	// tools are read from one server. Zero is 64 MiB.
+	MaxListing int
+
+	// MaxDescription is how much of a tool's description is kept, in bytes. It
+	// is cut at a sentence, with a warning. Zero is 64 KiB.
+	MaxDescription int
+
+	// MaxSchema is the largest schema of a tool, in bytes. The tool of a larger
+	// one goes without, with a warning. Zero is 256 KiB.
+	MaxSchema int
+
+	// Pins are the tools that the host has approved, as [Servers.Pins] gave
+	// them. A tool of a server named there that differs from its pin, or has
+	// none, is a warning; for other servers, one that differs from when it was
+	// first listed.
+	Pins Pins
+
+	// RefuseChanged leaves out the tools that would be such a warning.
+	RefuseChanged bool
 
 	// Logger is told of servers that connect and fail, and of warnings. Nil
 	// logs nothing. What a failed server wrote to stderr is logged; arguments,
@@ -65,6 +158,10 @@ func (o *Options) withDefaults() Options {
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)
 	d.MaxTools = cmp.Or(d.MaxTools, 10_000)
 	d.MaxPages = cmp.Or(d.MaxPages, 1_000)
+	d.LogLevel = cmp.Or(d.LogLevel, "info")
+	d.MaxListing = cmp.Or(d.MaxListing, 64<<20)
+	d.MaxDescription = cmp.Or(d.MaxDescription, 64<<10)
+	d.MaxSchema = cmp.Or(d.MaxSchema, 256<<10)
 	d.Logger = cmp.Or(d.Logger, slog.New(slog.DiscardHandler))
 	return d
 }

@@ -84,17 +84,31 @@ func TestLongErrorsAreCut(t *testing.T) {
 	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxMessage/2)+"…")
 }
 
-func TestUnusableOutputSchema(t *testing.T) {
+func TestInvalidOutputSchema(t *testing.T) {
 	t.Parallel()
-	s := serve(t, script{
-		"tools/list": result(`{"tools":[{"name":"t","outputSchema":{"type":"object","properties":7}}]}`),
-		"tools/call": result(`{"structuredContent":{"any":"thing"}}`),
-	}, nil)
-	tool := list(t, s)["t"]
-	equal(t, "declared", string(tool.OutputSchema), `{"type":"object","properties":7}`)
-	equal(t, "result", call(t.Context(), tool, `{}`), `{"any":"thing"}`)
-	if w := s.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], `mcp server "s": results of tool "t" are not checked: its output schema does not compile: `) {
-		t.Errorf("warnings: %q", w)
+	for _, c := range []struct{ schema, result, want, warning string }{
+		{
+			`{"type":"object","properties":7,"required":["any"]}`, `{"any":"thing"}`, `{"any":"thing"}`,
+			`mcp server "s": tool "t": output schema: properties must be an object of schemas, not 7; that is not checked`,
+		},
+		{
+			`{"type":"object","properties":{"n":{"type":"int"},"s":{"type":"string"}}}`, `{"n":1,"s":2}`,
+			mismatch + `s must be a string, not 2 {"n":1,"s":2}`,
+			`mcp server "s": tool "t": output schema: properties.n.type must be one or several of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+		},
+		{
+			strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `{"any":"thing"}`, `{"any":"thing"}`,
+			`mcp server "s": results of tool "t" are not checked: output schema: schema: is nested deeper than 200`,
+		},
+	} {
+		s := serve(t, script{
+			"tools/list": result(`{"tools":[{"name":"t","outputSchema":` + c.schema + `}]}`),
+			"tools/call": result(`{"structuredContent":` + c.result + `}`),
+		}, nil)
+		tool := list(t, s)["t"]
+		equal(t, "declared", string(tool.OutputSchema), c.schema)
+		equal(t, "result", call(t.Context(), tool, `{}`), c.want)
+		equalLines(t, "warnings", s.Warnings(), c.warning)
 	}
 }
 
@@ -140,7 +154,7 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	s.servers[0].config.Timeout = 20 * time.Millisecond
 	equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
 	s.servers[0].config.Timeout = 0
-	equal(t, "replies still awaited", fmt.Sprint(len(s.servers[0].link.raw.waiting)), "0")
+	equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
 
 	time.AfterFunc(20*time.Millisecond, func() { s.Close() })
 	equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")

@@ -72,12 +72,18 @@ func (s script) run(r io.Reader, w io.Writer) {
 // under the name "s".
 func serve(t testing.TB, s script, o *Options) *Servers {
 	t.Helper()
+	return servePipe(t, o, s.whole().run)
+}
+
+// servePipe is serve for a server that is any function over its stdin and stdout.
+func servePipe(t testing.TB, o *Options, run func(io.Reader, io.Writer)) *Servers {
+	t.Helper()
 	ours, theirs := net.Pipe()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer theirs.Close()
-		s.whole().run(theirs, theirs)
+		run(theirs, theirs)
 	}()
 	servers, err := Connect(t.Context(), map[string]mcp.Transport{"s": &mcp.IOTransport{Reader: ours, Writer: ours}}, o)
 	if err != nil {
@@ -88,6 +94,49 @@ func serve(t testing.TB, s script, o *Options) *Servers {
 		<-done
 	})
 	return servers
+}
+
+// message is one line of what a client says.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// talker is a server that is handed calls of tools and what is no request, and
+// says what it likes, in JSON-RPC or not. All else it does as a plain one.
+type talker func(m message, say func(line string))
+
+func (f talker) run(r io.Reader, w io.Writer) {
+	plain := script{}.whole()
+	lines := bufio.NewReader(r)
+	say := func(line string) { _, _ = io.WriteString(w, line+"\n") }
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(line, &m) != nil {
+			continue
+		}
+		answer := plain[m.Method]
+		switch {
+		case m.ID == nil || m.Method == "" || m.Method == "tools/call":
+			f(m, say)
+		case answer != nil:
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + answer(m.Params) + `}`)
+		default:
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"Method not found"}}`)
+		}
+	}
+}
+
+// text is the answer to a call.
+func (m message) text(text string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, m.ID, text)
 }
 
 // list returns the tools by name.
@@ -102,6 +151,27 @@ func list(t *testing.T, s *Servers) map[string]*tools.Tool {
 		named[tool.Name] = tool
 	}
 	return named
+}
+
+// brief words the status of each server, for comparison.
+func brief(s *Servers) string {
+	var lines []string
+	for _, status := range s.Status() {
+		line := fmt.Sprintf("%s %s %s, %d tools, %d restarts", status.Name, status.State, status.ProtocolVersion, status.Tools, status.Restarts)
+		if status.Err != nil {
+			line += ": " + status.Err.Error()
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// current is the connection of the first server.
+func current(s *Servers) *connection {
+	srv := s.servers[0]
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	return srv.attempt.connection()
 }
 
 // call calls a tool and words what comes back, for comparison.
@@ -167,6 +237,30 @@ var processes = map[string]func(){
 		serveStdio(script{"tools/call": func(json.RawMessage) string {
 			fmt.Println("calling")
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
+		}})
+	},
+	"answers": func() {
+		serveStdio(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)})
+	},
+	"slow": func() {
+		serveStdio(script{"initialize": func(json.RawMessage) string {
+			time.Sleep(200 * time.Millisecond)
+			return `"result":` + hello
+		}})
+	},
+	"dies-listing": func() {
+		serveStdio(script{"tools/list": func(json.RawMessage) string {
+			os.Exit(4)
+			return ""
+		}})
+	},
+	"dies-once-listing": func() {
+		serveStdio(script{"tools/list": func(json.RawMessage) string {
+			if f, err := os.OpenFile(os.Getenv("FLAG"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				_ = f.Close()
+				os.Exit(4)
+			}
+			return `"result":{"tools":[{"name":"t"}]}`
 		}})
 	},
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },

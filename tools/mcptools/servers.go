@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
@@ -29,11 +30,26 @@ type Status struct {
 	// Name is the server's name in the configuration.
 	Name string
 
-	// Err says why the server cannot be used, and what to do; nil if it can.
-	Err error
+	// State is what the server is doing, and Since the time it began to.
+	State State
+	Since time.Time
 
-	// ProtocolVersion is what was negotiated, such as "2025-11-25"; empty
-	// unless the server connected.
+	// Err says why the server cannot be used, and what to do; nil if it can. A
+	// failed server is tried again when it is next used, though not before
+	// Retry.
+	Err   error
+	Retry time.Time
+
+	// Restarts counts how often the server was lost and connected again.
+	Restarts int
+
+	// LastErr is the last failure, also of a server that has recovered, and
+	// LastErrAt its time.
+	LastErr   error
+	LastErrAt time.Time
+
+	// ProtocolVersion is what was last negotiated, such as "2025-11-25"; empty
+	// until the server has connected.
 	ProtocolVersion string
 
 	// Tools is the number of tools in the last listing.
@@ -49,13 +65,19 @@ type Status struct {
 
 // Open starts the servers of a configuration file, in parallel, and returns
 // when each has connected or failed. The file is described at [ParseConfig].
+// With [Options.Lazy] it starts nothing yet.
+//
+// A server that ends later, or whose session is lost, is started or connected to
+// again when one of its tools is next called, or the tools are next listed. The
+// tools stay the same. One that keeps failing is tried ever less often, up to
+// once a minute.
 //
 // The failure of one server is no error: its tools are missing, and
 // [Servers.Status] says why. An error means that the file is missing, malformed
 // or names no servers, that every server failed, or that ctx ended; then
 // nothing is left running. ctx bounds connecting only.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
-	c, err := ReadConfig(path)
+	c, err := ReadConfig(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +94,10 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
-			s.servers = append(s.servers, &server{name: config.Name, config: config, o: &all})
+			s.servers = append(s.servers, newServer(config, nil, &all))
 		}
 	}
+	s.warnings = append(s.warnings, unheeded(c, &all)...)
 	for _, w := range s.warnings {
 		all.Logger.WarnContext(ctx, w)
 	}
@@ -82,12 +105,9 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 }
 
 // Connect connects to servers that somebody else runs, by name: servers in the
-// same process, or in a test. A transport serves one connection, so each can be
-// given once. Errors are those of [Start]. Close ends the connections.
-//
-// Over a [mcp.StreamableClientTransport] schemas and results pass through the
-// SDK's Go values: the order of properties and the exactness of integers beyond
-// 2^53 are lost there, and a block of an unknown type fails its call.
+// same process, or in a test. Errors are those of [Start]. Close ends the
+// connections. A lost one is made anew by the transport's Connect, except that
+// the SDK's transports over a stream or a command serve only once.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
@@ -95,14 +115,20 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 		if transports[name] == nil {
 			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
 		}
-		s.servers = append(s.servers, &server{name: name, transport: transports[name], o: &all})
+		s.servers = append(s.servers, newServer(ServerConfig{Name: name}, transports[name], &all))
 	}
 	return s.connect(ctx)
 }
 
 func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	s.checkTrust()
-	errs := each(s.servers, func(srv *server) error { return srv.connect(ctx) })
+	if len(s.servers) > 0 && s.servers[0].o.Lazy {
+		return s, nil
+	}
+	errs := each(s.servers, func(srv *server) error {
+		_, err := srv.live(ctx)
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
 		_ = s.Close()
@@ -141,8 +167,9 @@ func each(servers []*server, f func(*server) error) []error {
 var ErrClosed = errors.New("mcp servers are closed")
 
 // Tools lists the tools of all servers as they are now, in the order of the
-// configuration, each in the namespace of its server's name. A server that has
-// failed, or fails now, has none, and [Servers.Status] says why. The error is
+// configuration, each in the namespace of its server's name. It asks every
+// server anew, and starts those that are not running. A server that has failed,
+// or fails now, has none, and [Servers.Status] says why. The error is
 // [ErrClosed] or that of ctx.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust

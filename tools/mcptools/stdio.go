@@ -25,6 +25,7 @@ type stdio struct {
 
 	out    chan []byte // lines to write
 	closed atomic.Bool
+	ended  atomic.Bool   // nothing more comes from it
 	broken chan struct{} // closed when nothing can be written any more
 }
 
@@ -60,6 +61,7 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 		line, long, err := s.lines.next()
 		switch {
 		case err != nil:
+			s.ended.Store(true)
 			return nil, io.EOF // whatever the reason: the server is gone
 		case long != nil:
 			s.queue = s.tooLong(long)
@@ -119,7 +121,7 @@ func (s *stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case s.out <- append(line, '\n'):
 		return nil
 	case <-s.broken:
-		return io.ErrClosedPipe
+		return errUnsent
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -21,7 +21,9 @@ func TestStdio(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("plain"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
-	equal(t, "status", fmt.Sprintf("%+v", s.Status()), "[{Name:plain Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]")
+	equal(t, "status", brief(s), "plain ready 2025-11-25, 1 tools, 0 restarts")
+	status := s.Status()[0]
+	equal(t, "output", fmt.Sprintf("%d %q", status.Noise, status.Stderr), `0 ""`)
 }
 
 func TestNoiseOnStdoutIsSkipped(t *testing.T) {
@@ -52,7 +54,7 @@ func TestConnectErrors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	in := fake("plain")
 	in.Dir = missing
-	remote := ServerConfig{Name: "remote", URL: "https://example.com/mcp"}
+	remote := ServerConfig{Name: "remote", URL: "example.com/mcp"}
 	for _, c := range []struct {
 		config ServerConfig
 		want   string
@@ -68,7 +70,7 @@ func TestConnectErrors(t *testing.T) {
 		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
 		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": folder %q does not exist; create it, or correct "cwd"`, missing)},
-		{remote, `mcp server "remote": only stdio servers are supported yet; give a "command" instead of a URL`},
+		{remote, `mcp server "remote": "url" must be an address that starts with http:// or https://`},
 	} {
 		t.Run(c.config.Name, func(t *testing.T) {
 			t.Parallel()
@@ -103,8 +105,10 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	}
 	defer s.Close()
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
+	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+good ready 2025-11-25, 1 tools, 0 restarts`)
 	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "good": "autoApprove" is not supported and has no effect`)
+	equalLines(t, "warnings", s.Warnings(), `mcp server "good": that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove`)
 }
 
 func TestCancelledStart(t *testing.T) {
@@ -130,15 +134,16 @@ func TestServerDiesDuringCall(t *testing.T) {
 	}
 	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
 	equal(t, "for the host", fmt.Sprint(te.Unwrap()), `mcp server "dies": tool "t": calling "tools/call": EOF
-mcp server "dies" ended (exit status 3); open the servers again
+mcp server "dies" ended (exit status 3); the next use starts it again
   its stderr ends:
     panic: out of cheese`)
 
-	equal(t, "the next call", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; nothing was done")
-	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
-	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" ended (exit status 3); open the servers again
+	<-current(s).gone
+	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" ended (exit status 3); the next use starts it again
   its stderr ends:
     panic: out of cheese`)
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
+	equal(t, "status", brief(s), "dies ready 2025-11-25, 1 tools, 1 restarts")
 }
 
 // A server that stops reading its stdin holds up no call beyond its deadline.
@@ -247,7 +252,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	_ = call(ctx, tool, `{}`)
-	pid := s.servers[0].stdio.process.cmd.Process.Pid
+	pid := s.servers[0].attempt.conn.stdio.process.cmd.Process.Pid
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

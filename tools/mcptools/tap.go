@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,7 +23,19 @@ import (
 type reply struct {
 	raw   json.RawMessage // valid once the request has returned without an error
 	id    jsonrpc.ID
-	asked atomic.Bool // the answer was a question
+	asked atomic.Bool           // the answer was a question
+	why   atomic.Pointer[error] // why there is no answer, which HTTP has no other way to say
+}
+
+// These codes in a server's answer look to the SDK as if it had closed the
+// connection itself, so that the call was never made.
+var closingCodes = []int64{-32003, -32004}
+
+// answered keeps a server's error from being taken for the SDK's own.
+func (r *reply) answered(err error) {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && slices.Contains(closingCodes, wire.Code) {
+		r.why.Store(&err)
+	}
 }
 
 type replyKey struct{}
@@ -31,77 +45,116 @@ func withReply(ctx context.Context, r *reply) context.Context {
 	return context.WithValue(ctx, replyKey{}, r)
 }
 
-// tap is a transport whose connection fills in replies.
-type tap struct {
-	mcp.Transport
-	conn mcp.Connection // once connected
-	raw  *tappedConn    // nil where results cannot be tapped
-}
-
-// Connect implements [mcp.Transport].
-func (t *tap) Connect(ctx context.Context) (mcp.Connection, error) {
-	conn, err := t.Transport.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t.conn = conn
-	if _, ok := t.Transport.(*mcp.StreamableClientTransport); ok {
-		return conn, nil // the SDK must see this connection itself, to tell it the session's version
-	}
-	t.raw = &tappedConn{Connection: conn, waiting: map[jsonrpc.ID]*reply{}}
-	return t.raw, nil
-}
-
-// forget drops a reply that will not be read.
-func (t *tap) forget(r *reply) {
-	if t.raw == nil {
-		return
-	}
-	t.raw.mu.Lock()
-	defer t.raw.mu.Unlock()
-	delete(t.raw.waiting, r.id)
-}
-
-type tappedConn struct {
-	mcp.Connection
+// replies are those that one connection waits for.
+type replies struct {
 	mu      sync.Mutex
 	waiting map[jsonrpc.ID]*reply
 }
 
+// expect notes who waits for the answer to a message, if anybody does.
+func (w *replies) expect(ctx context.Context, msg jsonrpc.Message) {
+	request, ok := msg.(*jsonrpc.Request)
+	r, wanted := ctx.Value(replyKey{}).(*reply)
+	if !ok || !wanted || !request.IsCall() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting == nil {
+		w.waiting = map[jsonrpc.ID]*reply{}
+	}
+	r.id = request.ID
+	r.asked.Store(false)
+	w.waiting[request.ID] = r
+}
+
+// take returns who waits for an answer; nil if nobody does.
+func (w *replies) take(id jsonrpc.ID) *reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.waiting[id]
+	delete(w.waiting, id)
+	return r
+}
+
+// fill takes the result out of a message that somebody waits for.
+func (w *replies) fill(msg jsonrpc.Message) {
+	response, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return
+	}
+	r := w.take(response.ID)
+	switch {
+	case r == nil:
+	case response.Error != nil:
+		r.answered(response.Error)
+	case wantsInput(response.Result):
+		r.asked.Store(true)
+	default:
+		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
+	}
+}
+
+// forget drops a reply that will not be read.
+func (w *replies) forget(r *reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.waiting, r.id)
+}
+
+// tap is a transport whose connection fills in replies.
+type tap struct {
+	mcp.Transport
+	replies
+	limit int            // bytes of one message, where the SDK reads them
+	conn  mcp.Connection // once connected
+}
+
+// Connect implements [mcp.Transport]. Over HTTP the replies are filled below
+// the SDK's connection, which the session must see itself, to tell it the
+// version.
+func (t *tap) Connect(ctx context.Context) (conn mcp.Connection, err error) {
+	switch inner := t.Transport.(type) {
+	case *web:
+		conn, err = inner.connect(ctx, &t.replies)
+	case *mcp.StreamableClientTransport:
+		over := *inner
+		over.HTTPClient, over.MaxEventSize = tapClient(inner.HTTPClient, &answers{replies: &t.replies, limit: t.limit}), -1
+		conn, err = over.Connect(ctx)
+	case *mcp.SSEClientTransport:
+		over := *inner
+		over.HTTPClient, over.MaxEventSize = tapClient(inner.HTTPClient, &answers{replies: &t.replies, limit: t.limit, legacy: true}), -1
+		conn, err = connectSSE(ctx, &over)
+	default:
+		conn, err = t.Transport.Connect(ctx)
+		conn = &tappedConn{Connection: conn, replies: &t.replies}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.conn = conn
+	return conn, nil
+}
+
+// tappedConn is a connection that carries messages one by one.
+type tappedConn struct {
+	mcp.Connection
+	replies *replies
+}
+
 // Write implements [mcp.Connection].
 func (c *tappedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	request, ok := msg.(*jsonrpc.Request)
-	if r, wanted := ctx.Value(replyKey{}).(*reply); ok && wanted && request.IsCall() {
-		c.mu.Lock()
-		r.id = request.ID
-		r.asked.Store(false)
-		c.waiting[request.ID] = r
-		c.mu.Unlock()
-	}
+	c.replies.expect(ctx, msg)
 	return c.Connection.Write(ctx, msg)
 }
 
 // Read implements [mcp.Connection].
 func (c *tappedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
-	if response, ok := msg.(*jsonrpc.Response); ok && err == nil {
-		c.fill(response)
+	if err == nil {
+		c.replies.fill(msg)
 	}
 	return msg, err
-}
-
-func (c *tappedConn) fill(response *jsonrpc.Response) {
-	c.mu.Lock()
-	r := c.waiting[response.ID]
-	delete(c.waiting, response.ID)
-	c.mu.Unlock()
-	switch {
-	case r == nil, response.Error != nil:
-	case wantsInput(response.Result):
-		r.asked.Store(true)
-	default:
-		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
-	}
 }
 
 // wantsInput reports whether a result is a question to the client, which the

@@ -1,0 +1,110 @@
+package schema
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxSummary  = 160 // bytes of a description, unless its first sentence is longer
+	maxSentence = 400 // bytes of that sentence
+)
+
+// Sentences takes a description apart: into sentences, the items of a list, and
+// lines that stand by themselves.
+func Sentences(description string) []string {
+	var all []string
+	for _, paragraph := range paragraphs(description) {
+		from := 0
+		for _, end := range sentences(paragraph) {
+			if sentence := strings.TrimSpace(paragraph[from:end]); sentence != "" {
+				all = append(all, sentence)
+			}
+			from = end
+		}
+	}
+	return all
+}
+
+var (
+	item     = regexp.MustCompile(`^([-*•#>|]|\d+[.:)])`)
+	terminal = regexp.MustCompile(`[.!?:;。！？]["')\]]*$`)
+)
+
+const shortLine = 60 // bytes of a line that nobody would have had to break
+
+// paragraphs joins the lines that were only broken to fit a page.
+func paragraphs(text string) []string {
+	var all []string
+	open := false // the next line may belong to the last one
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		own := line == "" || item.MatchString(line) || !unicode.IsLower([]rune(line)[0])
+		switch {
+		case line == "":
+		case open && !own, open && len(all[len(all)-1]) > shortLine && !item.MatchString(line):
+			all[len(all)-1] += " " + line
+		default:
+			all = append(all, line)
+		}
+		open = line != "" && !terminal.MatchString(line)
+	}
+	return all
+}
+
+var telling = regexp.MustCompile("(?i)\\b(ISO|RFC|UTC|UUID|YYYY|glob|regex|regexp|pattern|wildcard|format|formatted|syntax|encoded|base64|e\\.g|i\\.e|for example|such as|like|must|cannot|required|mandatory|absolute|relative|units?|bytes|(milli)?seconds|minutes|hours|days|pixels|percent|timestamp|epoch|separated|indexed|0-based|1-based|inclusive|exclusive|prefix|suffix|starts?|escaped?|one of|possible values|allowed|accepted|supported|options|max(imum)?|min(imum)?)\\b|https?://|[\"'`\u201c](\\S{1,30})[\"'`\u201d]")
+
+// Telling reports whether a sentence seems to say how a value must look: its
+// format, units, limits or an example. Those are what a caller cannot guess.
+func Telling(sentence string) bool { return telling.MatchString(sentence) }
+
+var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
+
+// summary cuts a text at the end of a sentence, since half a sentence about a
+// format misleads. The text has no line breaks.
+func summary(text string) string {
+	if len(text) <= maxSummary {
+		return text
+	}
+	end := 0
+	for _, next := range sentences(text) {
+		if end > 0 && next > maxSummary {
+			break
+		}
+		end = next
+	}
+	if end <= maxSentence {
+		return text[:end]
+	}
+	return cutAtWord(text, maxSentence)
+}
+
+// sentences returns where each sentence of a text ends.
+func sentences(text string) []int {
+	var ends []int
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		if !abbreviated(text[:at[0]], text[at[1]:]) {
+			ends = append(ends, at[0]+len(strings.TrimRight(text[at[0]:at[1]], " ")))
+		}
+	}
+	return append(ends, len(text))
+}
+
+// abbreviated reports whether the period between two texts ends no sentence.
+func abbreviated(before, after string) bool {
+	for _, short := range []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl"} {
+		if strings.HasSuffix(before, short) {
+			return true
+		}
+	}
+	return after != "" && unicode.IsLower([]rune(after)[0])
+}
+
+func cutAtWord(text string, most int) string {
+	cut := strings.ToValidUTF8(text[:most-len("…")], "")
+	if i := strings.LastIndexByte(cut, ' '); i > 0 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,;:") + "…"
+}

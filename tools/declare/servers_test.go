@@ -1,0 +1,52 @@
+package declare_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
+)
+
+// servers are the real servers of testdata/servers.
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion"}
+
+// recorded returns the tools of a server as it once listed them.
+func recorded(t testing.TB, server string) []*tools.Tool {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "servers", server+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listing struct {
+		Tools []struct {
+			Name, Description         string
+			InputSchema, OutputSchema json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(raw, &listing); err != nil {
+		t.Fatal(err)
+	}
+	var list []*tools.Tool
+	for _, x := range listing.Tools {
+		list = append(list, &tools.Tool{
+			Namespace: strings.ReplaceAll(server, "-", "_"), Name: x.Name, Description: x.Description,
+			InputSchema: x.InputSchema, OutputSchema: x.OutputSchema, Handler: nothing,
+		})
+	}
+	return list
+}
+
+// What models see of real servers by default.
+func TestRealServers(t *testing.T) {
+	t.Parallel()
+	for _, server := range servers {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			compare(t, filepath.Join("servers", server), declare.TypeScript(newSet(t, recorded(t, server)...), 0))
+		})
+	}
+}

@@ -1,0 +1,6 @@
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare const sequential_thinking: {
+  /** A detailed tool for dynamic and reflective problem-solving through thoughts. - You can add more thoughts even after reaching what seemed like the end */
+  sequentialthinking(args: {thought: string /* Your current thinking step */; nextThoughtNeeded: boolean | string /* Whether another thought step is needed */; thoughtNumber: number /* integer, ≥ 1. Current thought number (numeric value, e.g., 1, 2, 3) */; totalThoughts: number /* integer, ≥ 1. Estimated total thoughts needed (numeric value, e.g., 5, 10) */; isRevision?: boolean | string /* Whether this revises previous thinking */; revisesThought?: number /* integer, ≥ 1. Which thought is being reconsidered */; branchFromThought?: number /* integer, ≥ 1. Branching point thought number */; branchId?: string /* Branch identifier */; needsMoreThoughts?: boolean | string /* If more thoughts are needed */}): Promise<{thoughtNumber: number; totalThoughts: number; nextThoughtNeeded: boolean; branches: string[]; thoughtHistoryLength: number}>;
+};

@@ -1,0 +1,58 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Guard is implemented by the Caller that a [Policy] returns, if the policy
+// answers for calls of some tools: somebody is asked before they are made, or
+// they are refused, or the host said that neither is needed.
+type Guard interface {
+	Caller
+
+	// Guards reports whether the policy answers for every call of a tool. It
+	// does not look at the Caller that the policy stands around.
+	Guards(b *Binding) bool
+}
+
+// unguarded warns of destructive tools for which no policy answers.
+func (s *Set) unguarded() []string {
+	var open []string
+	for _, b := range s.bindings {
+		if b.Hints.Destructive && !s.guarded(b) {
+			open = append(open, b.Path())
+		}
+	}
+	const shown = 5
+	switch more := len(open) - shown; {
+	case len(open) == 0:
+		return nil
+	case more > 0:
+		open = append(open[:shown], fmt.Sprintf("%d more", more))
+	}
+	return []string{fmt.Sprintf(
+		"nobody is asked before these destructive tools are called: %s; add policy.Approve to the set, or policy.AllowDestructive if that is meant",
+		strings.Join(open, ", "))}
+}
+
+func (s *Set) guarded(b *Binding) bool {
+	for _, p := range s.policies {
+		if p.Guards(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// Guards reports whether the policy answers for every call of a tool: whether
+// what it makes of a Caller is a [Guard] that says so.
+func (p Policy) Guards(b *Binding) (answers bool) {
+	defer func() {
+		if recover() != nil { // a nil policy, say; its calls will tell
+			answers = false
+		}
+	}()
+	guard, ok := p(CallerFunc(nil)).(Guard)
+	return ok && guard.Guards(b)
+}

@@ -1,0 +1,128 @@
+package mcptools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// attempt is one attempt to connect, and the connection that came of it. All
+// who need the server at once wait for the same one.
+type attempt struct {
+	done chan struct{} // closed when conn or err is set
+	conn *connection
+	err  error
+}
+
+// connection returns what came of the attempt: nil if it failed, is still being
+// made, or was never.
+func (a *attempt) connection() *connection {
+	if a == nil {
+		return nil
+	}
+	select {
+	case <-a.done:
+		return a.conn
+	default:
+		return nil
+	}
+}
+
+// over reports whether another attempt is needed.
+func (a *attempt) over() bool {
+	select {
+	case <-a.done:
+		return a.conn == nil || !a.conn.alive()
+	default:
+		return false
+	}
+}
+
+// live returns a connection that works as far as is known. It starts the
+// server, or connects to it, if there is none; ctx bounds only the waiting.
+func (s *server) live(ctx context.Context) (*connection, error) {
+	a := s.current(ctx)
+	select {
+	case <-a.done:
+		return a.conn, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("mcp server %q: waiting for it to start: %w", s.name, context.Cause(ctx))
+	}
+}
+
+// current returns the last attempt, or a new one if that is over.
+func (s *server) current(ctx context.Context) *attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.attempt
+	if last != nil && !last.over() {
+		return last
+	}
+	next := &attempt{done: make(chan struct{})}
+	if s.closing() {
+		next.err = ErrClosed
+		close(next.done)
+		return next
+	}
+	s.attempt = next
+	go func() {
+		defer close(next.done)
+		next.conn, next.err = s.connect(context.WithoutCancel(ctx), last)
+	}()
+	return next
+}
+
+// connect makes a new connection after the last attempt, unless it is too early
+// for one. Its error is also the server's.
+func (s *server) connect(ctx context.Context, last *attempt) (*connection, error) {
+	if last != nil && last.conn != nil {
+		if last.conn.stdio != nil {
+			<-last.conn.gone // two of the same may not get along
+		}
+		last.conn.report()
+		if !s.again() {
+			return nil, last.conn.lost()
+		}
+	}
+	if err := s.health.allowed(); err != nil {
+		return nil, fmt.Errorf("mcp server %q: %w", s.name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	s.health.starting()
+	c, err := s.dial(ctx)
+	if err != nil {
+		err = fmt.Errorf("mcp server %q: %w", s.name, err)
+		s.health.failed(s.name, err)
+		return nil, err
+	}
+	s.health.connected(s.name, c.version())
+	s.watched.Add(1)
+	go c.watch()
+	return c, nil
+}
+
+// again reports whether a lost connection can be made anew. These transports
+// are one stream, which has been used.
+func (s *server) again() bool {
+	switch s.transport.(type) {
+	case *mcp.IOTransport, *mcp.InMemoryTransport, *mcp.StdioTransport, *mcp.CommandTransport:
+		return false
+	default:
+		return true
+	}
+}
+
+// next says what happens after a loss.
+func (s *server) next() string {
+	switch {
+	case !s.again():
+		return "connect again"
+	case s.transport == nil && s.config.URL == "":
+		return "the next use starts it again"
+	default:
+		return "the next use connects again"
+	}
+}

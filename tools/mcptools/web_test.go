@@ -1,0 +1,555 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// request is a message as a scripted server over HTTP sees it.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// answer returns the whole response to a message; "" for a notification.
+func (s script) answer(r request) string {
+	if r.ID == nil {
+		return ""
+	}
+	text := `"error":{"code":-32601,"message":"Method not found"}`
+	if f := s[r.Method]; f != nil {
+		text = f(r.Params)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, r.ID, text)
+}
+
+func read(r *http.Request) request {
+	var msg request
+	_ = json.NewDecoder(r.Body).Decode(&msg)
+	return msg
+}
+
+// asJSON and asEvents are how a server may send an answer.
+func asJSON(w http.ResponseWriter, answer string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, answer)
+}
+
+func asEvents(w http.ResponseWriter, answer string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, "event: message\ndata: "+answer+"\n\n")
+}
+
+// handler serves the script over streamable HTTP, but for calls of tools, which
+// are left to call if that is not nil.
+func (s script) handler(send func(http.ResponseWriter, string), call func(http.ResponseWriter, *http.Request, request)) http.Handler {
+	whole := s.whole()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		msg := read(r)
+		switch {
+		case msg.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		case msg.Method == "tools/call" && call != nil:
+			call(w, r, msg)
+		default:
+			send(w, whole.answer(msg))
+		}
+	})
+}
+
+// web serves a handler and returns its address.
+func serveWeb(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+// open connects to a server at a URL under the name "s".
+func open(t *testing.T, config ServerConfig, o *Options) *Servers {
+	t.Helper()
+	config.Name = "s"
+	return start(t, config, o)
+}
+
+// fails returns why a server cannot be connected to.
+func fails(t *testing.T, config ServerConfig, o *Options) string {
+	t.Helper()
+	config.Name = "s"
+	servers, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, o)
+	if err == nil {
+		servers.Close()
+		t.Fatal("it connected")
+	}
+	return strings.TrimPrefix(err.Error(), "no mcp server could be used:\n")
+}
+
+const (
+	oddResult = `{"structuredContent":{"z":1,"a":9007199254740993,"n":1.50}}`
+	oddBlocks = `{"content":[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]}`
+)
+
+// What the server wrote arrives as it wrote it, over every transport.
+func TestRawOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := script{
+		"tools/list": result(`{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"z":{"const":9007199254740993},"a":{}}}},{"name":"blocks"}]}`),
+		"tools/call": func(params json.RawMessage) string {
+			if strings.Contains(string(params), "blocks") {
+				return `"result":` + oddBlocks
+			}
+			return `"result":` + oddResult
+		},
+	}
+	pretty := func(w http.ResponseWriter, answer string) {
+		w.Header().Set("Content-Type", "Text/Event-Stream; charset=utf-8")
+		fmt.Fprint(w, "\ufeff: hello\r\n\r\nretry: 10\r\nevent: ping\r\ndata: {}\r\n\r\ndata\r\n\r\nid: 1\r\ndata:\r\n\r\n")
+		for _, part := range strings.SplitAfter(answer, ",") {
+			fmt.Fprint(w, "data: "+part+"\r\n")
+			w.(http.Flusher).Flush()
+		}
+		fmt.Fprint(w, "\r\n")
+	}
+	for name, h := range map[string]http.Handler{
+		"json":       s.handler(asJSON, nil),
+		"events":     s.handler(asEvents, nil),
+		"odd events": s.handler(pretty, nil), // whose line breaks are the server's own
+		"no type":    s.handler(func(w http.ResponseWriter, a string) { w.Header()["Content-Type"] = nil; fmt.Fprint(w, a) }, nil),
+		"batch": s.handler(func(w http.ResponseWriter, a string) {
+			asJSON(w, `[{"jsonrpc":"2.0","method":"notifications/x"},`+a+`]`)
+		}, nil),
+		"old sse":      newLegacy(s).handler(),
+		"with padding": s.handler(func(w http.ResponseWriter, a string) { asJSON(w, "\n  "+a+"\n") }, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			named := list(t, open(t, ServerConfig{URL: serveWeb(t, h) + "/mcp"}, nil))
+			flat := strings.NewReplacer("\n", "")
+			equal(t, "schema", flat.Replace(string(named["t"].InputSchema)), `{"type":"object","properties":{"z":{"const":9007199254740993},"a":{}}}`)
+			equal(t, "structured", flat.Replace(call(t.Context(), named["t"], `{}`)), `{"z":1,"a":9007199254740993,"n":1.50}`)
+			equal(t, "blocks", flat.Replace(call(t.Context(), named["blocks"], `{}`)), `[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]`)
+		})
+	}
+}
+
+// legacy is a scripted server of protocol 2024-11-05.
+type legacy struct {
+	script
+	endpoint string
+	post     func(w http.ResponseWriter, r *http.Request, msg request) bool // true if it is done
+
+	mu  sync.Mutex
+	out chan string
+}
+
+func newLegacy(s script) *legacy { return &legacy{script: s.whole(), endpoint: "messages?session=x"} }
+
+func (l *legacy) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		out := make(chan string, 10)
+		l.mu.Lock()
+		l.out = out
+		l.mu.Unlock()
+		fmt.Fprintf(w, ": welcome\n\nevent: endpoint\ndata: %s\n\n", l.endpoint)
+		for {
+			w.(http.Flusher).Flush()
+			select {
+			case text := <-out:
+				fmt.Fprintf(w, "event: message\ndata: %s\n\n: ping\n\n", text)
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /messages", func(w http.ResponseWriter, r *http.Request) {
+		msg := read(r)
+		if l.post != nil && l.post(w, r, msg) {
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		if answer := l.answer(msg); answer != "" {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.out <- answer
+		}
+	})
+	return mux
+}
+
+func sdkServer() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{StructuredContent: json.RawMessage(req.Params.Arguments)}, nil
+		})
+	return server
+}
+
+func TestSDKServersOverHTTP(t *testing.T) {
+	leaks(t)
+	server := sdkServer()
+	get := func(*http.Request) *mcp.Server { return server }
+	for _, c := range []struct {
+		name, version string
+		handler       http.Handler
+		path          string
+	}{
+		{"stateless", "2026-07-28", mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true}), ""},
+		{"stateless, JSON", "2026-07-28", mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}), ""},
+		{"sessions", "2025-11-25", mcp.NewStreamableHTTPHandler(get, nil), ""},
+		{"sessions, JSON", "2025-11-25", mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{JSONResponse: true}), ""},
+		{"sessions with resumption", "2025-11-25", mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}), ""},
+		{"sse", "2025-11-25", mcp.NewSSEHandler(get, nil), "/sse"},
+		{"sse, found out", "2025-11-25", mcp.NewSSEHandler(get, nil), "/"},
+		{"streamable at /sse", "2025-11-25", mcp.NewStreamableHTTPHandler(get, nil), "/sse"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t, ServerConfig{URL: serveWeb(t, c.handler) + c.path}, nil)
+			equal(t, "version", s.Status()[0].ProtocolVersion, c.version)
+			tool := list(t, s)["t"]
+			var all sync.WaitGroup
+			for i := range 20 {
+				all.Go(func() {
+					args := fmt.Sprintf(`{"z":%d,"a":9007199254740993}`, i)
+					equal(t, "result", call(t.Context(), tool, args), args)
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// Transports that the host made are tapped as well.
+func TestConnectOverHTTPIsRaw(t *testing.T) {
+	t.Parallel()
+	s := script{"tools/call": result(oddBlocks)}
+	for name, transport := range map[string]mcp.Transport{
+		"streamable": &mcp.StreamableClientTransport{Endpoint: serveWeb(t, s.handler(asEvents, nil))},
+		"sse":        &mcp.SSEClientTransport{Endpoint: serveWeb(t, newLegacy(s).handler())},
+	} {
+		servers, err := Connect(t.Context(), map[string]mcp.Transport{"s": transport}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, name, call(t.Context(), list(t, servers)["t"], `{}`), `[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]`)
+		if err := servers.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Whatever a server answers to one call, the next works.
+func TestBadAnswersOverHTTP(t *testing.T) {
+	t.Parallel()
+	const unclear = "unknown: the connection to the tool's server was lost; whether it took effect is unknown"
+	type respond = func(http.ResponseWriter, *http.Request, request)
+	status := func(code int, body string) respond {
+		return func(w http.ResponseWriter, _ *http.Request, _ request) {
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	typed := func(contentType, body string) respond {
+		return func(w http.ResponseWriter, _ *http.Request, msg request) {
+			w.Header().Set("Content-Type", contentType)
+			_, _ = io.WriteString(w, strings.ReplaceAll(body, "ID", string(msg.ID)))
+		}
+	}
+	endless := func(contentType, start string) respond {
+		return func(w http.ResponseWriter, r *http.Request, msg request) {
+			w.Header().Set("Content-Type", contentType)
+			_, _ = io.WriteString(w, strings.ReplaceAll(start, "ID", string(msg.ID)))
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat("x", 4096)); err != nil {
+					return
+				}
+			}
+		}
+	}
+	hangUp := func(w http.ResponseWriter, _ *http.Request, _ request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_ = conn.Close()
+	}
+	for _, c := range []struct {
+		name    string
+		respond respond
+		want    string
+	}{
+		{"an HTML page", typed("text/html", "<h1>Welcome</h1>"), "unknown: the answer is no MCP message; whether the call took effect is unknown"},
+		{"no JSON", typed("application/json", "fine"), "invalid_result: the call was made, but its answer cannot be read"},
+		{"the answer to another call", typed("application/json", `{"jsonrpc":"2.0","id":999,"result":{}}`), "invalid_result: the call was made, but its answer cannot be read"},
+		{"a batch without the answer", typed("application/json", `[]`), "invalid_result: the call was made, but its answer cannot be read"},
+		{"no JSON in an event", typed("text/event-stream", "data: fine\n\n"), "invalid_result: the call was made, but its answer cannot be read"},
+		{"a stream without the answer", typed("text/event-stream", ": none\n\n"), unclear},
+		{"an event that is not complete", typed("text/event-stream", `data: {"jsonrpc":"2.0","id":ID,"result":{}}`), unclear},
+		{"an endless body", endless("application/json", ``), "invalid_result: the call was made, but the answer has more than 100000 bytes, which is the most that is accepted; ask for less"},
+		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {
+			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, msg.ID, strings.Repeat("x", 200_000)))
+		}, "invalid_result: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
+		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), "null"},
+		{"an answer cut short", func(w http.ResponseWriter, _ *http.Request, _ request) {
+			w.Header().Set("Content-Length", "100")
+			asJSON(w, `{"jsonrpc":`)
+		}, unclear},
+		{"the connection closed", hangUp, unclear},
+		{"401", status(401, "no token"), "unavailable: the tool's server refused the credentials; nothing was done"},
+		{"403", status(403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`), "unavailable: the tool's server denied access; nothing was done"},
+		{"404", status(404, "not here"), "unavailable: the tool's server refused the request (404 Not Found); nothing was done"},
+		{"429", status(429, ""), "unavailable: the tool's server was asked too often and refused; nothing was done"},
+		{"500", status(500, "oops"), "unknown: the tool's server failed (500 Internal Server Error); whether it took effect is unknown"},
+		{"502 with a page", status(502, "<html>"), "unknown: the tool's server failed (502 Bad Gateway); whether it took effect is unknown"},
+		{"400 with a JSON-RPC error", status(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad input","data":{"at":1}}}`), `invalid_arguments: bad input {"at":1}`},
+		{"500 with a JSON-RPC error", status(500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`), `failed: broken`},
+		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, "/other", http.StatusFound)
+		}, "unavailable: the tool's server redirects elsewhere; nothing was done"},
+		{"a redirect in a circle", func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
+		}, "unavailable: the tool's server redirects in a circle; nothing was done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, send := range []func(http.ResponseWriter, string){asJSON, asEvents} {
+				var calls atomic.Int32
+				h := script{}.handler(send, func(w http.ResponseWriter, r *http.Request, msg request) {
+					if calls.Add(1) > 1 && !strings.Contains(c.name, "circle") || calls.Load() > 6 {
+						send(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"structuredContent":"again"}}`, msg.ID))
+						return
+					}
+					c.respond(w, r, msg)
+				})
+				s := open(t, ServerConfig{URL: serveWeb(t, h) + "/mcp"}, &Options{MaxMessage: 100_000})
+				tool := list(t, s)["t"]
+				equal(t, "answer", call(t.Context(), tool, `{}`), c.want)
+				equal(t, "the next", call(t.Context(), tool, `{}`), `"again"`)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(script{}.handler(asJSON, nil))
+	s := open(t, ServerConfig{URL: web.URL}, nil)
+	tool := list(t, s)["t"]
+	web.Close()
+	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; nothing was done")
+
+	address := strings.TrimPrefix(web.URL, "http://")
+	equal(t, "connecting", fails(t, ServerConfig{URL: web.URL}, nil),
+		`mcp server "s": it cannot be reached; see that it runs and that the URL is right: dial tcp `+address+`: connect: connection refused`)
+}
+
+func TestConnectErrorsOverHTTP(t *testing.T) {
+	t.Parallel()
+	status := func(code int) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+	}
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })
+	for _, c := range []struct {
+		name    string
+		handler http.Handler
+		want    string
+	}{
+		{"401", status(401), `it answers 401 Unauthorized: it wants credentials, or others; give "headers" in its entry, Options.HeaderFunc or Options.OAuth`},
+		{"403", status(403), `it answers 403 Forbidden: the credentials are not enough; give others, or ask for more rights`},
+		{"404", status(404), "neither transport is served at its URL:\n  it answers 404 Not Found; see that the URL is that of an MCP server\n  it answers 404 Not Found; see that the URL is that of an MCP server"},
+		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
+		{"a page", page, "it answers with text/html instead of JSON; see that the URL is that of an MCP server"},
+		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asJSON(w, script{"initialize": func(json.RawMessage) string { return `"error":{"code":-32000,"message":"not today"}` }}.answer(read(r)))
+		}), `handshake: calling "initialize": not today`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, c.handler)}, nil), `mcp server "s": `+c.want)
+		})
+	}
+	silent := serveWeb(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	for _, kind := range []string{typeHTTP, typeSSE} {
+		equal(t, kind, fails(t, ServerConfig{URL: silent, Type: kind}, &Options{ConnectTimeout: 50 * time.Millisecond}),
+			`mcp server "s": no answer within 50ms; see that the URL is that of an MCP server, or raise the timeout`)
+	}
+}
+
+// A standing stream that never sends its headers holds up nothing.
+func TestStandingStreamIsSilent(t *testing.T) {
+	leaks(t)
+	asked := make(chan struct{}, 1)
+	inner := script{"tools/call": result(oddResult)}.handler(asJSON, nil)
+	url := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			asked <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	s := open(t, ServerConfig{URL: url}, nil)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	<-asked
+}
+
+// An answer that breaks off is resumed where the server offers that.
+func TestResumption(t *testing.T) {
+	t.Parallel()
+	var id atomic.Value
+	resumed := make(chan string, 1)
+	inner := script{}.handler(asEvents, func(w http.ResponseWriter, _ *http.Request, msg request) {
+		id.Store(string(msg.ID))
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: first\nretry: 1\ndata:\n\n")
+	})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last := r.Header.Get("Last-Event-ID")
+		if r.Method != http.MethodGet || last == "" {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case resumed <- last:
+			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id.Load(), oddResult))
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	s := open(t, ServerConfig{URL: serveWeb(t, h)}, nil)
+	tool := list(t, s)["t"]
+	equal(t, "resumed", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "from", <-resumed, "first")
+	resumed <- "full"
+	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+	<-resumed
+	equal(t, "resumed again", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+}
+
+// A session that the server has forgotten is known as such, however it says so.
+func TestLostSession(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []struct {
+		status int
+		body   string
+	}{
+		{404, ""},
+		{404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
+		{400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
+	} {
+		inner := script{}.handler(func(w http.ResponseWriter, a string) {
+			w.Header().Set("Mcp-Session-Id", "s3cret-session")
+			asJSON(w, a)
+		}, func(w http.ResponseWriter, r *http.Request, _ request) {
+			if r.Header.Get("Mcp-Session-Id") != "s3cret-session" {
+				t.Errorf("session %q", r.Header.Get("Mcp-Session-Id"))
+			}
+			w.WriteHeader(lost.status)
+			_, _ = io.WriteString(w, lost.body)
+		})
+		s := open(t, ServerConfig{URL: serveWeb(t, inner)}, nil)
+		_, err := list(t, s)["t"].Handler(t.Context(), nil)
+		if !errors.Is(err, mcp.ErrSessionMissing) {
+			t.Errorf("%v: %v", lost, err)
+		}
+		if strings.Contains(fmt.Sprint(errors.Unwrap(err), s.Status()), "s3cret") {
+			t.Errorf("the session's id is told: %v", err)
+		}
+	}
+}
+
+func TestLegacyFailuresEndNoSession(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	l := newLegacy(script{"tools/call": result(oddResult)})
+	l.post = func(w http.ResponseWriter, _ *http.Request, msg request) bool {
+		if msg.Method == "tools/call" && calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}
+		return false
+	}
+	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: typeSSE}, nil)
+	tool := list(t, s)["t"]
+	equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; nothing was done")
+	equal(t, "the next", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+}
+
+func TestLegacyEndpointElsewhere(t *testing.T) {
+	t.Parallel()
+	l := newLegacy(nil)
+	l.endpoint = "http://attacker.example/messages?token=s3cret"
+	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: typeSSE}, nil),
+		`mcp server "s": handshake: missing endpoint: error reading event: it wants its messages at http://attacker.example, where its headers are not sent; if that is the right place, put it into the configuration`)
+}
+
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	var leaked atomic.Int32
+	other := serveWeb(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
+	away := serveWeb(t, http.RedirectHandler(other+"/mcp?key=s3cret", http.StatusTemporaryRedirect))
+	equal(t, "elsewhere", fails(t, ServerConfig{URL: away, Headers: map[string]string{"X-Key": "s3cret"}}, nil),
+		`mcp server "s": it redirects to `+other+`, where its headers are not sent; if that is the right place, put it into the configuration`)
+	if leaked.Load() > 0 {
+		t.Error("the redirect was followed")
+	}
+
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", http.RedirectHandler("/mcp/", http.StatusPermanentRedirect))
+	mux.Handle("/mcp/", script{"tools/call": result(oddResult)}.handler(asJSON, nil))
+	s := open(t, ServerConfig{URL: serveWeb(t, mux) + "/mcp"}, nil)
+	equal(t, "within", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+}
+
+// dialer is a network of which nothing can be reached.
+type dialer struct{ err error }
+
+func (d dialer) RoundTrip(*http.Request) (*http.Response, error) { return nil, d.err }
+
+// A transport that does not say whether it sent anything may have.
+func TestUnknownTransport(t *testing.T) {
+	t.Parallel()
+	g := &guard{server: "s", endpoint: must(parseEndpoint("http://127.0.0.1/mcp?key=s3cret")), headers: http.Header{}, next: dialer{net.ErrClosed}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.shown(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.RoundTrip(req)
+	web, ok := errors.AsType[*webError](err)
+	if !ok || !web.unknown || !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,162 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	broke := errors.New("the screen is broken")
+	decide := func(d policy.Decision, err error) policy.Asker {
+		return func(context.Context, policy.Request) (policy.Decision, error) { return d, err }
+	}
+	for _, test := range []struct {
+		name string
+		ask  policy.Asker
+		want string
+	}{
+		{"approved", decide(policy.Decision{Approved: true}, nil), `{"n":1}`},
+		{"edited", decide(policy.Decision{Approved: true, Args: json.RawMessage(`{"n":2}`)}, nil), `{"n":2}`},
+		{"edited wrongly", decide(policy.Decision{Approved: true, Args: json.RawMessage(`{"n":"x"}`)}, nil),
+			`invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
+		{"refused", decide(policy.Decision{Reason: "ask again on Monday"}, nil), "denied: not approved: ask again on Monday"},
+		{"refused without a reason", decide(policy.Decision{}, nil), "denied: not approved: do without this call"},
+		{"an edit is no approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil), "denied: not approved: do without this call"},
+		{"error", decide(policy.Decision{Approved: true}, broke), "denied: not approved: nobody could be asked; do without this call"},
+		{"fatal", decide(policy.Decision{Approved: true}, tools.Fatal(broke)), "fatal: the screen is broken"},
+		{"panic", func(context.Context, policy.Request) (policy.Decision, error) { panic("boom") },
+			"denied: not approved: nobody could be asked; do without this call"},
+		{"nobody", nil, "fatal: policy: Approve needs somebody to ask"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			called := false
+			tool := tool("it", tools.Hints{}, func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+				called = true
+				return args, nil
+			})
+			tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
+			set := newSet(t, tool).With(policy.Approve(test.ask, nil))
+			for range 2 { // the turn is given back
+				result, err := call(t.Context(), set, "it", `{"n":1}`)
+				equal(t, "the end", told(result, err), test.want)
+				if called != (err == nil) {
+					t.Errorf("called: %v, in spite of %v", called, err)
+				}
+				if test.name == "error" && !errors.Is(err, broke) {
+					t.Errorf("the host does not see why: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	var got policy.Request
+	look := func(_ context.Context, r policy.Request) (policy.Decision, error) {
+		got = r
+		return policy.Decision{Approved: true}, nil
+	}
+	set := newSet(t,
+		tool("refund", tools.Hints{Class: tools.Idempotent, Destructive: true}, echo),
+		tool("mail.send now\u200b", tools.Hints{}, echo)).With(policy.Approve(look, nil))
+	const args = "{\"to\":\"ann\u202e\u007f\",\"of\":[1.0,\"a\\nb\"]}"
+	if _, err := call(t.Context(), set, "mail.send_now_", args); err != nil {
+		t.Fatal(err)
+	}
+	const want = `mail.send_now_ (effect), which is "send now\u200b" of "mail"
+{
+  "to": "ann\u202e\u007f",
+  "of": [
+    1.0,
+    "a\nb"
+  ]
+}
+line 3: await it.is(\u202e);`
+	equal(t, "request", got.String(), want)
+	equal(t, "the arguments themselves", string(got.Call.Args), args)
+	if _, err := call(t.Context(), set, "refund", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	got.Line = 0
+	equal(t, "request", got.String(), "refund (idempotent, destructive)\n{}")
+}
+
+func TestApproveSkips(t *testing.T) {
+	t.Parallel()
+	asked := policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) { return policy.Decision{}, nil },
+		&policy.ApproveOptions{Skip: func(b *tools.Binding) bool { return b.Namespace == "files" }})
+	set := newSet(t, tool("files.delete", tools.Hints{Destructive: true}, echo), tool("mail.send", tools.Hints{}, echo)).With(asked)
+	equal(t, "skipped", told(call(t.Context(), set, "files.delete", `{}`)), `{}`)
+	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
+}
+
+// One request at a time is shown, unless it is said otherwise.
+func TestApproveInTurn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			var now, most atomic.Int32
+			ask := func(context.Context, policy.Request) (policy.Decision, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return policy.Decision{Approved: true}, nil
+			}
+			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask, &policy.ApproveOptions{Parallel: test.parallel}))
+			var group sync.WaitGroup
+			for range 6 {
+				group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
+			}
+			group.Wait()
+			if int(most.Load()) != test.want {
+				t.Errorf("%d were asked for at once, not %d", most.Load(), test.want)
+			}
+		})
+	}
+}
+
+// A run that ends does not wait for the decision on another's call, and what is
+// decided too late is not done.
+func TestApproveEnds(t *testing.T) {
+	t.Parallel()
+	const want = "denied: the run ended before the call was approved"
+	asked, decide := make(chan struct{}, 2), make(chan struct{})
+	ask := func(context.Context, policy.Request) (policy.Decision, error) {
+		asked <- struct{}{}
+		<-decide
+		return policy.Decision{Approved: true}, nil
+	}
+	set := newSet(t, tool("it", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		t.Error("called")
+		return nil, nil
+	})).With(policy.Approve(ask, nil))
+	first, endFirst := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() { equal(t, "asked", told(call(first, set, "it", `{}`)), want) })
+	<-asked
+	second, endSecond := context.WithCancel(t.Context())
+	queued := make(chan string)
+	go func() { queued <- told(call(second, set, "it", `{}`)) }()
+	endSecond()
+	if got := <-queued; got != want && got != "denied: the run ended before the call was made" {
+		t.Errorf("queued: got %s", got)
+	}
+	endFirst()
+	close(decide)
+	group.Wait()
+	if len(asked) > 0 {
+		t.Error("somebody was asked on behalf of a run that had ended")
+	}
+}

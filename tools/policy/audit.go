@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// AuditOptions configures [Audit]. Nil is the defaults.
+type AuditOptions struct {
+	// Level is that of the records. Zero is Info.
+	Level slog.Level
+
+	// Content adds arguments, results, the messages of errors, and the line of
+	// the program. Without it, none of these is logged.
+	Content bool
+
+	// Secrets, if set, are taken out of the content. A Redact policy inside of
+	// the audit does that for results, but not for arguments.
+	Secrets *Secrets
+}
+
+// Audit logs every call that reaches the policy, when it has ended, as one
+// record "tool call":
+//
+//	tool          as programs call it
+//	server        whose it is, unless it is the host's own
+//	class         effect, idempotent or read
+//	call          the number of the call in its program
+//	line, column  where the program makes it
+//	outcome       ok, the kind of the error, fatal, or panic
+//	duration
+//	args_bytes, result_bytes
+//	args, result, error, source   if AuditOptions.Content
+//
+// Calls that are invalid, or answered from the record of what was done, reach no
+// policy. Nil is slog.Default().
+func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
+	o = cmp.Or(o, &AuditOptions{})
+	log = cmp.Or(log, slog.Default())
+	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (result json.RawMessage, err error) {
+		start, returned := time.Now(), false
+		defer func() {
+			outcome := "panic"
+			if returned {
+				outcome = outcomeOf(err)
+			}
+			log.LogAttrs(ctx, o.Level, "tool call", o.attrs(c, result, err, outcome, time.Since(start))...)
+		}()
+		result, err = next.Call(ctx, c)
+		returned = true
+		return result, err
+	})
+}
+
+func outcomeOf(err error) string {
+	te, ok := errors.AsType[*tools.ToolError](err)
+	switch {
+	case err == nil:
+		return "ok"
+	case tools.IsFatal(err):
+		return "fatal"
+	case ok:
+		return cmp.Or(te.Kind, tools.KindFailed)
+	default:
+		return tools.KindFailed
+	}
+}
+
+func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, outcome string, took time.Duration) []slog.Attr {
+	attrs := []slog.Attr{slog.String("tool", c.Tool.Path())}
+	if c.Tool.Namespace != "" {
+		attrs = append(attrs, slog.String("server", c.Tool.Namespace))
+	}
+	attrs = append(attrs,
+		slog.String("class", c.Tool.Hints.Class.String()),
+		slog.Int("call", c.ID), slog.Int("line", c.Line), slog.Int("column", c.Column),
+		slog.String("outcome", outcome), slog.Duration("duration", took),
+		slog.Int("args_bytes", len(c.Args)), slog.Int("result_bytes", len(result)))
+	if !o.Content {
+		return attrs
+	}
+	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))), slog.String("source", o.Secrets.Text(c.SourceLine())))
+	if err != nil {
+		return append(attrs, slog.String("error", o.Secrets.Text(err.Error())))
+	}
+	return append(attrs, slog.String("result", string(o.Secrets.JSON(result))))
+}

@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// step is what a policy does with one call.
+type step func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error)
+
+// caller is the [tools.Caller] of every policy here.
+type caller struct {
+	next   tools.Caller
+	do     step
+	guards func(*tools.Binding) bool // nil: none
+}
+
+// Call implements [tools.Caller].
+func (p *caller) Call(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+	return p.do(ctx, c, p.next)
+}
+
+// Guards implements [tools.Guard].
+func (p *caller) Guards(b *tools.Binding) bool { return p.guards != nil && p.guards(b) }
+
+func of(do step) tools.Policy { return guard(nil, do) }
+
+func guard(guards func(*tools.Binding) bool, do step) tools.Policy {
+	return func(next tools.Caller) tools.Caller { return &caller{next, do, guards} }
+}
+
+// broken ends every run at its first call: a policy that was made wrongly must
+// not let anything pass.
+func broken(format string, args ...any) tools.Policy {
+	err := tools.Fatal(fmt.Errorf("policy: "+format, args...))
+	return of(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { return nil, err })
+}
+
+// refusal is what the model reads of a call that was not made.
+func refusal(format string, args ...any) *tools.ToolError {
+	return &tools.ToolError{Kind: tools.KindDenied, Message: fmt.Sprintf(format, args...)}
+}
+
+// pause waits, and reports whether there is still anybody to go on for.
+func pause(ctx context.Context, d time.Duration) bool {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,101 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+type Order struct {
+	ID string `json:"id"`
+}
+
+const key = "correct horse battery staple"
+
+func refund(_ context.Context, o Order) (string, error) {
+	return "refunded " + o.ID + " with the key " + key, nil
+}
+
+// ask is where a person would be asked.
+func ask(_ context.Context, r policy.Request) (policy.Decision, error) {
+	fmt.Println("may I?", r)
+	vip := strings.Contains(r.Args, "vip")
+	return policy.Decision{Approved: !vip, Reason: "leave this one to the shop"}, nil
+}
+
+func Example() {
+	ctx := context.Background()
+	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{key}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	logger := slog.New(slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{ReplaceAttr: secrets.Attr}))
+	set, err := tools.NewSet(ctx, tools.Func("refund", "Refund one order.", refund, &tools.Hints{Destructive: true}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	set = set.With(
+		policy.Audit(logger, nil), // sees how a call ends for the program
+		policy.MaxResult(64<<10),  // of what redaction leaves
+		policy.Redact(secrets),    // nothing further out sees a secret
+		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
+		policy.DenySecrets(secrets),                                    // in arguments
+		policy.When(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
+		policy.Retry(nil),                 // mostly of what only reads
+		policy.Rate(60, time.Minute, nil), // each try counts
+		policy.Timeout(10*time.Second),    // of one try
+	)
+	fmt.Println(set.Warnings())
+
+	run := set.Dispatcher(nil) // what a sandbox does with the calls of a program
+	for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`} {
+		result, err := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(ctx)
+		fmt.Println(string(result), err)
+	}
+	// Output:
+	// []
+	// may I? refund (effect, destructive)
+	// {
+	//   "id": "a1"
+	// }
+	// "refunded a1 with the key [redacted]" <nil>
+	// may I? refund (effect, destructive)
+	// {
+	//   "id": "vip"
+	// }
+	//  tool refund: not approved: leave this one to the shop
+}
+
+// What a policy is for may depend on the arguments.
+func ExampleWhen() {
+	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
+	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
+	policies := []tools.Policy{
+		policy.Allow(policy.Or(policy.Not(policy.Tools("fs.*")), home), "only files in /home/ann may be used"),
+		policy.When(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask, nil)),
+	}
+	fmt.Println(len(policies), home)
+	// Output: 2 calls whose argument path matches ^/home/ann/[^.]
+}
+
+// Secrets can be taken out of anything that is written.
+func ExampleSecrets() {
+	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{"s3cret-word"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(secrets.Text("postgres://ann:hunter2@db/shop?token=s3cret-word"))
+	fmt.Println(string(secrets.JSON(json.RawMessage(`{"token": "\u00733cret-word", "n": 1.50}`))))
+	// Output:
+	// postgres://ann:[redacted]@db/shop?token=[redacted]
+	// {"token": "[redacted]", "n": 1.50}
+}

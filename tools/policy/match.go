@@ -1,0 +1,242 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// Match says which calls a policy is for. The zero Match is for none.
+type Match struct {
+	text     string // as in "only these calls are allowed: "
+	compound bool   // text needs parentheses
+	tool     func(*tools.Binding) answer
+	call     func(tools.Call) (bool, error) // asked where tool says perhaps; the error is told to the model
+}
+
+// answer is what can be said of a tool's calls before there is one.
+type answer int
+
+const (
+	no answer = iota
+	perhaps
+	yes
+)
+
+func sure(is bool) answer {
+	if is {
+		return yes
+	}
+	return no
+}
+
+func (m Match) of(b *tools.Binding) answer {
+	if m.tool == nil {
+		return no
+	}
+	return m.tool(b)
+}
+
+func (m Match) matches(c tools.Call) (bool, error) {
+	if a := m.of(c.Tool); a != perhaps {
+		return a == yes, nil
+	}
+	return m.call(c)
+}
+
+// String is how a refusal describes the calls to the model.
+func (m Match) String() string {
+	if m.tool == nil {
+		return "none"
+	}
+	return m.text
+}
+
+// Tools matches tools by name. In a pattern, * stands for any text: "mail.*",
+// "*.delete_*", "refund". Names are those that programs use (mail.send) or those
+// that the server itself uses, behind the server's name ("mail.send/now").
+func Tools(patterns ...string) Match {
+	return Match{text: strings.Join(patterns, ", "), tool: func(b *tools.Binding) answer {
+		own := b.Name
+		if b.Namespace != "" {
+			own = b.Namespace + "." + b.Name
+		}
+		return sure(slices.ContainsFunc(patterns, func(p string) bool { return glob(p, b.Path()) || glob(p, own) }))
+	}}
+}
+
+// glob reports whether a name fits a pattern in which * stands for any text.
+func glob(pattern, name string) bool {
+	first, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == name
+	}
+	name, fits := strings.CutPrefix(name, first)
+	parts := strings.Split(rest, "*")
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		var found bool
+		if _, name, found = strings.Cut(name, part); !found {
+			return false
+		}
+	}
+	return fits && strings.HasSuffix(name, parts[last])
+}
+
+// Class matches the tools of some classes.
+func Class(classes ...tools.Class) Match {
+	var names []string
+	for _, c := range classes {
+		names = append(names, c.String())
+	}
+	return Match{text: "tools of class " + strings.Join(names, ", "), tool: func(b *tools.Binding) answer {
+		return sure(slices.Contains(classes, b.Hints.Class))
+	}}
+}
+
+// Destructive matches the tools whose effect cannot be undone, as their Hints
+// say.
+func Destructive() Match {
+	return Match{text: "destructive tools", tool: func(b *tools.Binding) answer { return sure(b.Hints.Destructive) }}
+}
+
+// Calls matches the calls for which is returns true.
+func Calls(is func(tools.Call) bool) Match {
+	return Match{text: "calls that the host picks", tool: undecided,
+		call: func(c tools.Call) (bool, error) { return is(c), nil }}
+}
+
+func undecided(*tools.Binding) answer { return perhaps }
+
+// Argument matches the calls with an argument for which is returns true. The
+// name is that of an argument, or a JSON Pointer to a part of one: "/user/id".
+// An argument that is not there, or null, does not match. The call is refused if
+// an argument that is there does not fit T, whatever the policy.
+func Argument[T any](name string, is func(T) bool) Match {
+	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
+		raw := argument(c.Args, name)
+		if raw == nil {
+			return false, nil
+		}
+		var v T
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			return false, fmt.Errorf("the argument %s must be a %T here", name, v)
+		}
+		return is(v), nil
+	}}
+}
+
+// ArgumentMatches matches the calls with a string argument that matches re, as
+// Argument does otherwise.
+func ArgumentMatches(name string, re *regexp.Regexp) Match {
+	m := Argument(name, re.MatchString)
+	m.text = fmt.Sprintf("calls whose argument %s matches %s", name, re)
+	return m
+}
+
+// argument returns a part of the arguments; nil if it is not there, or null.
+func argument(args json.RawMessage, name string) json.RawMessage {
+	steps := []string{name}
+	if pointer, ok := strings.CutPrefix(name, "/"); ok {
+		steps = strings.Split(pointer, "/")
+		for i, step := range steps {
+			steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		}
+	}
+	for _, step := range steps {
+		args = member(args, step)
+	}
+	if string(args) == "null" {
+		return nil
+	}
+	return args
+}
+
+func member(value json.RawMessage, step string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		return object[step]
+	}
+	var array []json.RawMessage
+	i, err := strconv.Atoi(step)
+	if err != nil || json.Unmarshal(value, &array) != nil || i < 0 || i >= len(array) {
+		return nil
+	}
+	return array[i]
+}
+
+// And matches the calls that all of them match.
+func And(all ...Match) Match {
+	return Match{
+		text: join(all, " and "), compound: len(all) > 1,
+		tool: func(b *tools.Binding) answer {
+			a := yes
+			for _, m := range all {
+				a = min(a, m.of(b))
+			}
+			return a
+		},
+		call: func(c tools.Call) (bool, error) {
+			for _, m := range all {
+				if ok, err := m.matches(c); !ok || err != nil {
+					return false, err
+				}
+			}
+			return true, nil
+		},
+	}
+}
+
+// Or matches the calls that any of them matches.
+func Or(any ...Match) Match {
+	return Match{
+		text: join(any, " or "), compound: len(any) > 1,
+		tool: func(b *tools.Binding) answer {
+			a := no
+			for _, m := range any {
+				a = max(a, m.of(b))
+			}
+			return a
+		},
+		call: func(c tools.Call) (bool, error) {
+			for _, m := range any {
+				if ok, err := m.matches(c); ok || err != nil {
+					return ok, err
+				}
+			}
+			return false, nil
+		},
+	}
+}
+
+// Not matches the calls that m does not match.
+func Not(m Match) Match {
+	return Match{
+		text: "not " + join([]Match{m}, ""), compound: true,
+		tool: func(b *tools.Binding) answer { return yes - m.of(b) },
+		call: func(c tools.Call) (bool, error) {
+			ok, err := m.matches(c)
+			return !ok, err
+		},
+	}
+}
+
+func join(list []Match, word string) string {
+	var texts []string
+	for _, m := range list {
+		text := m.String()
+		if m.compound {
+			text = "(" + text + ")"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, word)
+}

@@ -1,0 +1,133 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	large := policy.Argument("amount", func(n float64) bool { return n > 100 })
+	safe := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
+	first := policy.Argument("/to/0", func(to string) bool { return to == "ann" })
+	odd := policy.Argument("/a~1b/c~0d", func(b bool) bool { return b })
+	exact := policy.Argument("n", func(n json.Number) bool { return n == "9007199254740993" })
+	never := policy.Argument("n", func(int) bool { t.Error("asked"); return true })
+	tests := []struct {
+		name  string
+		match policy.Match
+		path  string
+		args  string
+		want  string // yes, no, or what the model reads
+	}{
+		{"name", policy.Tools("mail.send"), "mail.send", `{}`, "yes"},
+		{"other name", policy.Tools("mail.send"), "mail.sent", `{}`, "no"},
+		{"glob", policy.Tools("x", "mail.*"), "mail.send", `{}`, "yes"},
+		{"glob in the middle", policy.Tools("*.s*d"), "mail.send", `{}`, "yes"},
+		{"globs do not overlap", policy.Tools("mail.sen*nd"), "mail.send", `{}`, "no"},
+		{"glob of everything", policy.Tools("*"), "mail.send", `{}`, "yes"},
+		{"glob of the server alone", policy.Tools("mail*"), "mail.send", `{}`, "yes"},
+		{"a dot is a dot", policy.Tools("mail?send", "mailxsend"), "mail.send", `{}`, "no"},
+		{"own name", policy.Tools("files.read/now"), "files.read_now", `{}`, "yes"},
+		{"name in programs", policy.Tools("files.read_now"), "files.read_now", `{}`, "yes"},
+		{"host's tool", policy.Tools("refund"), "refund", `{}`, "yes"},
+		{"no names", policy.Tools(), "refund", `{}`, "no"},
+		{"zero", policy.Match{}, "refund", `{}`, "no"},
+		{"not zero", policy.Not(policy.Match{}), "refund", `{}`, "yes"},
+		{"class", policy.Class(tools.Idempotent, tools.Read), "files.read_now", `{}`, "yes"},
+		{"other class", policy.Class(tools.Read), "refund", `{}`, "no"},
+		{"destructive", policy.Destructive(), "refund", `{}`, "yes"},
+		{"not destructive", policy.Destructive(), "mail.send", `{}`, "no"},
+		{"argument", large, "refund", `{"amount":100.5}`, "yes"},
+		{"other argument", large, "refund", `{"amount":100}`, "no"},
+		{"argument in another case", large, "refund", `{"Amount":1000}`, "no"},
+		{"no argument", large, "refund", `{}`, "no"},
+		{"null argument", large, "refund", `{"amount":null}`, "no"},
+		{"wrong argument", large, "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64 here"},
+		{"wrong argument, not", policy.Not(large), "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64 here"},
+		{"wrong argument, or", policy.Or(large, policy.Destructive()), "refund", `{"amount":[]}`, "yes"},
+		{"wrong argument, and", policy.And(policy.Destructive(), large), "refund", `{"amount":[]}`, "denied: the argument amount must be a float64 here"},
+		{"pattern", safe, "refund", `{"path":"\/tmp\/x"}`, "yes"},
+		{"pattern elsewhere", safe, "refund", `{"path":"/etc/tmp/"}`, "no"},
+		{"part of an argument", first, "refund", `{"to":["ann","bob"]}`, "yes"},
+		{"other part", first, "refund", `{"to":["bob","ann"]}`, "no"},
+		{"no such part", first, "refund", `{"to":[]}`, "no"},
+		{"no array", first, "refund", `{"to":"ann"}`, "no"},
+		{"escaped pointer", odd, "refund", `{"a/b":{"c~d":true}}`, "yes"},
+		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
+		{"own function", policy.Calls(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
+		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
+		{"and of none", policy.And(), "refund", `{}`, "yes"},
+		{"or", policy.Or(policy.Tools("refund"), never), "refund", `{"n":1}`, "yes"},
+		{"or of some", policy.Or(safe, large), "refund", `{"amount":101}`, "yes"},
+		{"or of none", policy.Or(), "refund", `{}`, "no"},
+		{"nested", policy.Not(policy.And(large, policy.Not(safe))), "refund", `{"amount":101,"path":"/tmp/x"}`, "yes"},
+	}
+	set := newSet(t,
+		tool("mail.send", tools.Hints{}, answer(`"no"`, nil)), tool("mail.sent", tools.Hints{}, answer(`"no"`, nil)),
+		tool("files.read/now", tools.Hints{Class: tools.Read}, answer(`"no"`, nil)),
+		tool("refund", tools.Hints{Destructive: true}, answer(`"no"`, nil)))
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := told(call(t.Context(), set.With(policy.Deny(test.match, "yes")), test.path, test.args))
+			switch got {
+			case `"no"`:
+				got = "no"
+			case "denied: yes":
+				got = "yes"
+			}
+			equal(t, test.match.String(), got, test.want)
+		})
+	}
+}
+
+func TestMatchString(t *testing.T) {
+	t.Parallel()
+	path := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
+	for want, m := range map[string]policy.Match{
+		"none":                                             {},
+		"mail.*, refund":                                   policy.Tools("mail.*", "refund"),
+		"tools of class read, idempotent":                  policy.Class(tools.Read, tools.Idempotent),
+		"destructive tools":                                policy.Destructive(),
+		"calls that the host picks":                        policy.Calls(nil),
+		"calls with a permitted argument n":                policy.Argument("n", func(int) bool { return true }),
+		"calls whose argument path matches ^/tmp/":         path,
+		"(fs.* and (not destructive tools)) or (not none)": policy.Or(policy.And(policy.Tools("fs.*"), policy.Not(policy.Destructive())), policy.Not(policy.Match{})),
+	} {
+		equal(t, "text", m.String(), want)
+	}
+}
+
+// Only *, as often as one likes, has a meaning.
+func FuzzTools(f *testing.F) {
+	f.Add("a*b*c", "aXbYc")
+	f.Add("*", "")
+	f.Add("a*a", "a")
+	f.Add("*.*", "x.y.z")
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		b := &tools.Binding{Tool: &tools.Tool{Name: name}, Names: []string{name}}
+		var text []byte
+		for _, c := range []byte(pattern) {
+			if c == '*' {
+				text = append(text, `(?s:.*)`...)
+			} else {
+				text = append(text, regexp.QuoteMeta(string(rune(c)))...)
+			}
+		}
+		for _, c := range []byte(pattern + name) {
+			if c >= 0x80 {
+				t.Skip("the reference is in runes")
+			}
+		}
+		want := regexp.MustCompile(`\A` + string(text) + `\z`).MatchString(name)
+		p := policy.Deny(policy.Tools(pattern), "")
+		if got := p.Guards(b); got != want {
+			t.Errorf("%q matches %q: %v", pattern, name, got)
+		}
+	})
+}

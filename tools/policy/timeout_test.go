@@ -1,0 +1,97 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	const late = "timeout: no answer within 10s; whether it took effect is unknown"
+	for _, test := range []struct {
+		name string
+		do   func(ctx context.Context) (json.RawMessage, error)
+		took time.Duration
+		want string
+	}{
+		{"in time", func(context.Context) (json.RawMessage, error) {
+			time.Sleep(9 * time.Second)
+			return json.RawMessage(`1`), nil
+		}, 9 * time.Second, "1"},
+		{"fails in time", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
+		{"notices", func(ctx context.Context) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() }, 10 * time.Second, late},
+		{"notices, and words it otherwise", func(ctx context.Context) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, &tools.ToolError{Kind: tools.KindUnknown}
+		}, 10 * time.Second, late},
+		{"takes no notice", func(context.Context) (json.RawMessage, error) {
+			time.Sleep(time.Hour)
+			return json.RawMessage(`1`), nil
+		}, 10 * time.Second, late},
+		{"a deadline of its own", func(context.Context) (json.RawMessage, error) { return nil, context.DeadlineExceeded }, 0,
+			"timeout: no answer in time; whether it took effect is unknown"},
+		{"fatal", func(context.Context) (json.RawMessage, error) { return nil, tools.Fatal(errors.New("no disk")) }, 0, "fatal: no disk"},
+		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0, "unknown: the tool broke down; whether it took effect is unknown"},
+		{"goexit", func(context.Context) (json.RawMessage, error) { runtime.Goexit(); return nil, nil }, 0,
+			"fatal: policy: the call ended its goroutine instead of returning"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				set := newSet(t, tool("it", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) { return test.do(ctx) }))
+				start := time.Now()
+				result, err := call(t.Context(), set.With(policy.Timeout(10*time.Second)), "it", `{}`)
+				equal(t, "the end", told(result, err), test.want)
+				if took := time.Since(start); took != test.took {
+					t.Errorf("it took %v, not %v", took, test.took)
+				}
+				if test.want == late && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("the host does not see a deadline behind %v", err)
+				}
+				time.Sleep(time.Hour) // let the tool end
+			})
+		})
+	}
+}
+
+// A run that ends is no timeout, and the tool has its time to notice.
+func TestTimeoutOfARunThatEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		set := newSet(t, tool("it", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			ended = true
+			return nil, ctx.Err()
+		})).With(policy.Timeout(10 * time.Second))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		equal(t, "the end", told(call(ctx, set, "it", `{}`)), "cancelled: cancelled; whether it took effect is unknown")
+		if !ended {
+			t.Error("the tool was not waited for")
+		}
+	})
+}
+
+// A policy that breaks down inside is the same as without a timeout.
+func TestTimeoutOfAPanic(t *testing.T) {
+	t.Parallel()
+	bomb := func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) { panic("boom") })
+	}
+	_, err := call(t.Context(), newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Timeout(time.Hour), bomb), "it", `{}`)
+	equal(t, "the end", told(nil, err), "denied: a policy broke down")
+	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") || !strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
+		t.Errorf("the host does not see where: %v", cause)
+	}
+}
