@@ -33,8 +33,8 @@ JSON.parse(JSON.stringify(kept)).length + sums.length`
 // process and in turn. The metric x-raw is the median of ours divided by raw.
 //
 // The programs are the same again and again, as attempts of agents are; those of
-// new have never been seen. In tools200, the floor is our own run without tools.
-// In crunch, the program computes with 100,000 elements.
+// new have never been seen. In tools200, the floor is our own run without tools;
+// in tools10000, which calls one of them, our own run with ten. In crunch, the program computes with 100,000 elements.
 //
 // In call, it is the time of one awaited tool call; the floor is a promise that
 // a goroutine resolves, JSON both ways. In parallel20 it is twenty tools of 50
@@ -63,6 +63,11 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Run("tools200/"+tier.name, func(b *testing.B) {
 			other, many := open(b, tier.open), manyTools(b, 200) // a sandbox has what it had last at hand
 			compare(b, func() { run(b, other, nil, fresh("1+1")) }, func() { run(b, box, many, fresh("1+1")) })
+		})
+		b.Run("tools10000/"+tier.name, func(b *testing.B) {
+			other, ten, many := open(b, tier.open), serverTools(b, 10), serverTools(b, 10_000)
+			const call = `await server0.tool0({ customer: "a" })`
+			compare(b, func() { run(b, other, ten, fresh(call)) }, func() { run(b, box, many, fresh(call)) })
 		})
 		b.Run("crunch/"+tier.name, func(b *testing.B) {
 			wrapped := "(async()=>{" + lastReturned(crunch) + "\n})()"
@@ -161,6 +166,24 @@ func manyTools(b *testing.B, n int) *tools.Set {
 	for i := range list {
 		echo := func(_ context.Context, in echoArgs) (echoArgs, error) { return in, nil }
 		list[i] = tools.Func(fmt.Sprintf("tool%d", i), "Echo.", echo, nil)
+	}
+	set, err := tools.NewSet(b.Context(), list...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return set
+}
+
+// serverTools makes a set of so many tools of servers that have ten each.
+func serverTools(b *testing.B, n int) *tools.Set {
+	b.Helper()
+	list := make([]tools.Source, n)
+	for i := range list {
+		list[i] = &tools.Tool{
+			Namespace: fmt.Sprintf("server%d", i/10), Name: fmt.Sprintf("tool%d", i), Description: "Echo.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"customer":{"type":"string"}}}`),
+			Handler:     answers(`1`),
+		}
 	}
 	set, err := tools.NewSet(b.Context(), list...)
 	if err != nil {

@@ -93,7 +93,7 @@ func (h *host) memberOfTool(s engine.Site) Finding {
 // elsewhere finds a tool that has the name in another namespace, or "".
 func (h *host) elsewhere(name string) string {
 	for _, b := range h.bindings {
-		if slices.Contains(b.Names, name) {
+		if b.Object != discoverer && slices.Contains(b.Names, name) {
 			return b.Path()
 		}
 	}

@@ -88,20 +88,27 @@ func (d *discovery) describe(_ context.Context, in describeArgs) (string, error)
 // overview lists the tools of a server.
 func (d *discovery) overview(server string, list []*tools.Binding) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s has %d tools:\n", server, len(list))
+	fmt.Fprintf(&text, "the tools of %s, %d:\n", server, len(list))
 	for _, b := range list {
-		fmt.Fprintf(&text, "%s: %s\n", b.Path(), search.Summary(b.Description))
+		text.WriteString(b.Path())
+		if summary := search.Summary(b.Description); summary != "" {
+			text.WriteString(": " + summary)
+		}
+		text.WriteByte('\n')
 	}
 	return d.cut(text.String(), fmt.Sprintf("there are more: tools.search(query, {server: %q})", server))
 }
 
-// cut ends a text that is too long after a line, and says so.
+// cut ends a text that is too long, after a line if it has short ones, and says so.
 func (d *discovery) cut(text, remark string) string {
 	if len(text) <= d.most {
 		return text
 	}
-	end := strings.LastIndexByte(text[:d.most], '\n') + 1
-	return text[:end] + "// " + remark + "\n"
+	text = shorten(text, d.most)
+	if end := strings.LastIndexByte(text, '\n'); end >= d.most/2 {
+		text = text[:end]
+	}
+	return text + "\n// " + remark + "\n"
 }
 
 // tool finds a tool by any of its names, with or without the server's where there
@@ -166,7 +173,9 @@ func (d *discovery) instead(what, name string) string {
 	}
 	if what != "server" {
 		for _, hit := range d.index.Search(name, &search.Options{Limit: 3}) {
-			near = append(near, hit.Name)
+			if hit.Score > 0 {
+				near = append(near, hit.Name)
+			}
 		}
 	}
 	switch {

@@ -51,31 +51,25 @@ func New(set *tools.Set) *Index {
 
 // Search returns the tools that fit the query best, the best first. A query is
 // what somebody needs, in English, or a name, or a part of one. Where it says
-// nothing, all tools fit, in the order of the set. Nil options are the defaults.
+// nothing, all tools fit, in the order of their names. Nil options are the defaults.
 func (x *Index) Search(query string, o *Options) []Hit {
 	if o == nil {
 		o = &Options{}
 	}
 	scores, scored := x.build().scores(query)
-	var found []int
+	if !scored {
+		scores = make([]float32, len(x.tools))
+	}
+	found := ranking{limit: cmp.Or(max(o.Limit, 0), DefaultLimit), tools: x.tools, scores: scores}
 	for i, b := range x.tools {
 		if (!scored || scores[i] > 0) && (o.Server == "" || o.Server == b.Object || o.Server == b.Namespace) {
-			found = append(found, i)
+			found.offer(i)
 		}
 	}
-	if scored {
-		slices.SortFunc(found, func(i, j int) int {
-			return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(x.tools[i].Path(), x.tools[j].Path()))
-		})
-	}
-	limit := cmp.Or(max(o.Limit, 0), DefaultLimit)
-	hits := make([]Hit, 0, min(limit, len(found)))
-	for _, i := range found[:min(limit, len(found))] {
-		hit := Hit{Name: x.tools[i].Path(), Description: Summary(x.tools[i].Description)}
-		if scored {
-			hit.Score = float64(scores[i])
-		}
-		hits = append(hits, hit)
+	hits := make([]Hit, len(found.best))
+	for at, i := range found.best {
+		b := x.tools[i]
+		hits[at] = Hit{Name: b.Path(), Description: Summary(b.Description), Score: float64(scores[i])}
 	}
 	return hits
 }
@@ -83,6 +77,34 @@ func (x *Index) Search(query string, o *Options) []Hit {
 // maxSummary is how many bytes of a description are shown, unless its first
 // sentence is longer.
 const maxSummary = 160
+
+// ranking keeps the best of many tools.
+type ranking struct {
+	limit  int
+	tools  []*tools.Binding
+	scores []float32
+	best   []int // indexes of tools, the best first
+}
+
+// offer takes a tool in, if it is better than the last or there is room.
+func (r *ranking) offer(tool int) {
+	n := len(r.best)
+	if n == r.limit && r.compare(tool, r.best[n-1]) >= 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(r.best, tool, func(other, tool int) int { return r.compare(other, tool) })
+	r.best = slices.Insert(r.best[:min(n, r.limit-1)], at, tool)
+}
+
+// compare orders tools by score, and those that are as good by name, so that
+// neither chance nor the order of a set matters.
+func (r *ranking) compare(i, j int) int {
+	if r.scores[i] != r.scores[j] {
+		return cmp.Compare(r.scores[j], r.scores[i])
+	}
+	a, b := r.tools[i], r.tools[j]
+	return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Names[0], b.Names[0]))
+}
 
 // Summary is the beginning of a description that tells one tool from another:
 // of its first line, the first sentence or two.

@@ -51,7 +51,7 @@ type need struct {
 }
 
 // readNeeds reads lines of need → server.tool | server.tool.
-func readNeeds(t *testing.T, file string, set *tools.Set) []need {
+func readNeeds(t testing.TB, file string, set *tools.Set) []need {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

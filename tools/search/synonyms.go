@@ -138,6 +138,7 @@ const synonyms = `
 	lost lose recover: reflog recover restore
 	clean dirty pending local uncommitted: status
 	conflict: merge
+	money reimburse repay: refund pay
 	secret password credential
 	task issue ticket todo
 	event calendar appointment meeting

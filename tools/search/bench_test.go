@@ -1,0 +1,89 @@
+package search_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/search"
+)
+
+// tenThousand are the tools of the real servers again and again, each under a
+// name of its own, with what other tools say mixed into what they say.
+func tenThousand(b *testing.B) []tools.Source {
+	b.Helper()
+	bindings := realServers(b).Bindings()
+	list := make([]tools.Source, 10_000)
+	for i := range list {
+		t := *bindings[i%len(bindings)].Tool
+		other := bindings[(i*7+i/len(bindings))%len(bindings)]
+		t.Namespace = fmt.Sprintf("%s%d", t.Namespace, i/len(bindings))
+		t.Name = fmt.Sprintf("%s_%s", t.Name, other.Name)
+		t.Description = fmt.Sprintf("%s Topic%d. %s", t.Description, i, search.Summary(other.Description))
+		t.InputSchema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"string","description":"Which %s"},"limit":{"type":"integer"}},"required":["id%d"]}`, i%500, other.Name, i%500))
+		t.OutputSchema = nil
+		list[i] = &t
+	}
+	return list
+}
+
+// BenchmarkIndex makes the index of 10,000 tools; the floor is making their set,
+// and x-raw the median of the one divided by the other.
+func BenchmarkIndex(b *testing.B) {
+	list := tenThousand(b)
+	var ratio []float64
+	for b.Loop() {
+		start := time.Now()
+		set := newSet(b, list...)
+		floor := time.Since(start)
+		start = time.Now()
+		search.New(set).Search("x", nil)
+		ratio = append(ratio, float64(time.Since(start))/float64(floor))
+	}
+	b.ReportMetric(median(ratio), "x-raw")
+}
+
+// BenchmarkSearch10000 asks 10,000 tools for what the first list of needs says.
+func BenchmarkSearch10000(b *testing.B) {
+	needs := readNeeds(b, "testdata/needs.txt", realServers(b))
+	before := heap()
+	list := tenThousand(b)
+	tools := heap()
+	set := newSet(b, list...)
+	bound := heap()
+	index := search.New(set)
+	index.Search("x", nil)
+	after := heap()
+	var longest time.Duration
+	i := 0
+	for b.Loop() {
+		start := time.Now()
+		index.Search(needs[i%len(needs)].text, nil)
+		longest = max(longest, time.Since(start))
+		i++
+	}
+	b.ReportMetric(float64(longest)/1e6, "ms-longest")
+	b.ReportMetric(float64(tools-before)/10_000, "B-raw/tool")
+	b.ReportMetric(float64(bound-tools)/10_000, "B-set/tool")
+	b.ReportMetric(float64(after-bound)/10_000, "B-index/tool")
+	runtime.KeepAlive(list)
+	runtime.KeepAlive(index)
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
