@@ -123,7 +123,7 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-func open(b *testing.B, make func(*sandbox.Options) (*sandbox.Sandbox, error)) *sandbox.Sandbox {
+func open(b testing.TB, make func(*sandbox.Options) (*sandbox.Sandbox, error)) *sandbox.Sandbox {
 	b.Helper()
 	box, err := make(&sandbox.Options{Limits: sandbox.Limits{Calls: 1000, Concurrency: 32}})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -108,13 +109,13 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.introduce(servers, set)
+	c.introduce(servers)
 	box, err := sandbox.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer box.Close()
-	options := module.Options{MaxIters: c.steps}
+	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
 		options.OnEvent = show.Progress(c.stderr)
 	}
@@ -126,7 +127,7 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 }
 
 // introduce says which servers are there and what is wrong with the others.
-func (c *config) introduce(servers *mcptools.Servers, set *tools.Set) {
+func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {
 		case s.Err != nil:
@@ -135,7 +136,7 @@ func (c *config) introduce(servers *mcptools.Servers, set *tools.Set) {
 			fmt.Fprintf(c.stderr, "server %s: %d tools (MCP %s)\n", s.Name, s.Tools, s.ProtocolVersion)
 		}
 	}
-	for _, w := range append(servers.Warnings(), set.Warnings()...) {
+	for _, w := range servers.Warnings() {
 		fmt.Fprintln(c.stderr, "warning:", w)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Request is a call that waits for somebody's consent. Its texts are safe to be
-// shown: see [Display].
+// shown: see [Display]. Tool and Args are what will be done; Line and Source are
+// what the program's worker says of where it comes from.
 type Request struct {
 	Tool   string // as programs call it: mail.send
 	Origin string // whose it is and what it is called there: "send/now" of "mail"; for the host's own, Tool

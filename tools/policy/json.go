@@ -36,16 +36,7 @@ func (s *Secrets) clearly(text []byte) bool {
 	if bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte(`\/`)) || s.quoting && bytes.IndexByte(text, '\\') >= 0 {
 		return false // may be hidden so
 	}
-	plain := string(text)
-	if start, _ := s.texts.find(plain, 0); start >= 0 {
-		return false
-	}
-	for _, p := range s.patterns {
-		if p.possible(plain) {
-			return false
-		}
-	}
-	return true
+	return !s.suspicious(string(text))
 }
 
 // tokenEnd returns the end of the string or number that begins at i; of anything

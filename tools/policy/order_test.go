@@ -34,13 +34,14 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		asked, tries := 0, 0
+		var tries atomic.Int32
+		asked := 0
 		ask := func(context.Context, policy.Request) (policy.Decision, error) {
 			asked++
 			return policy.Decision{Approved: true}, nil
 		}
 		handler := func(context.Context, json.RawMessage) (json.RawMessage, error) {
-			switch tries++; tries {
+			switch tries.Add(1) {
 			case 1:
 				time.Sleep(time.Hour) // late
 			case 2:
@@ -53,8 +54,8 @@ func TestOrder(t *testing.T) {
 		start := time.Now()
 		equal(t, "third try", told(call(t.Context(), set, "it", `{}`)), `"a [redacted]"`)
 		// 10 s for the first try, two delays, and half a minute for the rate after two tries.
-		if took := time.Since(start); asked != 1 || tries != 3 || took < 30*time.Second || took > 31*time.Second {
-			t.Errorf("asked %d times, tried %d times, in %v", asked, tries, took)
+		if took := time.Since(start); asked != 1 || tries.Load() != 3 || took < 30*time.Second || took > 31*time.Second {
+			t.Errorf("asked %d times, tried %d times, in %v", asked, tries.Load(), took)
 		}
 		equal(t, "denied", told(call(t.Context(), set, "shell.run", `{}`)), "denied: there is no shell here")
 		equal(t, "secret", told(call(t.Context(), set, "it", `{"k":"top secret"}`)),

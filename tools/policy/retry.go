@@ -39,23 +39,21 @@ type RetryOptions struct {
 // Repeatable. The last error says how many tries there were.
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
-	if min(o.Tries, int(o.Delay), int(o.MaxDelay)) < 0 {
+	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {
 		return broken("Retry: an option is negative: Tries %d, Delay %v, MaxDelay %v", o.Tries, o.Delay, o.MaxDelay)
 	}
-	tries := cmp.Or(o.Tries, 3)
+	tries, longest := cmp.Or(o.Tries, 3), cmp.Or(o.MaxDelay, 5*time.Second)
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		delay := cmp.Or(o.Delay, 200*time.Millisecond)
+		delay := min(cmp.Or(o.Delay, 200*time.Millisecond), longest)
 		for try := 1; ; try++ {
 			result, err := next.Call(ctx, c)
-			if try == tries || !o.passes(c.Tool.Hints, err) || !pause(ctx, jitter(min(delay, o.longest()))) {
+			if try == tries || !o.passes(c.Tool.Hints, err) || !pause(ctx, jitter(delay)) {
 				return result, tried(err, try)
 			}
-			delay *= 2
+			delay = min(2*delay, longest)
 		}
 	})
 }
-
-func (o *RetryOptions) longest() time.Duration { return cmp.Or(o.MaxDelay, 5*time.Second) }
 
 // passes reports whether another try is allowed and may help.
 func (o *RetryOptions) passes(h tools.Hints, err error) bool {

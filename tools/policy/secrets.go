@@ -38,8 +38,10 @@ type SecretOptions struct {
 // concurrent use. A nil *Secrets knows of none.
 type Secrets struct {
 	texts    texts
-	quoting  bool // some of the texts look different within a JSON string
 	patterns []*pattern
+	alarm    texts // the texts, and the hints at patterns: without any of them there is no secret
+	always   bool  // unless a pattern has no hints
+	quoting  bool  // some of the texts look different within a JSON string
 }
 
 // NewSecrets returns the secrets to be taken out. It returns an error if a value
@@ -71,6 +73,11 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		s.patterns = append(s.patterns, given(re))
 	}
 	s.texts.set(list)
+	for _, p := range s.patterns {
+		s.always = s.always || len(p.hints) == 0
+		list = append(list, p.hints...)
+	}
+	s.alarm.set(list)
 	s.quoting = slices.ContainsFunc(list, func(text string) bool { return escaped(text, false) != text })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -81,7 +88,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 // given is a pattern of the host's.
 func given(re *regexp.Regexp) *pattern {
 	p := &pattern{re: re, keep: placeholder}
-	if hint, _ := re.LiteralPrefix(); hint != "" && escaped(hint, false) == hint {
+	if hint, _ := re.LiteralPrefix(); len(hint) >= headSize && escaped(hint, false) == hint {
 		p.hints = []string{hint}
 	}
 	return p
@@ -89,7 +96,7 @@ func given(re *regexp.Regexp) *pattern {
 
 // Text returns a text with [redacted] in the place of every secret.
 func (s *Secrets) Text(text string) string {
-	if s == nil {
+	if s == nil || !s.suspicious(text) {
 		return text
 	}
 	for range 4 { // what is written instead could complete another
@@ -105,11 +112,15 @@ func (s *Secrets) Text(text string) string {
 func (s *Secrets) once(text string) string {
 	text = s.texts.replace(text, placeholder)
 	for _, p := range s.patterns {
-		if p.possible(text) {
-			text = p.re.ReplaceAllString(text, p.keep)
-		}
+		text = p.re.ReplaceAllString(text, p.keep)
 	}
 	return text
+}
+
+// suspicious reports, quickly, whether there may be a secret in a text.
+func (s *Secrets) suspicious(text string) bool {
+	start, _ := s.alarm.find(text, 0)
+	return start >= 0 || s.always
 }
 
 // Attr takes secrets out of what is logged. It is a ReplaceAttr of

@@ -7,7 +7,7 @@ import (
 )
 
 // headSize is how many bytes a text has at least.
-const headSize = 4
+const headSize = 3
 
 // texts are searched for in one pass, however many there are.
 type texts struct {
@@ -18,6 +18,7 @@ type texts struct {
 // set says which texts they are.
 func (t *texts) set(list []string) {
 	t.byHead = map[uint32][]string{}
+	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
 	for _, text := range slices.Compact(list) {
 		h := head(text, 0)
@@ -27,7 +28,7 @@ func (t *texts) set(list []string) {
 }
 
 func head(s string, i int) uint32 {
-	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
+	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16
 }
 
 func bit(head uint32) uint32 { return head * 0x9E3779B1 >> 16 }

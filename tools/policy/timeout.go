@@ -25,25 +25,34 @@ func Timeout(d time.Duration) tools.Policy {
 		return broken("Timeout needs a positive time, not %v", d)
 	}
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		within, cancel := context.WithTimeoutCause(ctx, d, errTime)
+		deadline := time.Now().Add(d)
+		within, cancel := context.WithDeadlineCause(ctx, deadline, errTime)
 		defer cancel()
-		late := time.NewTimer(d) // within ends early if ctx does, and then the tool has its time to notice
-		defer late.Stop()
 		ended := make(chan end, 1)
 		go perform(within, c, next, ended)
-		select {
-		case e := <-ended:
-			if e.panic != nil {
-				panic(e.panic)
-			}
-			if ctx.Err() != nil || within.Err() == nil || tools.IsFatal(e.err) || tools.OutcomeOf(e.err) != tools.MaybeDone {
-				return e.result, e.err
-			}
-		case <-late.C:
+		e, ok := await(ended, within.Done())
+		if !ok && ctx.Err() != nil { // the run is over, and the tool has the rest of its time to notice
+			e, ok = await(ended, time.After(time.Until(deadline)))
+		}
+		switch {
+		case e.panic != nil:
+			panic(e.panic)
+		case ok && !(ctx.Err() == nil && within.Err() != nil && e.unclear()):
+			return e.result, e.err
 		}
 		te := &tools.ToolError{Kind: tools.KindTimeout, Message: fmt.Sprintf("no answer within %v; whether it took effect is unknown", d)}
 		return nil, te.WithCause(errTime)
 	})
+}
+
+// await returns how the call ended, if it did so in time.
+func await[T any](ended <-chan end, late <-chan T) (end, bool) {
+	select {
+	case e := <-ended:
+		return e, true
+	case <-late:
+		return end{}, false
+	}
 }
 
 // end is how a call on another goroutine ended.
@@ -51,6 +60,11 @@ type end struct {
 	result json.RawMessage
 	err    error
 	panic  error
+}
+
+// unclear reports whether the tool does not say what it did.
+func (e *end) unclear() bool {
+	return !tools.IsFatal(e.err) && tools.OutcomeOf(e.err) == tools.MaybeDone
 }
 
 // perform calls next and tells how that ended, also if it did not return.

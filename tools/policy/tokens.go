@@ -1,25 +1,12 @@
 package policy
 
-import (
-	"regexp"
-	"strings"
-)
+import "regexp"
 
 // pattern is a shape that secrets have.
 type pattern struct {
 	hints []string // one of them is in every match; none if that is not known
 	re    *regexp.Regexp
 	keep  string // what is left of a match, as in [regexp.Regexp.Expand], beside the placeholder
-}
-
-// possible reports, quickly, whether there may be a match in s.
-func (p *pattern) possible(s string) bool {
-	for _, hint := range p.hints {
-		if strings.Contains(s, hint) {
-			return true
-		}
-	}
-	return len(p.hints) == 0
 }
 
 func shape(re string, hints ...string) *pattern {

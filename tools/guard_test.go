@@ -1,0 +1,50 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// watched is a Guard of some tools.
+type watched struct{ paths []string }
+
+func (w watched) Call(context.Context, tools.Call) (json.RawMessage, error) { return nil, nil }
+func (w watched) Guards(b *tools.Binding) bool                              { return slices.Contains(w.paths, b.Path()) }
+
+func watch(paths ...string) tools.Policy {
+	return func(tools.Caller) tools.Caller { return watched{paths} }
+}
+
+func TestUnguardedTools(t *testing.T) {
+	t.Parallel()
+	var sources []tools.Source
+	for i := range 8 {
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: fmt.Sprintf("t%d", i), Handler: handler("1", nil), Hints: tools.Hints{Destructive: i > 0}})
+	}
+	set := newSet(t, sources...)
+	const before, after = "nobody is asked before these destructive tools are called: ", "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	for _, test := range []struct {
+		set  *tools.Set
+		want string
+	}{
+		{set, before + "s.t1, s.t2, s.t3, s.t4, s.t5, 2 more" + after},
+		{set.With(watch("s.t1", "s.t6")), before + "s.t2, s.t3, s.t4, s.t5, s.t7" + after},
+		{set.With(watch("s.t1", "s.t2", "s.t3"), traced("p", nil), watch("s.t4", "s.t5", "s.t6")), before + "s.t7" + after},
+	} {
+		if got := test.set.Warnings(); len(got) != 1 || got[0] != test.want {
+			t.Errorf("got  %q\nwant %q", got, test.want)
+		}
+	}
+	all := watch("s.t1", "s.t2", "s.t3", "s.t4", "s.t5", "s.t6", "s.t7")
+	if got := set.With(all, nil).Warnings(); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+	if got := set.With(watch("s.t0")).Warnings(); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+}
