@@ -12,7 +12,7 @@ import (
 type Call struct {
 	ID      int             // 1, 2, … in the order in which the program made its calls
 	Tool    *Binding        // what is called
-	Args    json.RawMessage // the argument, valid against the tool's InputSchema; not to be modified
+	Args    json.RawMessage // the argument, valid against the tool's InputSchema and with its defaults; not to be modified
 	Repeat  *Repeat         // what the program says about a repeated effect; usually nil
 	Line    int             // where the program calls; from 1, 0 if unknown
 	Column  int

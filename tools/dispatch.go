@@ -52,6 +52,7 @@ func (d *Dispatcher) Issue(c Call, tool int) Issued {
 	if findings := c.Tool.Check(c.Args, nil); len(findings) > 0 {
 		return answer(nil, invalidArguments(c.Tool, "", findings))
 	}
+	c.Args = c.Tool.complete(c.Args)
 	f := &flight{call: c}
 	if d.ledger != nil {
 		entry, err := d.ledger.Issue(c)

@@ -31,6 +31,11 @@ var reserved = words(`
 
 	console sleep submit tools ToolError`)
 
+// implicit are the names of members that the language itself reads or calls: by
+// await, by JSON.stringify and by turning an object into text. No tool is called
+// because a program printed its namespace.
+var implicit = names{"__proto__": 1, "then": 1, "toJSON": 1, "toString": 1, "valueOf": 1}
+
 func words(list string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {

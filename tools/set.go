@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -56,6 +57,15 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 		return anyObject.ValidatePartial(args, unknown)
 	}
 	return input.ValidatePartial(args, unknown)
+}
+
+// complete adds the defaults that the input schema has for what valid arguments
+// lack: policies, the ledger and the handler see what will be done.
+func (b *Binding) complete(args json.RawMessage) json.RawMessage {
+	if input := b.input(); input != nil {
+		return input.Complete(args)
+	}
+	return args
 }
 
 // input returns the schema that is checked, or nil. Most tools of most servers
@@ -270,7 +280,7 @@ func (b *builder) object(namespace string) string {
 		b.warn("namespace %q is called %s in programs", namespace, object)
 	}
 	b.objects[namespace] = object
-	b.members[object] = names{"__proto__": 1} // would be the object's prototype
+	b.members[object] = maps.Clone(implicit)
 	return object
 }
 

@@ -50,6 +50,8 @@ type Schema struct {
 	// document).
 	rules map[string]*jsonschema.Schema
 
+	defaults *defaults // nil if there are none
+
 	limits limits
 	guards sync.Pool // of *guard, for values that may take too many steps
 }
@@ -86,6 +88,7 @@ func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, 
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	s.limits = findLimits(s.rules, weights)
+	s.defaults = s.findDefaults()
 	s.guards.New = func() any { return newGuard(doc.value, formats) }
 	return s, nil
 }
