@@ -2,6 +2,7 @@ package worker
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 )
@@ -10,24 +11,30 @@ import (
 // own, as it takes milliseconds to look through.
 const large = 8 << 20
 
+// relief is the part of its memory that a run gets in the end.
+const relief = 10
+
 // collector gives a run whose heap is large a second processor. Until then there is
 // only one, see [processors]; to change that stops the process for a moment, which
 // a run that is so large doesn't notice.
+//
+// It also gives one that keeps most of its memory a part of what [softLimit] holds
+// back: the collector would work without rest, and find nothing.
 type collector struct {
+	memory int64
 	sample []metrics.Sample
 
-	mu     sync.Mutex
-	busy   bool // a run is in progress
-	helped bool // and has two processors
+	mu      sync.Mutex
+	busy    bool // a run is in progress
+	helped  bool // and has two processors
+	relaxed bool // and more room
 }
 
 // newCollector begins to watch the collector. It is told of each cycle by an object
 // that is garbage: that costs the runs nothing.
-func newCollector() *collector {
-	c := &collector{sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
-	if runtime.NumCPU() > processors {
-		runtime.SetFinalizer(&garbage{c}, (*garbage).found)
-	}
+func newCollector(memory int64) *collector {
+	c := &collector{memory: memory, sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+	runtime.SetFinalizer(&garbage{c}, (*garbage).found)
 	return c
 }
 
@@ -43,12 +50,18 @@ func (g *garbage) found() {
 func (c *collector) cycle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.busy || c.helped {
+	if !c.busy {
 		return
 	}
-	if metrics.Read(c.sample); c.sample[0].Value.Uint64() > large {
+	metrics.Read(c.sample)
+	live := int64(c.sample[0].Value.Uint64())
+	if live > large && !c.helped && runtime.NumCPU() > processors {
 		c.helped = true
 		runtime.GOMAXPROCS(processors + 1)
+	}
+	if live > c.memory/2 && !c.relaxed {
+		c.relaxed = true
+		debug.SetMemoryLimit(softLimit(c.memory) + c.memory/relief)
 	}
 }
 
@@ -69,8 +82,11 @@ func (c *collector) end() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy = false; c.helped {
-		c.helped = false
+	if c.helped {
 		runtime.GOMAXPROCS(processors)
 	}
+	if c.relaxed {
+		debug.SetMemoryLimit(softLimit(c.memory))
+	}
+	c.busy, c.helped, c.relaxed = false, false, false
 }

@@ -2,7 +2,9 @@ package worker
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -18,11 +20,31 @@ const (
 // settle is what hardens a worker on every system: nothing of the host's
 // surroundings is left to see, and the runtime keeps to the budget.
 func settle(memory int64) {
+	startThreads()
 	os.Clearenv()
 	time.Local = time.UTC // or Date would open the zone's file
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(softLimit(memory * memoryFactor))
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
+}
+
+// spareThreads are more than a run with a second processor needs.
+const spareThreads = 4
+
+// startThreads starts threads that runs will need. The memory of their stacks, 8
+// MB each where there is C, is then none of the program's.
+func startThreads() {
+	var started, ended sync.WaitGroup
+	started.Add(spareThreads)
+	for range spareThreads {
+		ended.Go(func() {
+			runtime.LockOSThread() // to one that no other has
+			defer runtime.UnlockOSThread()
+			started.Done()
+			started.Wait()
+		})
+	}
+	ended.Wait()
 }
 
 // softLimit is where the collector begins to work without rest. A program that

@@ -79,7 +79,7 @@ func work(run Run) error {
 		return fmt.Errorf("can't be made safe: %w", err)
 	}
 	s.run = guarded(run, h.Memory)
-	s.growth, s.collector = newGrowth(h.Memory), newCollector()
+	s.growth, s.collector = newGrowth(h.Memory), newCollector(h.Memory*memoryFactor)
 	onNudge(s.look)
 	if err := s.out.send(kindReady, 0, ready{isolation}); err != nil {
 		return err
