@@ -9,13 +9,17 @@ import (
 // English it is within a tenth of what the tokenizer o200k makes of them, on the
 // whole and mostly above; single lines, other languages and the tokenizers of
 // other models may be further off.
-func Tokens(text string) int {
+func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
+
+// hundredths are the hundredths of tokens that a text makes, to be summed up
+// line by line.
+func hundredths(text string) int {
 	s := splitter{text: text}
-	hundredths := 0
+	n := 0
 	for s.text != "" {
-		hundredths += s.piece()
+		n += s.piece()
 	}
-	return (hundredths + 99) / 100
+	return n
 }
 
 // splitter takes a text apart as byte-pair tokenizers do before they look
@@ -44,8 +48,8 @@ func (s *splitter) piece() int {
 }
 
 const (
-	wordPrefix = 75 // of punctuation right before a word
-	perMark    = 38 // of each further character of punctuation
+	wordPrefix = 68 // of punctuation right before a word
+	perMark    = 34 // of each further character of punctuation
 	wide       = 85 // of a letter beyond the Latin ones
 )
 
