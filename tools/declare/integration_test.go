@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -110,11 +109,14 @@ var budgets = []int{0, 1_000_000, 6_000, 3_000, 2_000, 1_200, 800, 500, 300, 150
 func TestNPMServersCompile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var started sync.WaitGroup
-	for name, server := range npmServers {
-		started.Go(func() { declareServer(t, dir, name, server) })
-	}
-	started.Wait()
+	t.Run("declare", func(t *testing.T) {
+		for name, server := range npmServers {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				declareServer(t, dir, name, server)
+			})
+		}
+	})
 	tsc := exec.Command(filepath.Join(modules(t), ".bin", "tsc"), "--strict", "--noEmit", "--target", "es2022", "--module", "esnext", "--project", dir)
 	write(t, filepath.Join(dir, "tsconfig.json"), `{"compilerOptions": {"lib": ["es2022"], "types": []}}`)
 	tsc.Dir = dir
@@ -135,6 +137,7 @@ func modules(t *testing.T) string {
 // declareServer writes a file to compile for each level, one that describes
 // every tool, and one with calls.
 func declareServer(t *testing.T, dir, name string, server npm) {
+	t.Helper()
 	set := start(t, name, server)
 	for _, budget := range budgets {
 		source(t, dir, fmt.Sprintf("%s_%d.ts", name, budget), declare.TypeScript(set, budget))
@@ -159,6 +162,7 @@ func declareServer(t *testing.T, dir, name string, server npm) {
 
 // start returns the tools of a running server.
 func start(t *testing.T, name string, server npm) *tools.Set {
+	t.Helper()
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
 		name: map[string]any{"command": filepath.Join(modules(t), ".bin", server.bin), "args": server.args, "env": server.env, "cwd": t.TempDir()},
 	}})
@@ -169,24 +173,25 @@ func start(t *testing.T, name string, server npm) *tools.Set {
 	write(t, path, string(config))
 	open, err := mcptools.Open(context.Background(), path, nil)
 	if err != nil {
-		t.Error(err)
-		return nil
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = open.Close() })
 	set, err := tools.NewSet(t.Context(), open)
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	return set
 }
 
 // source writes a module of its own to compile.
 func source(t *testing.T, dir, name, text string) {
+	t.Helper()
 	write(t, filepath.Join(dir, name), text+"export {};\n")
 }
 
 func write(t *testing.T, path, text string) {
+	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ const (
 // does or without.
 func names(objects []*object, budget int, gists bool) (string, bool) {
 	p := newPage(budget)
-	p.add(rest + "\n" + outlined)
+	p.add(rest + "\n" + toolError + outlined)
 	for _, o := range objects {
 		if !p.outline(o, gists) {
 			return "", false

@@ -48,8 +48,8 @@ func (s *splitter) piece() int {
 }
 
 const (
-	wordPrefix = 68 // of punctuation right before a word
-	perMark    = 34 // of each further character of punctuation
+	wordPrefix = 52 // of punctuation right before a word
+	perMark    = 28 // of each further character of punctuation
 	wide       = 85 // of a letter beyond the Latin ones
 )
 
@@ -91,9 +91,10 @@ func (s *splitter) space() int {
 	return 100
 }
 
-// marks takes a run of punctuation and symbols.
+// marks takes a run of punctuation and symbols, with the ends of lines behind it.
 func (s *splitter) marks() int {
 	run := s.take(len(s.text), func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	s.take(len(s.text), func(r rune) bool { return r == '\n' })
 	return 100 + (len(run)-1)*perMark
 }
 
