@@ -41,5 +41,5 @@ How programs run:
 
 const toolFacts = `- Tools take one object and return a promise. Await every call; run independent ones at the same time with Promise.all. Do as much as possible in one program: loops, joins and filters belong in it.
 - A tool whose result is a string gives plain text, which is never parsed for you; use JSON.parse where you know that it is JSON.
-- A tool that fails throws a ToolError with tool, kind, message and data. message has no prefix.
+- A tool that fails throws a ToolError. Its message has no prefix.
 `

@@ -71,7 +71,7 @@ const (
 Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no modules, files, network or processes. Every program starts afresh. It is checked first: if it is refused, nothing has run.`
 
 	aboutTools = `
-The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError {tool, kind, message, data}. Run independent calls at the same time with Promise.all.
+The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
 `
 )
 

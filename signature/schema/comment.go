@@ -14,33 +14,35 @@ const (
 // comment returns what the type of a property does not say, as a comment behind
 // it: its constraints, which also describe formats, then its description.
 func (p *printer) comment(s spot, property string) string {
-	var parts []string
-	if p.options.Docs {
-		parts = append(parts, strings.Join(p.schema.facts(s), ", "))
+	if !p.options.Docs {
+		return ""
 	}
-	parts = append(parts, p.description(s, property))
-	text := harmless(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ". "))
-	if text == "" {
+	constraints, description := strings.Join(p.facts(s), ", "), p.description(s)
+	text := ""
+	if p.options.Describe != nil {
+		text = p.options.Describe(property, constraints, description)
+	} else {
+		text = Join(constraints, summary(strings.Join(strings.Fields(description), " ")))
+	}
+	if text = Harmless(text); text == "" {
 		return ""
 	}
 	return " /* " + text + " */"
 }
 
-func (p *printer) description(s spot, property string) string {
-	text := s.text("description")
-	if text == "" {
-		text = p.schema.concrete(s).text("description")
+// Join joins constraints and a description, if there are both.
+func Join(constraints, description string) string {
+	if constraints == "" || description == "" {
+		return constraints + description
 	}
-	switch {
-	case text == "":
-		return ""
-	case p.options.Describe != nil:
-		return p.options.Describe(property, text)
-	case p.options.Docs:
-		return summary(strings.Join(strings.Fields(text), " "))
-	default:
-		return ""
+	return constraints + ". " + description
+}
+
+func (p *printer) description(s spot) string {
+	if text := s.text("description"); text != "" {
+		return text
 	}
+	return p.schema.concrete(s).text("description")
 }
 
 // concrete returns the schema that constrains a value: the target of a
@@ -76,11 +78,11 @@ func notNull(s spot) (spot, bool) {
 }
 
 // facts lists the constraints that help whoever writes a value.
-func (s *Schema) facts(of spot) []string {
-	of = s.concrete(of)
-	all := constraints(of)
+func (p *printer) facts(of spot) []string {
+	of = p.schema.concrete(of)
+	all := p.constraints(of)
 	if of.has("items") {
-		each := constraints(s.concrete(of.child("items")))
+		each := p.constraints(p.schema.concrete(of.child("items")))
 		all = append(all, short("each ", strings.Join(each, ", "), ""))
 	}
 	if text := literal(of.keyword("default")); of.has("default") && !slices.Contains(blank, text) {
@@ -92,15 +94,15 @@ func (s *Schema) facts(of spot) []string {
 // blank are the defaults that anybody would expect.
 var blank = []string{"false", "null", `""`, "[]", "{}"}
 
-func constraints(s spot) []string {
+func (p *printer) constraints(s spot) []string {
 	all := []string{
 		integer(s),
 		bounds(s, "minimum", "maximum", ""),
 		bound(s, "exclusiveMinimum", "> "),
 		bound(s, "exclusiveMaximum", "< "),
 		bound(s, "multipleOf", "multiple of "),
-		bounds(s, "minLength", "maxLength", " character"),
-		bounds(s, "minItems", "maxItems", " item"),
+		p.size(s, "minLength", "maxLength", " character"),
+		p.size(s, "minItems", "maxItems", " item"),
 		s.text("format"),
 		s.text("contentEncoding"),
 		short("/", s.text("pattern"), "/"),
@@ -125,6 +127,15 @@ func short(before, fact, after string) string {
 		return ""
 	}
 	return before + fact + after
+}
+
+// size writes a range of lengths. In brief it is one only if it is narrow.
+func (p *printer) size(s spot, low, high, unit string) string {
+	from, to := literal(s.keyword(low)), literal(s.keyword(high))
+	if p.options.Brief && (from == "1" || !s.has(low)) && (len(to) > 2 || !s.has(high)) {
+		return ""
+	}
+	return bounds(s, low, high, unit)
 }
 
 // maxSafe is what generators of schemas bound every integer by.
@@ -162,12 +173,9 @@ func bound(s spot, name, sign string) string {
 }
 
 // Harmless makes of a text what may stand in a comment of a declaration: one
-// line, of which nothing can end the comment or a fenced block.
-func Harmless(text string) string { return harmless(text) }
-
-// harmless keeps a text from ending the comment it is put in, or the line, or
-// the fenced block, and drops what cannot be seen.
-func harmless(text string) string {
+// line that cannot end the comment or a fenced block, without what cannot be
+// seen.
+func Harmless(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

@@ -57,7 +57,10 @@ var telling = regexp.MustCompile("(?i)\\b(ISO|RFC|UTC|UUID|YYYY|glob|regex|regex
 
 // Telling reports whether a sentence seems to say how a value must look: its
 // format, units, limits or an example. Those are what a caller cannot guess.
-func Telling(sentence string) bool { return telling.MatchString(sentence) }
+func Telling(sentence string) bool {
+	heading := strings.HasSuffix(strings.TrimRight(sentence, "*_ "), ":")
+	return !heading && strings.Contains(sentence, " ") && telling.MatchString(sentence)
+}
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
 

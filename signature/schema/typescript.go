@@ -16,10 +16,17 @@ const (
 type TypeOptions struct {
 	// Docs adds constraints and descriptions as comments behind properties.
 	Docs bool
-	// Describe says what to show of the description of a property, also
-	// without Docs. Nil shows of each what is up to 160 bytes, cut at a
+	// Describe writes the comment behind a property, given its constraints and
+	// description as the schema has them; it is made harmless. Nil shows, with
+	// Docs, the constraints and up to 160 bytes of the description, cut at a
 	// sentence.
-	Describe func(property, description string) string
+	Describe func(property, constraints, description string) string
+	// Show says whether to show a property of the outermost object. Nil shows
+	// all.
+	Show func(property, typ string) bool
+	// Brief leaves out constraints that hardly a caller violates: lengths, and
+	// that something is not empty.
+	Brief bool
 	// Depth is how many levels of objects show their properties; deeper ones
 	// are printed as object. Zero means all.
 	Depth int

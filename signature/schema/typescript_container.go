@@ -37,7 +37,9 @@ func (p *printer) members(s spot) []string {
 	names := p.schema.document.order[pointer(extend(s.at, "properties"))]
 	var all []string
 	for _, name := range names {
-		all = append(all, p.member(s.child("properties", name), name, slices.Contains(required, any(name))))
+		if text, ok := p.member(s.child("properties", name), name, slices.Contains(required, any(name))); ok {
+			all = append(all, text)
+		}
 	}
 	for _, r := range required {
 		if name, _ := r.(string); !slices.Contains(names, name) {
@@ -47,12 +49,17 @@ func (p *printer) members(s spot) []string {
 	return separate(all)
 }
 
-func (p *printer) member(s spot, name string, required bool) string {
+// member returns false for what is not to be shown.
+func (p *printer) member(s spot, name string, required bool) (string, bool) {
+	typ := p.expression(s).text
+	if p.objects == 1 && p.options.Show != nil && !p.options.Show(name, typ) {
+		return "", false
+	}
 	mark := "?: "
 	if required {
 		mark = ": "
 	}
-	return key(name) + mark + p.expression(s).text + p.comment(s, name)
+	return key(name) + mark + typ + p.comment(s, name), true
 }
 
 // separate puts "; " before all members but the first.

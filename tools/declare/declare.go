@@ -38,6 +38,9 @@ import (
 // DefaultBudget is how many tokens the declarations may take by default.
 const DefaultBudget = 8000
 
+// perTool is how many of them each of a few tools may take, on the average.
+const perTool = 120
+
 // TypeScript declares the tools of a set in at most budget [Tokens]. As the
 // budget shrinks, it says less: first of what the tools mean, then of deep
 // types, then only names with what each tool does, and at last which servers
@@ -60,12 +63,12 @@ func TypeScript(set *tools.Set, budget int) string {
 	}
 	list := levels
 	if budget <= 0 {
-		budget, list = DefaultBudget, levels[byDefault:]
+		budget, list = min(DefaultBudget, 200+perTool*set.Len()), levels[byDefault:]
 	}
 	objects := group(set)
 	for _, l := range list {
 		if text, ok := l.declare(objects, budget); ok {
-			return text
+			return shorter(text, objects)
 		}
 	}
 	if text, ok := names(objects, budget, true); ok {
@@ -75,6 +78,15 @@ func TypeScript(set *tools.Set, budget int) string {
 		return text
 	}
 	return counts(objects, budget)
+}
+
+// shorter returns what says everything, if that is no longer: it need not say
+// where the rest is.
+func shorter(text string, objects []*object) string {
+	if everything, ok := levels[0].declare(objects, Tokens(text)); ok {
+		return everything
+	}
+	return text
 }
 
 // The types that declarations refer to, each declared once at most.
@@ -94,12 +106,18 @@ const (
 // after it.
 type page struct {
 	text strings.Builder
-	left int // tokens
+	left int // hundredths of tokens
 }
+
+func newPage(budget int) page {
+	return page{left: min(budget, maxBudget) * 100}
+}
+
+const maxBudget = 1 << 40 // so that hundredths do not overflow
 
 // add reports whether the text still fits.
 func (p *page) add(text string) bool {
-	p.left -= Tokens(text)
+	p.left -= hundredths(text)
 	if p.left >= 0 {
 		p.text.WriteString(text)
 	}

@@ -186,33 +186,56 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
-// As the budget shrinks, so do the declarations, until only names and arguments
-// are left.
+// As the budget shrinks, so do the declarations, until only the number of tools
+// is left; nothing but that exceeds the budget.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	list := append(sets()["deep"], sets()["server"]...)
-	set := newSet(t, list...)
+	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
+	least := declare.TypeScript(set, 1)
 	var all strings.Builder
-	last := declare.TypeScript(set, 1_000_000)
-	for budget := declare.Tokens(last); ; budget = declare.Tokens(last) - 1 {
-		text := declare.TypeScript(set, budget)
-		if text == last && budget < declare.Tokens(last) {
-			break // this is the least
+	for budget, last := 1_000_000, ""; last != least; budget = declare.Tokens(last) - 1 {
+		last = declare.TypeScript(set, budget)
+		if declare.Tokens(last) > budget && last != least {
+			t.Errorf("%d tokens do not fit into %d:\n%s", declare.Tokens(last), budget, last)
 		}
-		if declare.Tokens(text) > budget && budget > declare.Tokens(declare.TypeScript(set, 1)) {
-			t.Errorf("%d tokens do not fit into %d", declare.Tokens(text), budget)
-		}
-		fmt.Fprintf(&all, "// %d tokens\n%s\n", declare.Tokens(text), text)
-		last = text
-		for _, b := range set.Bindings() {
-			if !strings.Contains(text, b.Names[0]+"(") {
-				t.Errorf("%s is missing in\n%s", b.Path(), text)
+		fmt.Fprintf(&all, "// %d tokens\n%s\n", declare.Tokens(last), last)
+	}
+	compare(t, "budget", all.String())
+	if declare.TypeScript(set, -1) != declare.TypeScript(set, 0) {
+		t.Error("a negative budget is not the default one")
+	}
+}
+
+// Something is left out if and only if the text says how to get it.
+func TestWhatIsLeftOutCanBeFound(t *testing.T) {
+	t.Parallel()
+	for _, server := range servers {
+		set := newSet(t, recorded(t, server)...)
+		everything := declare.TypeScript(set, 1_000_000)
+		for _, budget := range []int{0, 5_000, 2_000, 900, 400, 100} {
+			text := declare.TypeScript(set, budget)
+			found := strings.Contains(text, "declare const tools: {")
+			if found == (text == everything) {
+				t.Errorf("%s at %d: tools.describe is declared: %t\n%s", server, budget, found, text)
 			}
 		}
 	}
-	compare(t, "budget", all.String())
-	if declare.TypeScript(set, 0) != declare.TypeScript(set, declare.DefaultBudget) || declare.TypeScript(set, -1) != declare.TypeScript(set, 0) {
-		t.Error("no budget is not the default one")
+}
+
+// Very many tools and servers fit even into few tokens.
+func TestVeryMany(t *testing.T) {
+	t.Parallel()
+	var list []*tools.Tool
+	for i := range 10_000 {
+		list = append(list, tool(fmt.Sprintf("server%d.tool%d", i*i%300, i), "Does one thing.", "", ""))
+	}
+	set := newSet(t, append(list, tools.Func("find", "Find documents.", find, nil))...)
+	compare(t, "very_many", declare.TypeScript(set, 200))
+	for _, budget := range []int{100, 200, 1_000, 3_000, 0} {
+		text := declare.TypeScript(set, budget)
+		if got := declare.Tokens(text); budget > 0 && got > budget || got > declare.DefaultBudget {
+			t.Errorf("%d tokens at %d", got, budget)
+		}
 	}
 }
 
@@ -225,27 +248,35 @@ func TestEmpty(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 2, "declare function now(): Promise<string>;": 12} {
+	for text, want := range map[string]int{
+		"": 0, "a": 1, "\n": 1, "1234567": 3, "readTextFile": 3, "two words": 2, "日本語": 3,
+		"declare function now(): Promise<string>;": 9, "\xff\xfe": 2,
+	} {
 		if got := declare.Tokens(text); got != want {
 			t.Errorf("%q has %d tokens, want %d", text, got, want)
 		}
 	}
 }
 
-// Thousands of tools are declared in a time that nobody notices.
+// However many tools there are, declaring them takes as long as the budget is
+// large, and not much more.
 func BenchmarkTypeScript(b *testing.B) {
-	var list []*tools.Tool
-	for i := range 1_000 {
-		list = append(list, tool(fmt.Sprintf("s.tool%d", i), "Does one thing. And another.", `{"type":"object","properties":{"a":{"type":"string","description":"An a."},"b":{"type":"array","items":{"enum":["x","y"]}}},"required":["a"]}`, nested(3)))
-	}
-	set := newSet(b, list...)
-	for b.Loop() {
-		declare.TypeScript(set, 1)
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var list []*tools.Tool
+			for i := range n {
+				list = append(list, tool(fmt.Sprintf("s%d.tool%d", i/30, i), "Does one thing. And another.", `{"type":"object","properties":{"a":{"type":"string","description":"An a."},"b":{"type":"array","items":{"enum":["x","y"]}}},"required":["a"]}`, nested(3)))
+			}
+			set := newSet(b, list...)
+			for b.Loop() {
+				declare.TypeScript(set, 0)
+			}
+		})
 	}
 }
 
 var (
-	line    = regexp.MustCompile(`^(type Block = .*|declare const [\p{L}\p{Nd}_$]+: \{|declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;| *\/\*\* .* \*\/|\};|)$`)
+	line    = regexp.MustCompile(`^(type (Block|Tool) = .*|declare class ToolError .*|declare const tools: .*|// … and [0-9]+ more, .*|declare const [\p{L}\p{Nd}_$]+: (\{|Tool;( // .*)?|Record<string, Tool>; // [0-9]+ tools?)|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*"): Tool;( // .*)?|declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;| *\/\*\* .* \*\/|\};|)$`)
 	comment = regexp.MustCompile(`/\*.*?\*/`)
 	quoted  = regexp.MustCompile(`"([^"\\]|\\.)*"`)
 )
@@ -269,8 +300,9 @@ func FuzzTypeScript(f *testing.F) {
 			{Namespace: namespace, Name: name, Description: description, InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(input), Handler: nothing},
 			{Namespace: namespace, Name: text, Description: text, Handler: nothing},
 		}
-		for _, budget := range []int{0, 1} {
-			declared := declare.TypeScript(newSet(t, list...), budget)
+		set := newSet(t, list...)
+		for budget := range 12 {
+			declared := declare.TypeScript(set, budget*budget*20)
 			if strings.Contains(declared, "```") || strings.ContainsAny(declared, "\r\u2028\u2029\x00") {
 				t.Errorf("it breaks out of its block:\n%q", declared)
 			}

@@ -1,10 +1,6 @@
 package declare
 
-import (
-	"math"
-
-	"github.com/writ-go/writ/tools"
-)
+import "github.com/writ-go/writ/tools"
 
 // Describe declares one tool with all that is known of it: whole descriptions,
 // every constraint, types in full depth. It is what a program gets from
@@ -12,7 +8,7 @@ import (
 // nothing of the tool's can end a comment, a string or a fenced block.
 func Describe(b *tools.Binding) string {
 	t := &tool{Binding: b}
-	p := &listing{page: page{left: math.MaxInt}, level: levels[0], said: map[string]bool{}}
+	p := &listing{level: levels[0], said: map[string]bool{}}
 	head := ""
 	if t.hasBlocks() {
 		head = block

@@ -22,6 +22,7 @@ func Example() {
 	}
 	fmt.Print(declare.TypeScript(set, 0))
 	// Output:
+	// declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 	// /** Refund one order. */
 	// declare function refund(args: {id: string; reason?: "broken" | "late"}): Promise<boolean>;
 }

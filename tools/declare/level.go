@@ -13,11 +13,22 @@ type level struct {
 	tool   words // of what it does
 	input  words // of each of its arguments
 	output words // of each part of its result
-	facts  bool  // constraints of arguments
+	facts  facts // constraints that are shown
 	in     int   // depth of argument types; 0 is all
 	out    int   // depth of result types; 0 is all
 	enum   int   // values shown of an enum; 0 is all
+	echo   bool  // results go without what only repeats an argument
 }
+
+// facts are the constraints that are shown of arguments, and of results where
+// these are described.
+type facts int
+
+const (
+	none  facts = iota
+	brief       // those that callers may violate
+	full
+)
 
 // words are how many bytes of a description are shown: of sentences that say
 // how a value must look, and of any.
@@ -27,14 +38,16 @@ var all = words{math.MaxInt, math.MaxInt}
 
 // levels from the most to the least telling.
 var levels = []level{
-	{tool: all, input: all, output: all, facts: true},
-	{tool: words{600, 400}, input: words{400, 300}, output: words{200, 200}, facts: true, out: 4, enum: 60},
-	{tool: words{300, 200}, input: words{300, 160}, output: words{120, 60}, facts: true, out: 3, enum: 30},
-	{tool: words{200, 120}, input: words{200, 60}, facts: true, out: 2, enum: 20}, // by default
-	{tool: words{160, 80}, input: words{120, 0}, facts: true, out: 2, enum: 12},
-	{tool: words{80, 80}, in: 4, out: 2, enum: 12},
-	{in: 2, out: 1, enum: 8},
-	{in: 1, out: 1, enum: 4},
+	{tool: all, input: all, output: all, facts: full},
+	{tool: words{600, 400}, input: words{400, 300}, output: words{200, 200}, facts: full, out: 4, enum: 60},
+	{tool: words{300, 200}, input: words{300, 160}, output: words{120, 60}, facts: brief, out: 3, enum: 30},
+	{tool: words{200, 120}, input: words{200, 60}, facts: brief, out: 2, enum: 20, echo: true}, // by default
+	{tool: words{160, 80}, input: words{160, 0}, facts: brief, out: 2, enum: 12, echo: true},
+	{tool: words{80, 80}, input: words{120, 0}, facts: none, out: 2, enum: 12, echo: true},
+	{tool: words{80, 80}, input: words{80, 0}, facts: none, out: 2, enum: 8, echo: true},
+	{tool: words{80, 80}, in: 4, out: 1, enum: 8, echo: true},
+	{in: 2, out: 1, enum: 8, echo: true},
+	{in: 1, out: 1, enum: 4, echo: true},
 }
 
 const byDefault = 3
@@ -46,14 +59,15 @@ const maxLead = 300
 type listing struct {
 	page
 	level
-	said   map[string]bool // by the object that is being declared
-	blocks bool            // the type Block is needed
-	cut    bool            // something was left out
+	said   map[string]bool   // by the object that is being declared
+	given  map[string]string // the arguments of the tool and their types
+	blocks bool              // the type Block is needed
+	cut    bool              // something was left out
 }
 
 // declare returns false if the tools do not fit into the budget.
 func (l level) declare(objects []*object, budget int) (string, bool) {
-	p := &listing{page: page{left: budget - Tokens(toolError)}, level: l}
+	p := &listing{page: newPage(budget), level: l}
 	for _, o := range objects {
 		if !p.object(o) {
 			return "", false
@@ -66,7 +80,7 @@ func (l level) declare(objects []*object, budget int) (string, bool) {
 	if p.cut {
 		head = discovery + head
 	}
-	return head + p.text.String(), p.left >= Tokens(head)-Tokens(toolError)
+	return head + p.text.String(), p.left >= hundredths(head)
 }
 
 func (p *listing) object(o *object) bool {
@@ -125,13 +139,14 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	return p.joined(sentences, shown, property)
 }
 
-// describe shows a description once for all properties of a name.
-func (p *listing) describe(property, description string, room words) string {
-	key := property + "\x00\x00" + description
+// describe writes what is to be known of a property, once for all properties of
+// that name.
+func (p *listing) describe(property, constraints, description string, room words) string {
+	key := property + "\x00" + constraints + "\x00" + description
 	if p.said[key] {
 		return ""
 	}
-	text := p.pick(property, schema.Sentences(description), room, false)
+	text := schema.Join(constraints, p.pick(property, schema.Sentences(description), room, false))
 	p.said[key] = text != ""
 	return text
 }
@@ -160,7 +175,13 @@ func (p *listing) signature(t *tool) string {
 }
 
 func (p *listing) argument(t *tool) string {
-	typ := p.render(t.input(), p.input, p.in, p.facts)
+	o := p.options(p.input, p.in)
+	p.given = map[string]string{}
+	o.Show = func(property, typ string) bool {
+		p.given[property] = typ
+		return true
+	}
+	typ := render(t.input(), o)
 	switch typ {
 	case "{}":
 		return ""
@@ -178,22 +199,47 @@ func (p *listing) result(t *tool) string {
 		p.blocks = true
 		return "string | Block[]"
 	}
-	return p.render(t.output(), p.output, p.out, p.facts && p.output.any > 0)
+	o := p.options(p.output, p.out)
+	o.Docs = p.output.any > 0
+	if p.echo {
+		o.Show = p.news
+	}
+	return render(t.output(), o)
+}
+
+// news reports whether a property of a result is more than an argument that
+// comes back.
+func (p *listing) news(property, typ string) bool {
+	echoed := p.given[property] == typ
+	p.cut = p.cut || echoed
+	return !echoed
 }
 
 // unknown is the type of which nothing is known.
 const unknown = "unknown"
 
-func (p *listing) render(s *schema.Schema, room words, depth int, facts bool) string {
+func render(s *schema.Schema, o *schema.TypeOptions) string {
 	if s == nil {
 		return unknown
 	}
-	return s.TypeScript(&schema.TypeOptions{
-		Docs: facts, Depth: depth, Enum: p.enum, Cut: func() { p.cut = true },
-		Describe: func(property, description string) string {
-			return p.describe(property, description, room)
+	text := s.TypeScript(o)
+	if text == "{}" && o.Show != nil {
+		o.Show = nil
+		return s.TypeScript(o)
+	}
+	return text
+}
+
+func (p *listing) options(room words, depth int) *schema.TypeOptions {
+	return &schema.TypeOptions{
+		Docs: true, Brief: p.facts == brief, Depth: depth, Enum: p.enum, Cut: func() { p.cut = true },
+		Describe: func(property, constraints, description string) string {
+			if p.facts == none {
+				constraints = ""
+			}
+			return p.describe(property, constraints, description, room)
 		},
-	})
+	}
 }
 
 // paragraphs is the whole description of a tool as a comment, with its lines kept.

@@ -20,8 +20,8 @@ const (
 // names declares the tools by their names, with the first sentence of what each
 // does or without.
 func names(objects []*object, budget int, gists bool) (string, bool) {
-	p := &page{left: budget}
-	p.add(rest + "\n" + outlined)
+	p := newPage(budget)
+	p.add(rest + "\n" + toolError + outlined)
 	for _, o := range objects {
 		if !p.outline(o, gists) {
 			return "", false
@@ -62,19 +62,27 @@ func (t *tool) gist() string {
 // counts declares the servers and how many tools each has: first the host's own
 // functions, then the largest servers, as many as fit.
 func counts(objects []*object, budget int) string {
+	text := rest + "\n" + outlined
+	left := budget - Tokens(text)
 	lines := countLines(objects)
-	p := &page{left: budget}
-	p.add(rest + "\n" + outlined)
-	for i, line := range lines {
-		last := remainder(lines[i+1:])
-		if p.left-Tokens(line.text) < Tokens(last) && i < len(lines)-1 {
-			p.text.WriteString(remainder(lines[i:]))
-			break
-		}
-		p.add(line.text)
+	tools := 0
+	for _, line := range lines {
+		tools += line.tools
 	}
-	return p.text.String()
+	for i, line := range lines {
+		left -= Tokens(line.text)
+		last := i == len(lines)-1
+		if left < 0 || !last && left < maxRemainder {
+			return text + fmt.Sprintf("// … and %d more, with %s\n", len(lines)-i, plural(tools, "tool"))
+		}
+		text += line.text
+		tools -= line.tools
+	}
+	return text
 }
+
+// maxRemainder is how many tokens the line takes that stands for the others.
+const maxRemainder = 16
 
 // count is one line about some tools.
 type count struct {
@@ -96,18 +104,6 @@ func countLines(objects []*object) []count {
 	}
 	slices.SortStableFunc(servers, func(a, b count) int { return cmp.Compare(b.tools, a.tools) })
 	return append(own, servers...)
-}
-
-// remainder stands for the lines that do not fit.
-func remainder(lines []count) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	n := 0
-	for _, line := range lines {
-		n += line.tools
-	}
-	return fmt.Sprintf("// … and %d more, with %s\n", len(lines), plural(n, "tool"))
 }
 
 func plural(n int, noun string) string {

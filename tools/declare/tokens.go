@@ -9,13 +9,17 @@ import (
 // English it is within a tenth of what the tokenizer o200k makes of them, on the
 // whole and mostly above; single lines, other languages and the tokenizers of
 // other models may be further off.
-func Tokens(text string) int {
+func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
+
+// hundredths are the hundredths of tokens that a text makes, to be summed up
+// line by line.
+func hundredths(text string) int {
 	s := splitter{text: text}
-	hundredths := 0
+	n := 0
 	for s.text != "" {
-		hundredths += s.piece()
+		n += s.piece()
 	}
-	return (hundredths + 99) / 100
+	return n
 }
 
 // splitter takes a text apart as byte-pair tokenizers do before they look
@@ -44,8 +48,8 @@ func (s *splitter) piece() int {
 }
 
 const (
-	wordPrefix = 75 // of punctuation right before a word
-	perMark    = 38 // of each further character of punctuation
+	wordPrefix = 52 // of punctuation right before a word
+	perMark    = 28 // of each further character of punctuation
 	wide       = 85 // of a letter beyond the Latin ones
 )
 
@@ -87,9 +91,10 @@ func (s *splitter) space() int {
 	return 100
 }
 
-// marks takes a run of punctuation and symbols.
+// marks takes a run of punctuation and symbols, with the ends of lines behind it.
 func (s *splitter) marks() int {
 	run := s.take(len(s.text), func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	s.take(len(s.text), func(r rune) bool { return r == '\n' })
 	return 100 + (len(run)-1)*perMark
 }
 

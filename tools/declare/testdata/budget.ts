@@ -1,11 +1,12 @@
-// 335 tokens
+// 401 tokens
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
-  deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string /* The innermost text. */} /* Level 1. */} /* Level 2. */} /* Level 3. */} /* Level 4. */} /* Level 5. */}): Promise<{level6?: {level5?: {level4?: object /* Level 3. */} /* Level 4. */} /* Level 5. */}>;
+  deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string /* The innermost text. */} /* Level 1. */} /* Level 2. */} /* Level 3. */} /* Level 4. */} /* Level 5. */}): Promise<{level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}>;
 };
 /** Find documents. */
-declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: {first: string; alias: object}} /* Who wrote it. */}[]>;
+declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: {first: string; alias: {text: string}}} /* Who wrote it. */}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
@@ -14,14 +15,16 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 321 tokens
+// 366 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
-  deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string /* The innermost text. */} /* Level 1. */} /* Level 2. */} /* Level 3. */} /* Level 4. */} /* Level 5. */}): Promise<{level6?: {level5?: object /* Level 4. */} /* Level 5. */}>;
+  deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}): Promise<{level6?: {level5?: object}}>;
 };
 /** Find documents. */
-declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: object} /* Who wrote it. */}[]>;
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
@@ -30,11 +33,13 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 235 tokens
+// 342 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
-  deep(args?: {level6?: {level5?: {level4?: {level3?: object}}}}): Promise<{level6?: {level5?: object}}>;
+  deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}): Promise<{level6?: {level5?: object}}>;
 };
 /** Find documents. */
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
@@ -46,11 +51,13 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 224 tokens
+// 325 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
-  deep(args?: {level6?: {level5?: object}}): Promise<{level6?: object}>;
+  deep(args?: {level6?: {level5?: {level4?: {level3?: object}}}}): Promise<{level6?: object}>;
 };
 /** Find documents. */
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: object}[]>;
@@ -62,10 +69,26 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 190 tokens
+// 285 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
-  deep(args?: {level6?: object}): Promise<{level6?: object}>;
+  deep(args?: {level6?: {level5?: object}}): Promise<{level6?: object}>;
+};
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: object}[]>;
+declare const fs: {
+  read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
+  list(args?: {path?: string}): Promise<string[]>;
+  roots(): Promise<{content: string}>;
+};
+
+// 277 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
+declare const s: {
+  deep(args?: {level6?: object}): Promise<Record<string, unknown>>;
 };
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: object}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
@@ -73,4 +96,53 @@ declare const fs: {
   list(args?: {path?: string}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
+
+// 151 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
+declare const s: {
+  deep: Tool; // Goes deep.
+};
+declare const find: Tool; // Find documents.
+declare const fs: {
+  read_file: Tool; // Read a file as text.
+  list: Tool; // List a directory.
+  roots: Tool;
+};
+
+// 129 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
+declare const s: {
+  deep: Tool;
+};
+declare const find: Tool;
+declare const fs: {
+  read_file: Tool;
+  list: Tool;
+  roots: Tool;
+};
+
+// 125 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
+declare const find: Tool;
+declare const fs: Record<string, Tool>; // 3 tools
+declare const s: Record<string, Tool>; // 1 tool
+
+// 108 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
+declare const find: Tool;
+// … and 2 more, with 4 tools
+
+// 102 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
+// … and 3 more, with 5 tools
 

@@ -1,3 +1,4 @@
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 declare const my_server_2: {
   "read/file"(args?: object): Promise<string>;
   "read-file"(args?: object): Promise<string>;

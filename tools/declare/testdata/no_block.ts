@@ -1,3 +1,4 @@
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 declare const s: {
   /** Returns Block[] of type Block. */
   a(args?: {Block?: "Block[]"}): Promise<"Block[]"[]>;

@@ -1,3 +1,4 @@
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const fs: {
   /** Read a file as text. */

@@ -1,4 +1,3 @@
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const everything: {
@@ -18,7 +17,7 @@ declare const everything: {
   "get-sum"(args: {a: number; b: number}): Promise<string | Block[]>;
   /** Returns a tiny MCP logo image. */
   "get-tiny-image"(args?: Record<string, unknown>): Promise<string | Block[]>;
-  /** Compresses a single file using gzip compression. */
+  /** Compresses a single file using gzip compression. Depending upon the selected output type, returns either the compressed data as a gzipped resource or a resource link, allowing it to be downloaded in a subsequent request during the current session. */
   "gzip-file-as-resource"(args?: {name?: string /* default "README.md.gz" */; data?: string; outputType?: "resourceLink" | "resource" /* default "resourceLink" */}): Promise<string | Block[]>;
   /** Toggles simulated, random-leveled logging on or off. */
   "toggle-simulated-logging"(args?: Record<string, unknown>): Promise<string | Block[]>;
@@ -26,6 +25,6 @@ declare const everything: {
   "toggle-subscriber-updates"(args?: Record<string, unknown>): Promise<string | Block[]>;
   /** Demonstrates a long running operation with progress updates. */
   "trigger-long-running-operation"(args?: {duration?: number /* default 10 */; steps?: number /* default 5 */}): Promise<string | Block[]>;
-  /** Simulates a deep research operation that gathers, analyzes, and synthesizes information. If 'ambiguous' is true and client supports elicitation, sends an elicitation request for clarification. */
+  /** Simulates a deep research operation that gathers, analyzes, and synthesizes information. Demonstrates MCP task-based operations with progress through multiple stages. If 'ambiguous' is true and client supports elicitation, sends an elicitation request for clarification. */
   "simulate-research-query"(args: {topic: string; ambiguous?: boolean}): Promise<string | Block[]>;
 };

@@ -8,7 +8,7 @@ declare const filesystem: {
   /** Read a file and return it as a base64-encoded content block with its MIME type. */
   read_media_file(args: {path: string}): Promise<{content: ({type: "image" | "audio"; data: string; mimeType: string} | {type: "resource"; resource: object})[]}>;
   /** Read the contents of multiple files simultaneously. Each file's content is returned with its path as a reference. */
-  read_multiple_files(args: {paths: string[] /* ≥ 1 item. Each path must be a string pointing to a valid file within allowed directories. */}): Promise<{content: string}>;
+  read_multiple_files(args: {paths: string[] /* Each path must be a string pointing to a valid file within allowed directories. */}): Promise<{content: string}>;
   /** Create a new file or completely overwrite an existing file with new content. Handles text content with proper encoding. */
   write_file(args: {path: string; content: string}): Promise<{content: string}>;
   /** Make line-based edits to a text file. Each edit replaces exact line sequences with new content. */

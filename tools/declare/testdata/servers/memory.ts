@@ -1,4 +1,3 @@
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 declare const memory: {
   /** Create multiple new entities in the knowledge graph */
@@ -16,7 +15,7 @@ declare const memory: {
   /** Read the entire knowledge graph */
   read_graph(args?: Record<string, unknown>): Promise<{entities: {name: string; entityType: string; observations: string[]}[]; relations: {from: string; to: string; relationType: string}[]}>;
   /** Search for nodes in the knowledge graph based on a query */
-  search_nodes(args: {query: string}): Promise<{entities: {name: string; entityType: string; observations: string[]}[]; relations: {from: string; to: string; relationType: string}[]}>;
+  search_nodes(args: {query: string /* The search query to match against entity names, types, and observation content */}): Promise<{entities: {name: string; entityType: string; observations: string[]}[]; relations: {from: string; to: string; relationType: string}[]}>;
   /** Open specific nodes in the knowledge graph by their names */
   open_nodes(args: {names: string[] /* An array of entity names to retrieve */}): Promise<{entities: {name: string; entityType: string; observations: string[]}[]; relations: {from: string; to: string; relationType: string}[]}>;
 };

@@ -1,0 +1,167 @@
+package tokentest
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
+)
+
+var update = flag.Bool("update", false, "write docs/measured/tokens.md anew")
+
+const (
+	root  = "../../../../"
+	table = root + "docs/measured/tokens.md"
+)
+
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion"}
+
+// limits are how many tokens a server may take by default.
+var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400}
+
+// budgets of the columns; zero is the default.
+var budgets = []int{1_000_000, 0, 3_000, 1_500, 700, 300}
+
+func TestDefaultsAreSmall(t *testing.T) {
+	t.Parallel()
+	count := counter(t)
+	for server, limit := range limits {
+		if got := count(declare.TypeScript(recorded(t, server), 0)); got > limit {
+			t.Errorf("%s takes %d tokens; at most %d are meant", server, got, limit)
+		}
+	}
+}
+
+// Of whole declarations the estimate is within a tenth; of outlines of a few
+// lines, within 20 tokens.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	count := counter(t)
+	for _, server := range servers {
+		set := recorded(t, server)
+		texts := map[string]string{}
+		for _, budget := range budgets {
+			texts[fmt.Sprint(budget)] = declare.TypeScript(set, budget)
+		}
+		for _, b := range set.Bindings() {
+			texts["all described"] += declare.Describe(b)
+		}
+		for name, text := range texts {
+			got, want := declare.Tokens(text), count(text)
+			if math.Abs(float64(got-want)) > max(0.1*float64(want), 20) {
+				t.Errorf("%s, %s: %d are estimated, %d counted", server, name, got, want)
+			}
+		}
+	}
+}
+
+// The table in the documents is what is counted.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	count := counter(t)
+	var b strings.Builder
+	b.WriteString(`# Tokens of the declarations
+
+What the tools of real servers take in a prompt, counted by the tokenizer o200k:
+as their servers list them (JSON), all that is known of them, by default, and
+within smaller budgets. Beside each count is the estimate of ` + "`declare.Tokens`" + `.
+The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. This file is written
+by ` + "`go test -update`" + ` in ` + "`tools/declare/internal/tokentest`" + `.
+
+| server | tools | as listed | everything | by default | ≤ 3000 | ≤ 1500 | ≤ 700 | ≤ 300 |
+|---|---|---|---|---|---|---|---|---|
+`)
+	for _, server := range servers {
+		set := recorded(t, server)
+		fmt.Fprintf(&b, "| %s | %d | %d |", server, set.Len(), count(listed(t, server)))
+		for _, budget := range budgets {
+			text := declare.TypeScript(set, budget)
+			fmt.Fprintf(&b, " %d (%d) |", count(text), declare.Tokens(text))
+		}
+		b.WriteString("\n")
+	}
+	if *update {
+		if err := os.WriteFile(table, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("%s differs; -update writes it\ngot\n%s", table, b.String())
+	}
+}
+
+func counter(t *testing.T) func(string) int {
+	t.Helper()
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) int {
+		n, err := codec.Count(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
+// recording is a server's answer to tools/list.
+type recording struct{ Tools []json.RawMessage }
+
+func read(t *testing.T, server string) recording {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "tools/declare/testdata/servers", server+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r recording
+	if err := json.Unmarshal(raw, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func listed(t *testing.T, server string) string {
+	t.Helper()
+	raw, err := json.Marshal(read(t, server).Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func recorded(t *testing.T, server string) *tools.Set {
+	t.Helper()
+	var sources []tools.Source
+	for _, raw := range read(t, server).Tools {
+		tool := &tools.Tool{Namespace: server, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
+		var told struct {
+			Name, Description         string
+			InputSchema, OutputSchema json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &told); err != nil {
+			t.Fatal(err)
+		}
+		tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema = told.Name, told.Description, told.InputSchema, told.OutputSchema
+		sources = append(sources, tool)
+	}
+	set, err := tools.NewSet(t.Context(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
