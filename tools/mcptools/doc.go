@@ -1,6 +1,6 @@
-// Package mcptools supplies the tools of MCP servers to programs. It starts the
-// servers of a configuration file, keeps them apart from the host, and makes
-// each of their tools a [tools.Tool]:
+// Package mcptools supplies the tools of MCP servers to programs. It starts or
+// reaches the servers of a configuration file, keeps them apart from the host,
+// and makes each of their tools a [tools.Tool]:
 //
 //	package main
 //
@@ -39,9 +39,53 @@
 //	    "files": {
 //	      "command": "npx",
 //	      "args": ["-y", "@modelcontextprotocol/server-filesystem", "${HOME}/notes"]
+//	    },
+//	    "tickets": {
+//	      "url": "https://tickets.example.com/mcp",
+//	      "headers": {"Authorization": "Bearer ${TICKETS_TOKEN}"}
 //	    }
 //	  }
 //	}
+//
+// # Configuration
+//
+// Servers stand under "mcpServers", "servers" or "context_servers", there or
+// under "mcp", or are the whole document. Keys of an entry:
+//
+//	command, args, env, cwd   the program; command may be {path, args, env}
+//	envFile                   NAME=value lines for env, which takes precedence
+//	url, serverUrl, httpUrl   the address of a remote server
+//	type, transport           stdio; http, streamable-http; sse; any spelling
+//	headers                   sent to the remote server, and nowhere else
+//	disabled, enabled         whether it is started
+//	timeout                   seconds, or milliseconds from 1,000 on
+//	description               what it is for
+//	tools, allowedTools, includeTools, enabledTools, availableTools
+//	                          patterns of the only tools to take
+//	disabledTools, excludeTools, excludedTools
+//	                          patterns of the tools to leave out
+//	autoApprove, alwaysAllow, trust
+//	                          tools that need no approval; see
+//	                          [Options.AllowAutoApprove]
+//
+// Lists of tools may also be written with underscores. Other keys are warnings.
+// [ParseConfig] and [ReadConfig] say what references stand for.
+//
+// # Remote servers
+//
+// A server at a URL is spoken to over streamable HTTP, in protocol 2026-07-28 or
+// in the newest that it knows, or over its predecessor, HTTP with SSE. Headers
+// come from its entry, from [Options.HeaderFunc] for each request with the
+// context of the call, and from [Options.OAuth]. They, the URL and the session's
+// id are in no error, status or log entry, and go to the server's own origin
+// only: a redirect elsewhere fails.
+//
+// What goes wrong with one request fails its call, and not the session. What is
+// known of the call's effect depends on how far it came:
+//
+//	it cannot be reached, or refuses (4xx)   unavailable: nothing was done
+//	it fails (5xx), or the connection breaks unknown
+//	an answer too large, or none of MCP      invalid_result; a page of HTML is unknown
 //
 // # Results
 //
@@ -74,5 +118,6 @@
 //	it asks its client for more           failed: nobody answers here
 //	the server ends during the call       unknown
 //	the server had ended before           unavailable
+//	the server refuses the request        unavailable
 //	a result too large or malformed       invalid_result
 package mcptools
