@@ -107,7 +107,8 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
 	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
-	equal(t, "status", fmt.Sprintf("%+v", s.Status()), `[{Name:bad Err:mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path ProtocolVersion: Tools:0 Noise:0 Stderr:} {Name:good Err:<nil> ProtocolVersion:2025-11-25 Tools:1 Noise:0 Stderr:}]`)
+	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(), `mcp server "good": that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove`)
 }
 

@@ -48,7 +48,7 @@ func withReply(ctx context.Context, r *reply) context.Context {
 
 // replies are those that one connection waits for.
 type replies struct {
-	notice func(method string, params json.RawMessage) // is told of notifications; may be nil
+	notice func(method string, params json.RawMessage) // is told of notifications; nil leaves them to the SDK
 
 	mu      sync.Mutex
 	waiting map[jsonrpc.ID]*reply
@@ -59,12 +59,10 @@ type replies struct {
 // that take back a request.
 func (w *replies) hears(msg jsonrpc.Message) bool {
 	n, ok := msg.(*jsonrpc.Request)
-	if !ok || n.IsCall() || n.Method == cancelled {
+	if !ok || n.IsCall() || n.Method == cancelled || w.notice == nil {
 		return false
 	}
-	if w.notice != nil {
-		w.notice(n.Method, n.Params)
-	}
+	w.notice(n.Method, n.Params)
 	return true
 }
 
