@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dop251/goja/file"
 	tdparse "github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -26,12 +25,12 @@ const (
 // syntax tree.
 type preflight struct {
 	tree        *js.AST
-	refused     error      // the parser's
-	unsupported string     // a construct that is JavaScript but more than goja knows
-	fields      []file.Idx // names of fields that goja may not know, from 0
-	size        int        // of the text
-	parameters  int        // depth of parameter lists
-	deepest     int        // of an arrow function in parameter lists
+	refused     error  // the parser's
+	unsupported string // a construct that is JavaScript but more than goja knows
+	renamed     string // the text with other names for the fields that goja does not know
+	fields      bool   // whether there are such
+	parameters  int    // depth of parameter lists
+	deepest     int    // of an arrow function in parameter lists
 }
 
 // check parses a program that goja's parser may not see, and says why it must not.
@@ -44,10 +43,13 @@ func check(src *source) (*preflight, *Failure) {
 	}
 	// Parse writes a terminator behind the bytes it is given.
 	text := append(make([]byte, 0, len(src.text)+1), src.text...)
-	s := &preflight{size: cap(text)}
+	s := &preflight{}
 	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})
 	if s.refused == nil {
 		js.Walk(s, s.tree)
+	}
+	if s.fields {
+		s.renamed = string(text)
 	}
 	switch {
 	case s.deepest > maxArrowDefaults:
@@ -120,8 +122,8 @@ func (s *preflight) function(async, generator bool) {
 	}
 }
 
-// class notes the fields with the names of modifiers. What the parser takes from
-// the text is a slice of it, so that its capacity tells the place.
+// class gives the fields other names that are called like modifiers. What the
+// parser takes from the text is no copy, so that they change there.
 func (s *preflight) class(n *js.ClassDecl) {
 	for _, element := range n.List {
 		if element.Method != nil || element.StaticBlock != nil {
@@ -129,7 +131,8 @@ func (s *preflight) class(n *js.ClassDecl) {
 		}
 		switch name := element.Name.Literal.Data; string(name) {
 		case "get", "set", "async":
-			s.fields = append(s.fields, file.Idx(s.size-cap(name)))
+			s.fields = true
+			name[0] -= 'a' - 'A'
 		}
 	}
 }
