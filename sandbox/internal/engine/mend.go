@@ -29,18 +29,27 @@ const maxMends = 8
 type mending struct {
 	text     string                         // of the wrapped program
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
+	renamed  int                            // fields that have other names
 }
 
 // mend parses a wrapped program that goja's parser refuses. Renamed is what it is
 // when its fields have other names.
 func mend(name, text, renamed string) (*ast.Program, error) {
-	m := mending{text, map[file.Idx]*ast.ArrayPattern{}}
+	m := mending{text: text, patterns: map[file.Idx]*ast.ArrayPattern{}}
+	for i := range len(text) {
+		if text[i] != renamed[i] {
+			m.renamed++
+		}
+	}
 	tree, err := m.parse(name, renamed, 0)
 	if err != nil {
 		return nil, err
 	}
 	for _, statement := range tree.Body {
 		walk(statement, m.restore)
+	}
+	if m.renamed > 0 { // something that looks like a field
+		return parseByGoja(name, text)
 	}
 	return tree, nil
 }
@@ -99,13 +108,7 @@ func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 func (m *mending) restore(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.FieldDefinition:
-		key, ok := n.Key.(*ast.StringLiteral)
-		if !ok {
-			return
-		}
-		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
-			n.Key = &ast.StringLiteral{Idx: key.Idx, Literal: name, Value: unistring.String(strings.Trim(name, `"'`))}
-		}
+		m.name(n.Key)
 	case *ast.ArrayPattern:
 		if whole := m.patterns[n.LeftBracket]; whole != nil {
 			n.Elements, n.Rest = whole.Elements, whole.Rest
@@ -118,6 +121,22 @@ func (m *mending) restore(n ast.Node) {
 		n.Source = m.slice(n.Class, len(n.Source))
 	case *ast.ClassStaticBlock:
 		n.Source = m.slice(n.Block.LeftBrace, len(n.Source))
+	}
+}
+
+// name gives a field its own name again.
+func (m *mending) name(key ast.Expression) {
+	switch key := key.(type) {
+	case *ast.StringLiteral:
+		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
+			key.Literal, key.Value = name, unistring.String(strings.Trim(name, `"'`))
+			m.renamed--
+		}
+	case *ast.PrivateIdentifier:
+		if name := m.slice(key.Idx+1, len("get")); key.Name == "Get" && name == "get" || key.Name == "Set" && name == "set" {
+			key.Name = unistring.String(name)
+			m.renamed--
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	tdparse "github.com/tdewolff/parse/v2"
@@ -29,6 +30,7 @@ type preflight struct {
 	unsupported string // a construct that is JavaScript but more than goja knows
 	renamed     string // the text with other names for the fields that goja does not know
 	fields      bool   // whether there are such
+	private     bool   // whether there are private ones
 	parameters  int    // depth of parameter lists
 	deepest     int    // of an arrow function in parameter lists
 }
@@ -48,7 +50,10 @@ func check(src *source) (*preflight, *Failure) {
 	if s.refused == nil {
 		js.Walk(s, s.tree)
 	}
-	if s.fields {
+	if s.private {
+		renamePrivate(text)
+	}
+	if s.fields || s.private {
 		s.renamed = string(text)
 	}
 	switch {
@@ -132,7 +137,23 @@ func (s *preflight) class(n *js.ClassDecl) {
 		switch name := element.Name.Literal.Data; string(name) {
 		case "get", "set", "async":
 			s.fields = true
-			name[0] -= 'a' - 'A'
+			name[0] = capital(name[0])
+		}
+		if private := element.Name.Private; private != nil {
+			s.private = s.private || modifierField.Match(append(private.Data, '='))
 		}
 	}
 }
+
+// modifierField is a private field that goja takes for an accessor. The parser does
+// not tell where it is.
+var modifierField = regexp.MustCompile(`(?m)(?:^|[^.])#([gs])et\s*(?:[=}]|$)`)
+
+// renamePrivate does for private fields what class does for others.
+func renamePrivate(text []byte) {
+	for _, at := range modifierField.FindAllSubmatchIndex(text, -1) {
+		text[at[2]] = capital(text[at[2]])
+	}
+}
+
+func capital(c byte) byte { return c - 'a' + 'A' }
