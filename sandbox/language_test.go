@@ -16,8 +16,8 @@ import (
 
 // TestLanguage runs the programs in testdata/language, which are of the kind
 // that models write, in both tiers. The check refuses none of them but those in
-// refused.txtar and, until that is mended, differs-refused.txtar; those in
-// failing.txtar fail. What the others must give was computed by Node.
+// refused.txtar; those in failing.txtar fail. What the others must give was computed
+// by Node.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/language/*.txtar")
@@ -47,8 +47,7 @@ func TestLanguage(t *testing.T) {
 // given any, and name.value, the JSON that it must give, or the word undefined.
 //
 // Where goja deviates, name.goja is what it gives instead, and the comment of
-// the archive says why. A program with name.refused is refused in these words;
-// if it also has a value, it should not be, and the comment says why it is.
+// the archive says why. A program with name.refused is refused in these words.
 // One with name.failure fails so; name.v8 is there to compare. One with
 // name.warnings runs, and is warned of so.
 type languageProgram struct {
@@ -98,6 +97,9 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 	for _, p := range list {
 		if p.source == "" || p.value+p.refused+p.failure+p.warnings == "" {
 			t.Fatalf("%s: %s has no program or no value", file, p.name)
+		}
+		if p.value != "" && p.refused != "" {
+			t.Fatalf("%s: %s has a value, and is refused", file, p.name)
 		}
 	}
 	return list

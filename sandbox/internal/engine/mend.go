@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -19,55 +22,64 @@ import (
 // and parsed by itself. Both are put right in the syntax tree, where everything
 // stands at its place.
 
-// maxMends bounds how deep patterns are that are parsed by themselves, in one
-// another's defaults, as each costs another parse of what is in it.
+// maxMends bounds how often a text is parsed again, and how deep patterns are that
+// are parsed by themselves, in one another's defaults.
 const maxMends = 8
 
 type mending struct {
-	text     string // of the wrapped program
-	fields   map[file.Idx]bool
+	text     string                         // of the wrapped program
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
+	renamed  int                            // fields that have other names
 }
 
-// parseMended parses a wrapped program. The fields are those that goja may not
-// know.
-func parseMended(name, text string, fields []file.Idx) (*ast.Program, error) {
-	m := mending{text, map[file.Idx]bool{}, map[file.Idx]*ast.ArrayPattern{}}
-	renamed := []byte(text)
-	for _, at := range fields {
-		m.fields[at] = true
-		renamed[at-1] -= 'a' - 'A'
+// mend parses a wrapped program that goja's parser refuses. Renamed is what it is
+// when its fields have other names.
+func mend(name, text, renamed string) (*ast.Program, error) {
+	m := mending{text: text, patterns: map[file.Idx]*ast.ArrayPattern{}}
+	for i := range len(text) {
+		if text[i] != renamed[i] {
+			m.renamed++
+		}
 	}
-	tree, err := m.parse(name, string(renamed), 0)
+	tree, err := m.parse(name, renamed, 0)
 	if err != nil {
 		return nil, err
 	}
 	for _, statement := range tree.Body {
 		walk(statement, m.restore)
 	}
+	if m.renamed > 0 { // something that looks like a field
+		return parseByGoja(name, text)
+	}
 	return tree, nil
 }
 
-// parse parses a text, emptying the patterns that are refused. What is in the
-// parameters of an arrow function may only then be seen.
+// parse parses a text, and empties patterns as long as that helps: those in the
+// parameters of an arrow function may only be seen in the end.
 func (m *mending) parse(name, text string, depth int) (*ast.Program, error) {
+	tree, err := parseByGoja(name, text)
 	for range maxMends {
-		tree, err := parseByGoja(name, text)
 		if !onlyBadTargets(err) || depth == maxMends {
-			return tree, err
+			break
 		}
-		refused := refusedPatterns(tree)
-		if len(refused) == 0 {
-			return nil, err
+		emptied := m.empty(text, tree, depth+1)
+		if emptied == text {
+			break
 		}
-		for _, p := range refused {
-			if !m.pattern(text, p, depth+1) {
-				return nil, err
-			}
+		text = emptied
+		tree, err = parseByGoja(name, text)
+	}
+	return tree, err
+}
+
+// empty takes the elements out of the patterns that were refused.
+func (m *mending) empty(text string, tree *ast.Program, depth int) string {
+	for _, p := range refusedPatterns(tree) {
+		if m.pattern(text, p, depth) {
 			text = text[:p.LeftBracket] + blank(text[p.LeftBracket:p.RightBracket-1]) + text[p.RightBracket-1:]
 		}
 	}
-	return nil, errors.New("its patterns are too complicated")
+	return text
 }
 
 // pattern parses a pattern by itself, as that of an assignment.
@@ -96,10 +108,7 @@ func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 func (m *mending) restore(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.FieldDefinition:
-		if key, ok := n.Key.(*ast.StringLiteral); ok && m.fields[key.Idx] {
-			name := m.slice(key.Idx, len(key.Literal))
-			n.Key = &ast.StringLiteral{Idx: key.Idx, Literal: name, Value: unistring.String(name)}
-		}
+		m.name(n.Key)
 	case *ast.ArrayPattern:
 		if whole := m.patterns[n.LeftBracket]; whole != nil {
 			n.Elements, n.Rest = whole.Elements, whole.Rest
@@ -115,22 +124,32 @@ func (m *mending) restore(n ast.Node) {
 	}
 }
 
+// name gives a field its own name again.
+func (m *mending) name(key ast.Expression) {
+	switch key := key.(type) {
+	case *ast.StringLiteral:
+		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
+			key.Literal, key.Value = name, unistring.String(strings.Trim(name, `"'`))
+			m.renamed--
+		}
+	case *ast.PrivateIdentifier:
+		if name := m.slice(key.Idx+1, len("get")); key.Name == "Get" && name == "get" || key.Name == "Set" && name == "set" {
+			key.Name = unistring.String(name)
+			m.renamed--
+		}
+	}
+}
+
 func (m *mending) slice(at file.Idx, length int) string {
 	return m.text[int(at)-1 : int(at)-1+length]
 }
 
-// onlyBadTargets reports whether a parse failed, and for patterns alone.
+// onlyBadTargets reports whether a parser has refused patterns, and nothing else.
 func onlyBadTargets(err error) bool {
-	var list parser.ErrorList
-	if !errors.As(err, &list) {
-		return false
-	}
-	for _, e := range list {
-		if e.Message != "Invalid destructuring binding target" {
-			return false
-		}
-	}
-	return true
+	var refused parser.ErrorList
+	return errors.As(err, &refused) && !slices.ContainsFunc(refused, func(e *parser.Error) bool {
+		return e.Message != "Invalid destructuring binding target"
+	})
 }
 
 // refusedPatterns lists the array patterns that have lost elements, but not those
@@ -156,11 +175,15 @@ func isBad(e ast.Expression) bool {
 
 // blank is a text of nothing but space, whose lines are those of another.
 func blank(text string) string {
-	space := []byte(text)
-	for i := range space {
-		if c := space[i]; c != '\n' && c != '\r' {
-			space[i] = ' '
+	blanks := bytes.Repeat([]byte{' '}, len(text))
+	for i := range blanks {
+		if endsLine(text, i) {
+			start := i
+			if text[i] >= utf8.RuneSelf { // the last of three bytes
+				start -= 2
+			}
+			copy(blanks[start:], text[start:i+1])
 		}
 	}
-	return string(space)
+	return string(blanks)
 }

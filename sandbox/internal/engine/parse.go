@@ -97,9 +97,7 @@ func thorough(e edition, src *source) (*program, *Failure) {
 		}
 		src.prologue += exporter(declarations(pre.tree))
 	}
-	for _, at := range pre.fields {
-		src.fields = append(src.fields, src.idxOf(int(at)))
-	}
+	src.renamed = pre.renamed
 	tree, err := src.parse(e.name)
 	switch {
 	case err != nil && pre.refused != nil:

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
-	"github.com/dop251/goja/file"
 	tdparse "github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -26,12 +26,13 @@ const (
 // syntax tree.
 type preflight struct {
 	tree        *js.AST
-	refused     error      // the parser's
-	unsupported string     // a construct that is JavaScript but more than goja knows
-	fields      []file.Idx // names of fields that goja may not know, from 0
-	size        int        // of the text
-	parameters  int        // depth of parameter lists
-	deepest     int        // of an arrow function in parameter lists
+	refused     error  // the parser's
+	unsupported string // a construct that is JavaScript but more than goja knows
+	renamed     string // the text with other names for the fields that goja does not know
+	fields      bool   // whether there are such
+	private     bool   // whether there are private ones
+	parameters  int    // depth of parameter lists
+	deepest     int    // of an arrow function in parameter lists
 }
 
 // check parses a program that goja's parser may not see, and says why it must not.
@@ -44,10 +45,16 @@ func check(src *source) (*preflight, *Failure) {
 	}
 	// Parse writes a terminator behind the bytes it is given.
 	text := append(make([]byte, 0, len(src.text)+1), src.text...)
-	s := &preflight{size: cap(text)}
+	s := &preflight{}
 	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})
 	if s.refused == nil {
 		js.Walk(s, s.tree)
+	}
+	if s.private {
+		renamePrivate(text)
+	}
+	if s.fields || s.private {
+		s.renamed = string(text)
 	}
 	switch {
 	case s.deepest > maxArrowDefaults:
@@ -120,8 +127,8 @@ func (s *preflight) function(async, generator bool) {
 	}
 }
 
-// class notes the fields with the names of modifiers. What the parser takes from
-// the text is a slice of it, so that its capacity tells the place.
+// class gives the fields other names that are called like modifiers. What the
+// parser takes from the text is no copy, so that they change there.
 func (s *preflight) class(n *js.ClassDecl) {
 	for _, element := range n.List {
 		if element.Method != nil || element.StaticBlock != nil {
@@ -129,7 +136,24 @@ func (s *preflight) class(n *js.ClassDecl) {
 		}
 		switch name := element.Name.Literal.Data; string(name) {
 		case "get", "set", "async":
-			s.fields = append(s.fields, file.Idx(s.size-cap(name)))
+			s.fields = true
+			name[0] = capital(name[0])
+		}
+		if private := element.Name.Private; private != nil {
+			s.private = s.private || modifierField.Match(append(private.Data, '='))
 		}
 	}
 }
+
+// modifierField is a private field that goja takes for an accessor. The parser does
+// not tell where it is.
+var modifierField = regexp.MustCompile(`(?m)(?:^|[^.])#([gs])et\s*(?:[=}]|$)`)
+
+// renamePrivate does for private fields what class does for others.
+func renamePrivate(text []byte) {
+	for _, at := range modifierField.FindAllSubmatchIndex(text, -1) {
+		text[at[2]] = capital(text[at[2]])
+	}
+}
+
+func capital(c byte) byte { return c - 'a' + 'A' }

@@ -12,9 +12,9 @@ import (
 // source is the text of a program and the geometry of its lines.
 type source struct {
 	text     string
-	prologue string     // what the wrapped program has before it
-	fields   []file.Idx // of classes, that goja may not know
-	starts   []int      // offsets of the lines
+	prologue string // what the wrapped program has before it
+	renamed  string // the text with other names for the fields that goja does not know; "" if there are none
+	starts   []int  // offsets of the lines
 	callees  []callee
 }
 
@@ -89,18 +89,15 @@ func (s *source) fromFrame(line, column int) Pos {
 	return s.fromIdx(idx)
 }
 
-// idxOf is the place of an offset in the wrapped program.
-func (s *source) idxOf(offset int) file.Idx { return file.Idx(len(s.prologue) + offset + 1) }
-
 // parse parses the wrapped program.
 func (s *source) parse(name string) (*ast.Program, error) {
 	wrapped := s.prologue + s.text + epilogue
-	if len(s.fields) > 0 {
-		return parseMended(name, wrapped, s.fields)
+	if s.renamed != "" {
+		return mend(name, wrapped, s.prologue+s.renamed+epilogue)
 	}
 	tree, err := parseByGoja(name, wrapped)
 	if onlyBadTargets(err) {
-		return parseMended(name, wrapped, nil)
+		return mend(name, wrapped, wrapped)
 	}
 	return tree, err
 }
