@@ -103,6 +103,15 @@
 // JSON passes through as the server wrote it: integers of any size and the
 // order of properties are kept, in results as in schemas.
 //
+// # Life
+//
+// A server that ends, or an HTTP session that is lost, comes back when it is
+// next used: by a call, or by a listing. A call that was in flight is unknown
+// and not repeated; one that had not been sent is, once. A server that keeps
+// failing is tried ever less often, and [Servers.Status] says why and when. The
+// tools of a Set stay what they were; [Options.OnToolsChanged] says when to
+// build another, and [Servers.Pins] what has changed since it was approved.
+//
 // # Failures
 //
 // A failed call is a [tools.ToolError] for the program. Its Unwrap is for the
@@ -115,9 +124,9 @@
 //	any other JSON-RPC error              failed
 //	the context's deadline passes         timeout
 //	the context is cancelled              cancelled
-//	it asks its client for more           failed: nobody answers here
+//	it asks its client, and gets nothing  failed; see Options.OnElicit
 //	the server ends during the call       unknown
-//	the server had ended before           unavailable
+//	the server does not come back         unavailable
 //	the server refuses the request        unavailable
 //	a result too large or malformed       invalid_result
 package mcptools
