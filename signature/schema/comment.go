@@ -22,7 +22,7 @@ func (p *printer) comment(s spot, property string) string {
 	if p.options.Describe != nil {
 		text = p.options.Describe(property, constraints, description)
 	} else {
-		text = Join(constraints, summary(strings.Join(strings.Fields(description), " ")))
+		text = besides(constraints, summary(strings.Join(strings.Fields(description), " ")))
 	}
 	if text = Harmless(text); text == "" {
 		return ""
@@ -30,8 +30,8 @@ func (p *printer) comment(s spot, property string) string {
 	return " /* " + text + " */"
 }
 
-// Join joins constraints and a description, if there are both.
-func Join(constraints, description string) string {
+// besides joins constraints and a description, if there are both.
+func besides(constraints, description string) string {
 	if constraints == "" || description == "" {
 		return constraints + description
 	}

@@ -2,9 +2,12 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 var (
@@ -79,11 +82,33 @@ func path(root any, at []string) string {
 }
 
 // quote writes a string as a JavaScript literal that also stays within a line
-// and within a fenced block.
+// and within a fenced block, and in which everything can be seen.
 func quote(s string) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(s) // a string always encodes
-	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "```", "\\u0060``")
+	text := strings.TrimSuffix(b.String(), "\n")
+	if strings.ContainsFunc(text, unseen) {
+		text = escapeUnseen(text)
+	}
+	return fences.Replace(text)
+}
+
+var fences = strings.NewReplacer("```", "\\u0060``", "~~~", "\\u007e~~")
+
+func unseen(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+func escapeUnseen(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !unseen(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -273,51 +272,6 @@ func BenchmarkTypeScript(b *testing.B) {
 			}
 		})
 	}
-}
-
-var (
-	line    = regexp.MustCompile(`^(type (Block|Tool) = .*|declare class ToolError .*|declare const tools: .*|// … and [0-9]+ more, .*|declare const [\p{L}\p{Nd}_$]+: (\{|Tool;( // .*)?|Record<string, Tool>; // [0-9]+ tools?)|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*"): Tool;( // .*)?|declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;| *\/\*\* .* \*\/|\};|)$`)
-	comment = regexp.MustCompile(`/\*.*?\*/`)
-	quoted  = regexp.MustCompile(`"([^"\\]|\\.)*"`)
-)
-
-// Whatever strangers write, every line stays one of the few forms, and outside
-// of comments and strings there is nothing of theirs.
-func FuzzTypeScript(f *testing.F) {
-	f.Add("s", "a", "b", "c", "*/ evil ```")
-	f.Add("```", "__proto__", "x\u2028y", "\"", "'''\n*/")
-	f.Add("my-server", "delete", "ignore /* all", "\\", "EVIL")
-	f.Fuzz(func(t *testing.T, namespace, name, description, property, text string) {
-		if namespace == "" {
-			namespace = "s"
-		}
-		quote := func(s string) string {
-			b, _ := json.Marshal(s)
-			return string(b)
-		}
-		input := fmt.Sprintf(`{"type":"object","properties":{%s:{"enum":[%s],"description":%[2]s}}}`, quote(property), quote(text))
-		list := []*tools.Tool{
-			{Namespace: namespace, Name: name, Description: description, InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(input), Handler: nothing},
-			{Namespace: namespace, Name: text, Description: text, Handler: nothing},
-		}
-		set := newSet(t, list...)
-		for budget := range 12 {
-			declared := declare.TypeScript(set, budget*budget*20)
-			if strings.Contains(declared, "```") || strings.ContainsAny(declared, "\r\u2028\u2029\x00") {
-				t.Errorf("it breaks out of its block:\n%q", declared)
-			}
-			for l := range strings.Lines(declared) {
-				if !line.MatchString(strings.TrimSuffix(l, "\n")) {
-					t.Errorf("a line of its own: %q", l)
-				}
-				bare := quoted.ReplaceAllString(l, `""`)
-				bare = comment.ReplaceAllString(bare, "")
-				if strings.Contains(bare, "*/") || strings.Contains(bare, "/*") {
-					t.Errorf("a comment is open: %q", l)
-				}
-			}
-		}
-	})
 }
 
 // Describe says all, and still nothing of it breaks out.

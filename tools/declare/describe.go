@@ -1,6 +1,11 @@
 package declare
 
-import "github.com/writ-go/writ/tools"
+import (
+	"strings"
+
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
 
 // Describe declares one tool with all that is known of it: whole descriptions,
 // every constraint, types in full depth. It is what a program gets from
@@ -17,4 +22,23 @@ func Describe(b *tools.Binding) string {
 		return head + t.paragraphs("") + "declare function " + b.Names[0] + p.signature(t) + ";\n"
 	}
 	return head + "declare const " + b.Object + ": {\n" + t.paragraphs("  ") + "  " + t.member() + p.signature(t) + ";\n};\n"
+}
+
+// paragraphs is the whole description of a tool as a comment, with its lines kept.
+func (t *tool) paragraphs(indent string) string {
+	var lines []string
+	for line := range strings.Lines(t.Description) {
+		if line = schema.Harmless(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	switch len(lines) {
+	case 0:
+		return ""
+	case 1:
+		return indent + "/** " + lines[0] + " */\n"
+	default:
+		newline := "\n" + indent + " * "
+		return indent + "/**" + newline + strings.Join(lines, newline) + "\n" + indent + " */\n"
+	}
 }

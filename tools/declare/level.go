@@ -1,7 +1,6 @@
 package declare
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -146,9 +145,12 @@ func (p *listing) describe(property, constraints, description string, room words
 	if p.said[key] {
 		return ""
 	}
-	text := schema.Join(constraints, p.pick(property, schema.Sentences(description), room, false))
-	p.said[key] = text != ""
-	return text
+	text := p.pick(property, schema.Sentences(description), room, false)
+	if constraints != "" && text != "" {
+		constraints += ". "
+	}
+	p.said[key] = constraints+text != ""
+	return constraints + text
 }
 
 // joined joins the chosen sentences in their order.
@@ -239,24 +241,5 @@ func (p *listing) options(room words, depth int) *schema.TypeOptions {
 			}
 			return p.describe(property, constraints, description, room)
 		},
-	}
-}
-
-// paragraphs is the whole description of a tool as a comment, with its lines kept.
-func (t *tool) paragraphs(indent string) string {
-	var lines []string
-	for line := range strings.Lines(t.Description) {
-		if line = schema.Harmless(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	switch len(lines) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%s/** %s */\n", indent, lines[0])
-	default:
-		newline := "\n" + indent + " * "
-		return indent + "/**" + newline + strings.Join(lines, newline) + "\n" + indent + " */\n"
 	}
 }

@@ -88,5 +88,5 @@ func (t *tool) member() string {
 		return t.Names[0]
 	}
 	quoted, _ := json.Marshal(own) // a string always encodes
-	return strings.ReplaceAll(string(quoted), "`", `\u0060`)
+	return strings.NewReplacer("`", `\u0060`, "~", `\u007e`).Replace(string(quoted))
 }

@@ -125,24 +125,21 @@ declare const fs: {
   roots: Tool;
 };
 
-// 125 tokens
+// 106 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const find: Tool;
 declare const fs: Record<string, Tool>; // 3 tools
 declare const s: Record<string, Tool>; // 1 tool
 
-// 108 tokens
+// 89 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const find: Tool;
 // … and 2 more, with 4 tools
 
-// 102 tokens
+// 83 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 // … and 3 more, with 5 tools
 

@@ -1,0 +1,120 @@
+package declare_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
+)
+
+// line is one of the few forms that a line has.
+var line = regexp.MustCompile(`^(` + strings.Join([]string{
+	`declare const tools: .*`, `declare class ToolError .*`, `type (Block|Tool) = .*`,
+	`declare const [\p{L}\p{Nd}_$]+: \{`, `\};`,
+	`declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;`,
+	`  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;`,
+	`(declare const [\p{L}\p{Nd}_$]+|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")): Tool;( // .*)?`,
+	`declare const [\p{L}\p{Nd}_$]+: Record<string, Tool>; // [0-9]+ tools?`,
+	`// … and [0-9]+ more, with [0-9]+ tools?`,
+	` */\*\* .* \*/`,
+}, "|") + `)$`)
+
+// Whatever strangers write, every line stays one of the few forms, comments,
+// strings and brackets close where they should, and nothing hides.
+func FuzzTypeScript(f *testing.F) {
+	f.Add("s", "a", "b", "c", "*/ evil ```", `{"type":"object"}`)
+	f.Add("```", "__proto__", "x\u2028y", "\"", "'''\n*/", `{"enum":["*/","}","`+"```"+`"],"default":"*/"}`)
+	f.Add("my-server", "delete", "ignore /* all", "\\", "EVIL\u202e", `{"patternProperties":{"*/":{"const":"// \\""}}}`)
+	f.Add("a//", "b", "c // d", "//", "e. */ f. /* g.", `{"items":[{"pattern":"*/"},{"$ref":"#/items/0"}]}`)
+	f.Fuzz(func(t *testing.T, namespace, name, description, property, text, schema string) {
+		if namespace == "" {
+			namespace = "s"
+		}
+		quote := func(s string) string {
+			b, _ := json.Marshal(s)
+			return string(b)
+		}
+		input := fmt.Sprintf(`{"type":"object","properties":{%s:{"enum":[%s],"description":%[2]s}}}`, quote(property), quote(text))
+		set := newSet(t,
+			&tools.Tool{Namespace: namespace, Name: name, Description: description, InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(input), Handler: nothing},
+			&tools.Tool{Namespace: namespace, Name: text, Description: text, Handler: nothing},
+			&tools.Tool{Namespace: namespace, Name: property, Description: text, InputSchema: json.RawMessage(schema), OutputSchema: json.RawMessage(schema), Handler: nothing})
+		for budget := range 12 {
+			declared := declare.TypeScript(set, budget*budget*20)
+			contained(t, declared)
+			for l := range strings.Lines(declared) {
+				if !line.MatchString(strings.TrimSuffix(l, "\n")) {
+					t.Errorf("a line of its own: %q", l)
+				}
+			}
+		}
+		for _, b := range set.Bindings() {
+			contained(t, declare.Describe(b))
+		}
+	})
+}
+
+// contained checks that nothing in a text ends the fenced block around it, that
+// nothing is invisible, and that all that opens is closed.
+func contained(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
+		t.Errorf("it ends its block:\n%s", text)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }) {
+		t.Errorf("something cannot be seen:\n%q", text)
+	}
+	if at := unbalanced(text); at != "" {
+		t.Errorf("something is open, or closed twice, at %q in\n%s", at, text)
+	}
+}
+
+var token = regexp.MustCompile(`(?s)^(/\*.*?\*/|//[^\n]*|"([^"\\\n]|\\.)*"|.)`)
+
+// unbalanced returns where a text of TypeScript does not close what it opened.
+func unbalanced(text string) string {
+	closing := map[string]string{"(": ")", "[": "]", "{": "}"}
+	var open []string
+	for rest := text; rest != ""; {
+		next := token.FindString(rest)
+		switch next {
+		case "(", "[", "{":
+			open = append(open, closing[next])
+		case ")", "]", "}":
+			if len(open) == 0 || open[len(open)-1] != next {
+				return rest
+			}
+			open = open[:len(open)-1]
+		case `"`:
+			return rest
+		case "*":
+			if strings.HasPrefix(rest, "*/") {
+				return rest
+			}
+		case "/":
+			return rest
+		}
+		rest = rest[len(next):]
+	}
+	if len(open) > 0 {
+		return "the end"
+	}
+	return ""
+}
+
+// The check of the fuzz test finds what it is there to find.
+func TestUnbalanced(t *testing.T) {
+	t.Parallel()
+	for text, balanced := range map[string]bool{
+		"a(b: {c: \"}\"}): d[]; // (\n/* { */": true, "a(": false, "a)": false, "(]": false, "/* a": false, "a */": false, "\"a": false, "\"a\nb\"": false,
+	} {
+		if got := unbalanced(text) == ""; got != balanced {
+			t.Errorf("%q is balanced: %t", text, got)
+		}
+	}
+}
