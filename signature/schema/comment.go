@@ -18,7 +18,7 @@ func (p *printer) comment(s spot, property string) string {
 		return ""
 	}
 	constraints, description := strings.Join(p.facts(s), ", "), p.description(s)
-	text := ""
+	var text string
 	if p.options.Describe != nil {
 		text = p.options.Describe(property, constraints, description)
 	} else {
