@@ -28,6 +28,7 @@ type outline struct {
 	depth    int             // how deep the source is nested
 	gives    bool            // whether the program says what its value is
 	awaits   bool            // whether it does so at top level
+	broken   bool            // whether there is a regular expression without an end, which goja takes
 }
 
 // usedName is a name, where it is first used.
@@ -279,6 +280,7 @@ func (s *surveyor) mention(e ast.Expression, times int) {
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
+	s.broken = s.broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
 	if strings.Contains(n.Flags, "u") && unicodeClass.MatchString(n.Pattern) {
 		s.findings = append(s.findings, Finding{
 			Message: `\p{…} never matches in this engine`,

@@ -77,7 +77,7 @@ func quick(e edition, src *source) *program {
 		return nil
 	}
 	p, failure := newProgram(e, src, tree)
-	if failure != nil || p.depth > maxQuick {
+	if failure != nil || p.broken || p.depth > maxQuick {
 		return nil
 	}
 	p.unchecked = true
