@@ -18,16 +18,19 @@ func (p *printer) comment(s spot, property string) string {
 		return ""
 	}
 	constraints, description := strings.Join(p.facts(s), ", "), p.description(s)
-	var text string
-	if p.options.Describe != nil {
-		text = p.options.Describe(property, constraints, description)
-	} else {
-		text = besides(constraints, summary(strings.Join(strings.Fields(description), " ")))
+	describe := p.options.Describe
+	if describe == nil {
+		describe = briefly
 	}
-	if text = Harmless(text); text == "" {
+	text := Harmless(describe(property, constraints, description))
+	if text == "" {
 		return ""
 	}
 	return " /* " + text + " */"
+}
+
+func briefly(_, constraints, description string) string {
+	return besides(constraints, summary(strings.Join(strings.Fields(description), " ")))
 }
 
 // besides joins constraints and a description, if there are both.
@@ -187,5 +190,8 @@ func Harmless(text string) string {
 		}
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
-	return strings.NewReplacer("*/", "* /", "/*", "/ *", "```", "'''", "~~~", "'''").Replace(text)
+	for _, pair := range [][2]string{{"*/", "* /"}, {"/*", "/ *"}, {"```", "'''"}, {"~~~", "'''"}} { // in turn, for they may overlap
+		text = strings.ReplaceAll(text, pair[0], pair[1])
+	}
+	return text
 }

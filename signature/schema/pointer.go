@@ -92,10 +92,13 @@ func quote(s string) string {
 	if strings.ContainsFunc(text, unseen) {
 		text = escapeUnseen(text)
 	}
-	return fences.Replace(text)
+	for _, mark := range []string{"`", "~"} {
+		if strings.Contains(text, mark+mark+mark) {
+			text = strings.ReplaceAll(text, mark, fmt.Sprintf(`\u%04x`, mark[0]))
+		}
+	}
+	return text
 }
-
-var fences = strings.NewReplacer("```", "\\u0060``", "~~~", "\\u007e~~")
 
 func unseen(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 

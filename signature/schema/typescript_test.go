@@ -15,7 +15,7 @@ func TestTypeScript(t *testing.T) {
 		{"nothing", `false`, `never`},
 		{"object", `{"type": "object", "properties": {"name": {"type": "string"}, "limit": {"type": "number"}}, "required": ["name"]}`, `{name: string; limit?: number}`},
 		{"order", `{"properties": {"z": {}, "a": {}, "m": {}}}`, `{z?: unknown; a?: unknown; m?: unknown}`},
-		{"unseen values", `{"enum": ["a\u202eb", "\u007f", "~~~", "\udb40\udc01"]}`, `"a\u202eb" | "\u007f" | "\u007e~~" | "\udb40\udc01"`},
+		{"unseen values", `{"enum": ["a\u202eb", "\u007f", "~~~", "\udb40\udc01"]}`, `"a\u202eb" | "\u007f" | "\u007e\u007e\u007e" | "\udb40\udc01"`},
 		{"odd names", `{"properties": {"odd name": {}, "a\u2028*/": {}, "ünï": {}}}`, `{"odd name"?: unknown; "a\u2028*/"?: unknown; ünï?: unknown}`},
 		{"required only", `{"type": "object", "required": ["id"]}`, `{id: unknown}`},
 		{"enum", `{"enum": ["a", 1, null, true]}`, `"a" | 1 | true | null`},

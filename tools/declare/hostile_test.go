@@ -30,6 +30,8 @@ func FuzzTypeScript(f *testing.F) {
 	f.Add("s", "a", "b", "c", "*/ evil ```", `{"type":"object"}`)
 	f.Add("```", "__proto__", "x\u2028y", "\"", "'''\n*/", `{"enum":["*/","}","`+"```"+`"],"default":"*/"}`)
 	f.Add("my-server", "delete", "ignore /* all", "\\", "EVIL\u202e", `{"patternProperties":{"*/":{"const":"// \\""}}}`)
+	f.Add("s", "~~~~", "~~~~ `````", "````", "````~~~~`", "{\"const\":\"~~~~````\"}")
+	f.Add("s", "a", "/*/", "*/*", "/*/*/ **//", "true")
 	f.Add("a//", "b", "c // d", "//", "e. */ f. /* g.", `{"items":[{"pattern":"*/"},{"$ref":"#/items/0"}]}`)
 	f.Fuzz(func(t *testing.T, namespace, name, description, property, text, schema string) {
 		if namespace == "" {

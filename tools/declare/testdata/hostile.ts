@@ -15,5 +15,5 @@ declare const s: {
   hidden(args?: object): Promise<string | Block[]>;
   /** Many words are said here. Many words are said here. */
   long(args?: object): Promise<string | Block[]>;
-  arguments(args?: {a?: string /* * / } evil(; ''' */; "b */"?: "*/" | "\u0060``" | "\u2028"; c?: string /* /a* //, default "* /" */}): Promise<{"*/"?: "*/ \u0060``"}>;
+  arguments(args?: {a?: string /* * / } evil(; ''' */; "b */"?: "*/" | "\u0060\u0060\u0060" | "\u2028"; c?: string /* /a* //, default "* /" */}): Promise<{"*/"?: "*/ \u0060\u0060\u0060"}>;
 };

@@ -47,6 +47,6 @@ declare const s: {
 };
 
 declare const s: {
-  arguments(args?: {a?: string /* * / } evil(; ''' */; "b */"?: "*/" | "\u0060``" | "\u2028"; c?: string /* /a* //, default "* /" */}): Promise<{"*/"?: "*/ \u0060``"}>;
+  arguments(args?: {a?: string /* * / } evil(; ''' */; "b */"?: "*/" | "\u0060\u0060\u0060" | "\u2028"; c?: string /* /a* //, default "* /" */}): Promise<{"*/"?: "*/ \u0060\u0060\u0060"}>;
 };
 
