@@ -74,10 +74,6 @@ func (x *Index) Search(query string, o *Options) []Hit {
 	return hits
 }
 
-// maxSummary is how many bytes of a description are shown, unless its first
-// sentence is longer.
-const maxSummary = 160
-
 // ranking keeps the best of many tools.
 type ranking struct {
 	limit  int
@@ -106,18 +102,26 @@ func (r *ranking) compare(i, j int) int {
 	return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Names[0], b.Names[0]))
 }
 
-// Summary is the beginning of a description that tells one tool from another:
-// of its first line, the first sentence or two.
+// maxSummary is how many bytes of a description are shown.
+const maxSummary = 300
+
+// Summary is the first sentence of a description, which tells one tool from
+// another; a long one is cut after a word.
 func Summary(description string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
-	var text string
-	for i, sentence := range schema.Sentences(line) {
-		if i > 0 && len(text)+len(sentence) >= maxSummary {
-			break
-		}
-		text = strings.TrimSpace(text + " " + sentence)
+	head := strings.ToValidUTF8(description[:min(len(description), 4*maxSummary)], "")
+	sentences := schema.Sentences(head)
+	if len(sentences) == 0 {
+		return ""
 	}
-	return schema.Harmless(text)
+	text := schema.Harmless(sentences[0])
+	if len(text) <= maxSummary {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:maxSummary], "")
+	if word := strings.LastIndexByte(cut, ' '); word > 0 {
+		cut = cut[:word]
+	}
+	return cut + "…"
 }
 
 // inverted says which tools a word is of, and how much it says of each.

@@ -1,0 +1,97 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// TestDiscoveryInSessions keeps what a program has found for those that follow,
+// also where the session's programs are run again on its record: by then, the
+// tools of that time may be gone.
+func TestDiscoveryInSessions(t *testing.T) {
+	t.Parallel()
+	set := testTools(t)
+	fewer, err := tools.NewSet(t.Context(), raw("echo", answers(`1`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tier, box := range openTiers(t, sandbox.Limits{}) {
+		t.Run(tier, func(t *testing.T) {
+			session := box.NewSession(nil)
+			step{`const found = await tools.search("refund"); const shown = await tools.describe("echo"); const {search} = tools`, ""}.in(t, session, set)
+			step{`[found[0].name, shown.includes("echo"), (await search("refund")).length]`, `value: ["refund",true,1]`}.in(t, session, set)
+			for range 20 { // others, which take the place of its VM
+				step{`1`, "value: 1"}.in(t, box.NewSession(nil), nil)
+			}
+			step{`[found.length, (await search("echo"))[0].name, await tools.search("refund")]`, `value: [1,"echo",[]]`}.in(t, session, fewer)
+			step{`found[0].name`, `value: "refund"`}.in(t, session, nil)
+			step{`await tools.search("x")`, "tools is not defined"}.in(t, session, nil)
+		})
+	}
+}
+
+// TestDiscoveryIsNoEffect says that neither policies nor the ledger hear of it,
+// and that whoever watches the calls does.
+func TestDiscoveryIsNoEffect(t *testing.T) {
+	t.Parallel()
+	refuse := func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(_ context.Context, c tools.Call) (json.RawMessage, error) {
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not even " + c.Tool.Path()}
+		})
+	}
+	set := testTools(t).With(refuse)
+	for tier, box := range openTiers(t, sandbox.Limits{}) {
+		t.Run(tier, func(t *testing.T) {
+			ledger := &countingLedger{}
+			var told atomic.Int32
+			out, err := box.Run(t.Context(), sandbox.Program{
+				Source: `await tools.search("refund"); await tools.describe("echo"); echo.name`,
+				Tools:  set, Ledger: ledger, OnCall: func(sandbox.Call) { told.Add(1) },
+			})
+			if err != nil || out.Failure != nil {
+				t.Fatal(err, out.Failure)
+			}
+			if ledger.issued != 0 || told.Load() != 2 || len(out.Calls) != 2 {
+				t.Errorf("the ledger heard of %d calls, OnCall of %d; the outcome has %d", ledger.issued, told.Load(), len(out.Calls))
+			}
+		})
+	}
+}
+
+// countingLedger counts what it is told.
+type countingLedger struct{ issued int }
+
+// Issue implements [tools.Ledger].
+func (l *countingLedger) Issue(tools.Call) (tools.Entry, error) {
+	l.issued++
+	return nil, errors.New("no call was expected")
+}
+
+// TestDiscoveryOfMany cuts the list of a server that has very many tools.
+func TestDiscoveryOfMany(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 3000 {
+		list = append(list, &tools.Tool{Namespace: "big", Name: fmt.Sprintf("tool_%04d", i), Description: "Do one thing. Or more.", Handler: answers(`1`)})
+	}
+	set, err := tools.NewSet(t.Context(), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tier, box := range openTiers(t, sandbox.Limits{}) {
+		out, err := box.Run(t.Context(), sandbox.Program{
+			Source: `const lines = (await tools.describe("big")).trim().split("\n"); [lines[0], lines[1], lines.at(-1), lines.length < 3000]`, Tools: set,
+		})
+		const want = `["the tools of big, 3000:","big.tool_0000: Do one thing.","// there are more: tools.search(query, {server: \"big\"})",true]`
+		if err != nil || string(out.Value) != want {
+			t.Errorf("%s: %s, want %s (%v)", tier, out.Value, want, err)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// Package search finds the right tool among thousands, by what somebody needs.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//
+//		"github.com/writ-go/writ/tools"
+//		"github.com/writ-go/writ/tools/search"
+//	)
+//
+//	type Order struct {
+//		ID string `json:"id"`
+//	}
+//
+//	func refund(ctx context.Context, o Order) (bool, error) { return true, nil }
+//	func track(ctx context.Context, o Order) (string, error) { return "on its way", nil }
+//
+//	func main() {
+//		set, err := tools.NewSet(context.Background(),
+//			tools.Func("refund", "Refund one order.", refund, nil),
+//			tools.Func("track", "Where a parcel is.", track, nil))
+//		if err != nil {
+//			panic(err)
+//		}
+//		for _, hit := range search.New(set).Search("give the money back", nil) {
+//			fmt.Println(hit.Name, hit.Description)
+//		}
+//	}
+//
+// It compares words: those of a tool's name, its server, its description and its
+// arguments with those of the query, without their endings, and with what people
+// say instead of them; names may be misspelt. The words are weighed as BM25F
+// does: one that few tools have says more than one that many have, and one in a
+// name more than one in the description of an argument. There is no model behind
+// it and no network. The synonyms are English.
+//
+// Programs in the sandbox reach it as tools.search.
+package search

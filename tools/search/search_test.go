@@ -1,0 +1,144 @@
+package search_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/search"
+)
+
+func foreign(server, name, description, input string) *tools.Tool {
+	return &tools.Tool{
+		Namespace: server, Name: name, Description: description,
+		InputSchema: json.RawMessage(input), Handler: nothing,
+	}
+}
+
+func shop(t testing.TB) *tools.Set {
+	return newSet(t,
+		foreign("crm", "readCustomer", "One customer.", `{"properties":{"id":{"type":"string"}}}`),
+		foreign("crm", "delete-customer", "", ""),
+		foreign("crm", "list_orders", "Orders.", `{"properties":{"since":{"description":"The first \"day\"\nof the parcels"}}}`),
+		foreign("mail server", "send", "Deliver a text.\nNever twice.", `{"properties":{"status":{"enum":["urgent"]}}}`),
+		foreign("stock", "HTTPRequests2", "在庫を検索", `true`),
+		foreign("stock", "list_orders", "Orders.", `[`),
+	)
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	index := search.New(shop(t))
+	for _, tt := range []struct {
+		query  string
+		server string
+		want   string
+	}{
+		{"read customer", "", "crm.readCustomer crm.delete_customer"},
+		{"READ_CUSTOMERS", "", "crm.readCustomer crm.delete_customer"},
+		{"remove customers", "", "crm.delete_customer crm.readCustomer"},
+		{"custmoer", "", "crm.readCustomer crm.delete_customer"},
+		{"parcel", "", "crm.list_orders"},
+		{"day", "", "crm.list_orders"},
+		{"urgently urgent", "", "mail_server.send"},
+		{"http", "", "stock.HTTPRequests2"},
+		{"request", "", "stock.HTTPRequests2"},
+		{"検索", "", "stock.HTTPRequests2"},
+		{"orders", "", "crm.list_orders stock.list_orders"},
+		{"orders", "stock", "stock.list_orders"},
+		{"twice", "mail server", "mail_server.send"},
+		{"twice", "mail_server", "mail_server.send"},
+		{"twice", "crm", ""},
+		{"", "crm", "crm.delete_customer crm.list_orders crm.readCustomer"},
+		{"xyzzy", "", ""},
+		{"the", "", ""},
+		{"first", "", "crm.list_orders"},
+	} {
+		got := strings.Join(names(index.Search(tt.query, &search.Options{Server: tt.server})), " ")
+		if got != tt.want {
+			t.Errorf("%q in %q: got %q, want %q", tt.query, tt.server, got, tt.want)
+		}
+	}
+}
+
+func TestSearchLimits(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 30 {
+		list = append(list, foreign("s", strings.Repeat("x", i+1), "Copy.", ""))
+	}
+	index := search.New(newSet(t, list...))
+	for limit, want := range map[int]int{0: search.DefaultLimit, -1: search.DefaultLimit, 1: 1, 25: 25, 1000: 30} {
+		if got := len(index.Search("copy", &search.Options{Limit: limit})); got != want {
+			t.Errorf("limit %d gives %d, want %d", limit, got, want)
+		}
+	}
+	if hits := search.New(nil).Search("copy", nil); len(hits) != 0 {
+		t.Errorf("a nil set has %v", hits)
+	}
+}
+
+// TestSearchOrder says that neither the order of the tools nor who else searches
+// makes a difference.
+func TestSearchOrder(t *testing.T) {
+	t.Parallel()
+	set := realServers(t)
+	var list []tools.Source
+	for _, b := range set.Bindings() {
+		list = append(list, b.Tool)
+	}
+	slices.Reverse(list)
+	turned := search.New(newSet(t, list...))
+	index := search.New(set)
+	var group sync.WaitGroup
+	for _, n := range readNeeds(t, "testdata/needs.txt", set) {
+		group.Go(func() {
+			if a, b := names(index.Search(n.text, nil)), names(turned.Search(n.text, nil)); !slices.Equal(a, b) {
+				t.Errorf("%q finds %v, and in another order %v", n.text, a, b)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ description, want string }{
+		{"", ""},
+		{"Read a file. Then close it.", "Read a file."},
+		{"Notion | Retrieve a page\nError Responses:\n400: 400", "Notion | Retrieve a page"},
+		{"Ends */ here. More.", "Ends *\u200b/ here."},
+	} {
+		if tt.want = strings.ReplaceAll(tt.want, "*\u200b/", "* /"); search.Summary(tt.description) != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.description, search.Summary(tt.description), tt.want)
+		}
+	}
+	if got := search.Summary(strings.Repeat("word ", 1000)); len(got) > 310 || !strings.HasSuffix(got, "word…") {
+		t.Errorf("a long sentence becomes %q", got)
+	}
+}
+
+// FuzzSearch says that no name, text, schema or query is too odd.
+func FuzzSearch(f *testing.F) {
+	f.Add("read_file", "Read a file. 日本", `{"properties":{"a\"b":{"description":"\u00e9\\"}}}`, "Read files")
+	f.Add("", "", `{"enum":["`, "\xff\x00")
+	f.Fuzz(func(t *testing.T, name, description, input, query string) {
+		set := newSet(t, foreign("s", name, description, input), foreign("s", "other", "Other.", ""))
+		index := search.New(set)
+		for _, q := range []string{query, name, description} {
+			hits := index.Search(q, nil)
+			for i, h := range hits {
+				if h.Score < 0 || i > 0 && h.Score > hits[i-1].Score {
+					t.Fatalf("%q: hit %d has the score %v after %v", q, i, h.Score, hits[0].Score)
+				}
+				if !utf8.ValidString(h.Description) {
+					t.Fatalf("the description %q is no text", h.Description)
+				}
+			}
+		}
+	})
+}
