@@ -257,6 +257,18 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// Whatever the text, an estimate comes to an end and is no more than its bytes.
+func FuzzTokens(f *testing.F) {
+	for _, text := range []string{"", "a b", "\u2000x", " \u00a0\n\n", "\xff\xfe", "日本語 ǅ", "/**/\n\t١٢٣٤"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if n := declare.Tokens(text); n > len(text) || n == 0 && text != "" {
+			t.Errorf("%q has %d tokens", text, n)
+		}
+	})
+}
+
 // However many tools there are, declaring them takes as long as the budget is
 // large, and not much more.
 func BenchmarkTypeScript(b *testing.B) {

@@ -37,7 +37,7 @@ func (s *splitter) piece() int {
 	case unicode.IsDigit(r):
 		s.take(3, unicode.IsDigit)
 		return 100
-	case r == ' ' || r == '\n' || r == '\t':
+	case unicode.IsSpace(r):
 		return s.space()
 	case s.letterAt(size): // merges with the word, if the two are frequent
 		s.text = s.text[size:]
