@@ -42,7 +42,7 @@ func (a *attempt) over() bool {
 // live returns a connection that works as far as is known. It starts the
 // server, or connects to it, if there is none; ctx bounds only the waiting.
 func (s *server) live(ctx context.Context) (*connection, error) {
-	a := s.current(ctx)
+	a := s.current()
 	select {
 	case <-a.done:
 		return a.conn, a.err
@@ -52,7 +52,7 @@ func (s *server) live(ctx context.Context) (*connection, error) {
 }
 
 // current returns the last attempt, or a new one if that is over.
-func (s *server) current(ctx context.Context) *attempt {
+func (s *server) current() *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.attempt
@@ -68,14 +68,14 @@ func (s *server) current(ctx context.Context) *attempt {
 	s.attempt = next
 	go func() {
 		defer close(next.done)
-		next.conn, next.err = s.connect(context.WithoutCancel(ctx), last)
+		next.conn, next.err = s.connect(last)
 	}()
 	return next
 }
 
 // connect makes a new connection after the last attempt, unless it is too early
 // for one. Its error is also the server's.
-func (s *server) connect(ctx context.Context, last *attempt) (*connection, error) {
+func (s *server) connect(last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
 		if last.conn.stdio != nil {
 			_ = last.conn.stdio.Close() // two of the same may not get along
@@ -88,9 +88,8 @@ func (s *server) connect(ctx context.Context, last *attempt) (*connection, error
 	if err := s.health.allowed(); err != nil {
 		return nil, fmt.Errorf("mcp server %q: %w", s.name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	ctx, cancel := context.WithTimeout(s.life, s.timeout())
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
 	s.health.starting()
 	c, err := s.dial(ctx)
 	if err != nil {

@@ -47,8 +47,9 @@ type Options struct {
 	// those of its entry, and in place of those of the same name. It is called
 	// for each request, with the values of the context of the call that makes
 	// it, so that the identity of whoever asks reaches the server; and with
-	// those of the context of [Open] for what belongs to no call: the handshake
-	// and the stream of what the server has to say. An error fails the call,
+	// those of the context of [Open], [Start] or [Connect] for what belongs to
+	// no call, also when a lost session is made anew: the handshake, the stream
+	// of what the server has to say, the end. An error fails the call,
 	// before anything is sent. Headers of the protocol cannot be replaced. It is
 	// called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)

@@ -25,7 +25,7 @@ type server struct {
 	transport mcp.Transport // how to reach one that somebody else runs
 	o         *Options
 
-	life    context.Context // until Close
+	life    context.Context // until Close, with the values of Open's
 	finish  context.CancelFunc
 	watched sync.WaitGroup // the connections that there are
 	health  health
@@ -39,8 +39,10 @@ type server struct {
 	warnings []string
 }
 
-func newServer(config ServerConfig, transport mcp.Transport, o *Options) *server {
-	life, finish := context.WithCancel(context.Background())
+// newServer makes a server that lives until it is closed, with the values of ctx:
+// what belongs to no call is done in the name of whoever opened the servers.
+func newServer(ctx context.Context, config ServerConfig, transport mcp.Transport, o *Options) *server {
+	life, finish := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: config.Name, config: config, transport: transport, o: o, life: life, finish: finish}
 	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
 	s.notices = newNotices(s)

@@ -94,7 +94,7 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
-			s.servers = append(s.servers, newServer(config, nil, &all))
+			s.servers = append(s.servers, newServer(ctx, config, nil, &all))
 		}
 	}
 	s.warnings = append(s.warnings, unheeded(c, &all)...)
@@ -115,7 +115,7 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 		if transports[name] == nil {
 			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
 		}
-		s.servers = append(s.servers, newServer(ServerConfig{Name: name}, transports[name], &all))
+		s.servers = append(s.servers, newServer(ctx, ServerConfig{Name: name}, transports[name], &all))
 	}
 	return s.connect(ctx)
 }
