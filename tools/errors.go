@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kinds of [ToolError]. Each says what is known of the call's effect; see
@@ -121,8 +122,14 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	if !json.Valid(te.Data) {
 		te.Data = nil
 	}
+	if b.Hints.Class == Read {
+		te.Message = strings.ReplaceAll(te.Message, unsure, "") // it takes none
+	}
 	return te
 }
+
+// unsure ends the messages of calls of which nobody knows what they did.
+const unsure = "; whether it took effect is unknown"
 
 // wording makes a ToolError of an error that contains none.
 func wording(ctx context.Context, err error) *ToolError {
@@ -132,9 +139,9 @@ func wording(ctx context.Context, err error) *ToolError {
 	}](err)
 	switch {
 	case ok && late.Timeout():
-		return &ToolError{Kind: KindTimeout, Message: "no answer in time; whether it took effect is unknown", err: err}
+		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + unsure, err: err}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
-		return &ToolError{Kind: KindCancelled, Message: "cancelled; whether it took effect is unknown", err: err}
+		return &ToolError{Kind: KindCancelled, Message: "cancelled" + unsure, err: err}
 	default:
 		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
 	}
