@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Kinds of [ToolError]. Each says what is known of the call's effect; see
@@ -81,6 +82,17 @@ func Hidden(err error) error {
 		return nil
 	}
 	return &hiddenError{err}
+}
+
+// RetryAfter is implemented by errors that know when another try may help. It is
+// looked for behind what a [Handler] returns, with errors.As, so that it may be
+// the cause of a [ToolError]; policy.Retry does not try again before.
+type RetryAfter interface {
+	error
+
+	// RetryAfter returns how long to wait, from now on. Zero and less mean that
+	// there is no need to.
+	RetryAfter() time.Duration
 }
 
 type fatalError struct{ err error }
