@@ -133,7 +133,7 @@ func (h *health) allowed() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if left := time.Until(h.retry); left > 0 {
-		return &waitError{failures: h.failures, left: left, last: h.err}
+		return &waitError{failures: h.failures, left: left, until: h.retry, last: h.err}
 	}
 	return nil
 }
@@ -141,7 +141,8 @@ func (h *health) allowed() error {
 // waitError says that a server has failed too often to be started at once.
 type waitError struct {
 	failures int
-	left     time.Duration
+	left     time.Duration // when it was made
+	until    time.Time
 	last     error
 }
 
@@ -150,6 +151,9 @@ func (e *waitError) Error() string {
 		e.left.Round(time.Millisecond), e.failures, e.last)
 }
 func (e *waitError) Unwrap() error { return e.last }
+
+// RetryAfter implements [tools.RetryAfter].
+func (e *waitError) RetryAfter() time.Duration { return time.Until(e.until) }
 
 // fill writes what is known into a status.
 func (h *health) fill(s *Status) {

@@ -66,6 +66,10 @@ func TestCrashLoop(t *testing.T) {
 	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable || !strings.HasPrefix(te.Message, "the tool's server keeps failing and is tried again in ") {
 		t.Errorf("third: %v", err)
 	}
+	later, ok := errors.AsType[tools.RetryAfter](err)
+	if !ok || later.RetryAfter() <= 0 || later.RetryAfter() > lastWait {
+		t.Errorf("when to try again is not in %v", err)
+	}
 	status := s.Status()[0]
 	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
 	equal(t, "status", string(status.State), "failed")
