@@ -71,13 +71,18 @@ func (a *answers) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := id.IsValid() && replyOf(req.Context()).leaves()
 	resp, err := a.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return a.refused(resp, id)
+		resp, err := a.refused(resp, id)
+		if first && err == nil && resp.StatusCode == http.StatusNotFound {
+			replyOf(req.Context()).returns() // the session was lost before
+		}
+		return resp, err
 	case !id.IsValid() || a.legacy:
 		return resp, nil // nothing to read
 	}
@@ -282,15 +287,13 @@ func (r *refusal) lost(status int) bool {
 // fails one call, not the session.
 func (a *answers) resume(req *http.Request) (*http.Response, error) {
 	resp, err := a.next.RoundTrip(req)
-	r, known := req.Context().Value(replyKey{}).(*reply)
+	r := replyOf(req.Context())
 	switch {
-	case err != nil, !known:
+	case err != nil, r == nil:
 		return resp, err
 	case isStream(resp):
 		resp.Body = a.follow(resp.Body, r.id)
 		return resp, nil
-	case req.Header.Get(sessionHeader) != "" && resp.StatusCode == http.StatusNotFound:
-		return resp, nil // the session is lost
 	}
 	_ = resp.Body.Close()
 	lost := event{data: a.fail(r.id, cutShort(statusError(resp)))}
