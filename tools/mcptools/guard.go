@@ -87,7 +87,21 @@ func (g *guard) prepare(req *http.Request) (*http.Request, error) {
 			out.Header[name] = values
 		}
 	}
+	sentOnce(out.Header)
 	return out, nil
+}
+
+// sentOnce keeps net/http from sending a request again when its connection is
+// lost, which it takes these headers to allow. It knows them in canonical
+// spelling only; to a server, which has its own reasons to want them, all
+// spellings are the same.
+func sentOnce(h http.Header) {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := h[name]; ok {
+			delete(h, name)
+			h[strings.ToLower(name)] = values
+		}
+	}
 }
 
 // messagesAt notes where a legacy server wants its messages.

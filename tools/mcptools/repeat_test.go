@@ -98,3 +98,27 @@ func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
 	defer mu.Unlock()
 	equal(t, "calls", fmt.Sprint(calls), "map[session1:2 session2:1]")
 }
+
+// A cut connection makes net/http repeat what has an idempotency key. Here the
+// host decides about repeating.
+func TestNotRepeatedForItsKey(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "x-idempotency-key"} {
+		var calls atomic.Int32
+		s := open(t, ServerConfig{
+			Headers: map[string]string{name: "k"},
+			URL: serveWeb(t, script{}.handler(asJSON, func(w http.ResponseWriter, r *http.Request, _ request) {
+				calls.Add(1)
+				equal(t, name, r.Header.Get(name), "k")
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = conn.Close()
+			})),
+		}, nil)
+		equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), lostCall)
+		equal(t, "calls", fmt.Sprint(calls.Load()), "1")
+	}
+}
