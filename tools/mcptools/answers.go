@@ -271,14 +271,18 @@ type refusal struct {
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// lost reports whether a server says that it does not know the session. The
-// protocol says 404; servers written after the first examples say 400.
+// forgotten is what servers written after the first examples of the TypeScript
+// and Python SDKs say of a session that they do not know, with a 400.
+const forgotten = "Bad Request: No valid session ID provided"
+
+// lost reports whether a server says that it does not know the session, for
+// which the protocol has 404.
 func (r *refusal) lost(status int) bool {
 	switch {
 	case present(r.ID) != nil: // it answers the call
 		return false
 	case status == http.StatusBadRequest:
-		return r.Error != nil && strings.Contains(strings.ToLower(r.Error.Message), "session")
+		return r.Error != nil && r.Error.Message == forgotten
 	}
 	return status == http.StatusNotFound
 }

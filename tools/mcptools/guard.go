@@ -168,7 +168,12 @@ func (g *guard) redirected(req *http.Request, status int, to *url.URL) (*http.Re
 		next.URL = to
 		return next, nil
 	}
-	return nil, &webError{message: "the tool's server redirects elsewhere; nothing was done", detail: detail, elsewhere: !keeps && sameOrigin(to, g.endpoint)}
+	e := &webError{message: "the tool's server redirects elsewhere; nothing was done", detail: detail}
+	if !keeps { // what these lead to may be the result of what has been done
+		e.unknown, e.elsewhere = true, sameOrigin(to, g.endpoint)
+		e.message = "the tool's server redirects elsewhere; whether it took effect is unknown"
+	}
+	return nil, e
 }
 
 // rewound is the request once more, with its body from the start.

@@ -122,3 +122,20 @@ func TestNotRepeatedForItsKey(t *testing.T) {
 		equal(t, "calls", fmt.Sprint(calls.Load()), "1")
 	}
 }
+
+// An error that merely speaks of a session is that of the call.
+func TestNotRepeatedForAWord(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, _ *http.Request, msg request) bool {
+		if msg.Method != "tools/call" {
+			return false
+		}
+		calls.Add(1)
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
+		return true
+	}))}, nil)
+	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), "failed: the database session could not be committed")
+	equal(t, "calls", fmt.Sprint(calls.Load()), "1")
+}
