@@ -114,6 +114,9 @@ func (w *replies) fill(msg jsonrpc.Message) {
 	if !ok {
 		return
 	}
+	if wire, ok := errors.AsType[*jsonrpc.Error](response.Error); ok {
+		wire.Message = cutMessage(wire.Message)
+	}
 	r := w.take(response.ID)
 	switch {
 	case r == nil:
