@@ -71,13 +71,18 @@ func (a *answers) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := id.IsValid() && replyOf(req.Context()).leaves()
 	resp, err := a.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return a.refused(resp, id)
+		resp, err := a.refused(resp, id)
+		if first && err == nil && resp.StatusCode == http.StatusNotFound {
+			replyOf(req.Context()).returns() // the session was lost before
+		}
+		return resp, err
 	case !id.IsValid() || a.legacy:
 		return resp, nil // nothing to read
 	}
@@ -266,14 +271,18 @@ type refusal struct {
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// lost reports whether a server says that it does not know the session. The
-// protocol says 404; servers written after the first examples say 400.
+// forgotten is what servers written after the first examples of the TypeScript
+// and Python SDKs say of a session that they do not know, with a 400.
+const forgotten = "Bad Request: No valid session ID provided"
+
+// lost reports whether a server says that it does not know the session, for
+// which the protocol has 404.
 func (r *refusal) lost(status int) bool {
 	switch {
 	case present(r.ID) != nil: // it answers the call
 		return false
 	case status == http.StatusBadRequest:
-		return r.Error != nil && strings.Contains(strings.ToLower(r.Error.Message), "session")
+		return r.Error != nil && r.Error.Message == forgotten
 	}
 	return status == http.StatusNotFound
 }
@@ -282,15 +291,13 @@ func (r *refusal) lost(status int) bool {
 // fails one call, not the session.
 func (a *answers) resume(req *http.Request) (*http.Response, error) {
 	resp, err := a.next.RoundTrip(req)
-	r, known := req.Context().Value(replyKey{}).(*reply)
+	r := replyOf(req.Context())
 	switch {
-	case err != nil, !known:
+	case err != nil, r == nil:
 		return resp, err
 	case isStream(resp):
 		resp.Body = a.follow(resp.Body, r.id)
 		return resp, nil
-	case req.Header.Get(sessionHeader) != "" && resp.StatusCode == http.StatusNotFound:
-		return resp, nil // the session is lost
 	}
 	_ = resp.Body.Close()
 	lost := event{data: a.fail(r.id, cutShort(statusError(resp)))}

@@ -134,7 +134,7 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	case errors.As(err, &form):
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its answer cannot be read"
 	case errors.As(err, &wire):
-		te.Kind, te.Message, te.Data = rpcKind(wire.Code, wire.Message), wire.Message, present(wire.Data)
+		te.Kind, te.Message, te.Data = rpcKind(wire.Code, wire.Message), wire.Message, r.some(present(wire.Data))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		te.Kind, te.Message = tools.KindTimeout, "no answer in time; whether it took effect is unknown"
 	case ctx.Err() != nil:

@@ -102,6 +102,9 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 	if why := r.why.Load(); why != nil && err != nil && ctx.Err() == nil {
 		err = *why
 	}
+	if r.sent.Load() && isUnsent(err) {
+		err = fmt.Errorf("%w: %v", io.EOF, err) // it had been sent, whatever ended the connection
+	}
 	switch {
 	case err != nil && r.asked.Load() && ctx.Err() == nil:
 		return nil, &refusedError{err}

@@ -87,7 +87,21 @@ func (g *guard) prepare(req *http.Request) (*http.Request, error) {
 			out.Header[name] = values
 		}
 	}
+	sentOnce(out.Header)
 	return out, nil
+}
+
+// sentOnce keeps net/http from sending a request again when its connection is
+// lost, which it takes these headers to allow. It knows them in canonical
+// spelling only; to a server, which has its own reasons to want them, all
+// spellings are the same.
+func sentOnce(h http.Header) {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := h[name]; ok {
+			delete(h, name)
+			h[strings.ToLower(name)] = values
+		}
+	}
 }
 
 // messagesAt notes where a legacy server wants its messages.
@@ -154,7 +168,12 @@ func (g *guard) redirected(req *http.Request, status int, to *url.URL) (*http.Re
 		next.URL = to
 		return next, nil
 	}
-	return nil, &webError{message: "the tool's server redirects elsewhere; nothing was done", detail: detail, elsewhere: !keeps && sameOrigin(to, g.endpoint)}
+	e := &webError{message: "the tool's server redirects elsewhere; nothing was done", detail: detail}
+	if !keeps { // what these lead to may be the result of what has been done
+		e.unknown, e.elsewhere = true, sameOrigin(to, g.endpoint)
+		e.message = "the tool's server redirects elsewhere; whether it took effect is unknown"
+	}
+	return nil, e
 }
 
 // rewound is the request once more, with its body from the start.

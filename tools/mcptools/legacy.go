@@ -89,6 +89,9 @@ func (a *answers) postLegacy(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if id.IsValid() {
+		replyOf(req.Context()).leaves()
+	}
 	resp, err := a.next.RoundTrip(req)
 	if err == nil && (resp.StatusCode < 200 || resp.StatusCode > 299) {
 		_ = resp.Body.Close()

@@ -16,17 +16,33 @@ import (
 
 // listedTool is a tool as the server describes it. Schemas stay bytes.
 type listedTool struct {
-	Name         string          `json:"name"`
-	Title        string          `json:"title"`
-	Description  string          `json:"description"`
-	InputSchema  json.RawMessage `json:"inputSchema"`
-	OutputSchema json.RawMessage `json:"outputSchema"`
-	Annotations  struct {
-		Title           string `json:"title"`
-		ReadOnlyHint    bool   `json:"readOnlyHint"`
-		IdempotentHint  bool   `json:"idempotentHint"`
-		DestructiveHint *bool  `json:"destructiveHint"` // nil means true
-	} `json:"annotations"`
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  json.RawMessage
+	OutputSchema json.RawMessage
+	Annotations  annotations
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. The name comes first, so that
+// errors can be told by it.
+func (t *listedTool) UnmarshalJSON(data []byte) error {
+	return decodeExactly(data,
+		field{"name", &t.Name}, field{"title", &t.Title}, field{"description", &t.Description},
+		field{"inputSchema", &t.InputSchema}, field{"outputSchema", &t.OutputSchema}, field{"annotations", &t.Annotations})
+}
+
+type annotations struct {
+	Title           string
+	ReadOnlyHint    bool
+	IdempotentHint  bool
+	DestructiveHint *bool // nil means true
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *annotations) UnmarshalJSON(data []byte) error {
+	return decodeExactly(data, field{"title", &a.Title},
+		field{"readOnlyHint", &a.ReadOnlyHint}, field{"idempotentHint", &a.IdempotentHint}, field{"destructiveHint", &a.DestructiveHint})
 }
 
 // hints is what the server says of the tool, which may be a lie.
@@ -51,9 +67,14 @@ func (t *listedTool) description() string {
 }
 
 type toolPage struct {
-	Tools      []json.RawMessage `json:"tools"`
-	NextCursor string            `json:"nextCursor"`
+	Tools      []json.RawMessage
+	NextCursor string
 	size       int
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *toolPage) UnmarshalJSON(data []byte) error {
+	return decodeExactly(data, field{"tools", &p.Tools}, field{"nextCursor", &p.NextCursor})
 }
 
 // list returns the server's tools, or none and a reason in its status. A server

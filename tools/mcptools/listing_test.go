@@ -68,7 +68,7 @@ func TestListingIsBounded(t *testing.T) {
 			"malformed tools",
 			script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)},
 			nil, 1,
-			`mcp server "s": tool "a" is left out: malformed description: json: cannot unmarshal number into Go struct field listedTool.description of type string` + "\n" +
+			`mcp server "s": tool "a" is left out: malformed description: description: json: cannot unmarshal number into Go value of type string` + "\n" +
 				`mcp server "s": a tool without a proper name is left out`,
 		},
 		{"no tools at all", script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
@@ -117,7 +117,7 @@ func TestListingFails(t *testing.T) {
 		},
 		{
 			"nonsense", result(`{"tools":"none"}`),
-			`mcp server "s": listing tools: malformed answer: json: cannot unmarshal string into Go struct field toolPage.tools of type []json.RawMessage`,
+			`mcp server "s": listing tools: malformed answer: tools: json: cannot unmarshal string into Go value of type []json.RawMessage`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

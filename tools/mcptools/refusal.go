@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -55,15 +57,29 @@ func statusError(resp *http.Response) *webError {
 		e.unknown = true
 		e.message = fmt.Sprintf("the tool's server failed (%d %s); whether it took effect is unknown", code, http.StatusText(code))
 		e.detail += waitFor(resp)
-	case code >= 400:
-		e.elsewhere = code == http.StatusBadRequest || code == http.StatusNotFound || code == http.StatusMethodNotAllowed
+	case slices.Contains(refusals, code):
 		e.message = fmt.Sprintf("the tool's server refused the request (%d %s); nothing was done", code, http.StatusText(code))
 		e.detail += "; see that the URL is that of an MCP server"
 	default:
-		e.message = "the tool's server did not accept the request; nothing was done"
+		e.unknown = true
+		e.message = strings.TrimSpace(fmt.Sprintf("the tool's server did not accept the request (%d %s", code, http.StatusText(code))) + "); whether it took effect is unknown"
 		e.detail += "; see that the URL is that of an MCP server"
 	}
+	e.elsewhere = code == http.StatusBadRequest || code == http.StatusNotFound || code == http.StatusMethodNotAllowed
 	return e
+}
+
+// refusals are the statuses, beside those of credentials and of too many
+// requests, by which a request is turned away before anything is done: for its
+// address, its method, its headers or its size. Others, such as 400, 408, 409
+// and 422, servers also use for what they find out on the way.
+var refusals = []int{
+	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+	http.StatusProxyAuthRequired, http.StatusGone, http.StatusLengthRequired,
+	http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+	http.StatusUnsupportedMediaType, http.StatusExpectationFailed,
+	http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUpgradeRequired,
+	http.StatusRequestHeaderFieldsTooLarge, http.StatusUnavailableForLegalReasons,
 }
 
 func waitFor(resp *http.Response) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/tools"
@@ -13,9 +12,14 @@ import (
 
 // callResult is the result of tools/call as the server wrote it.
 type callResult struct {
-	Content           []json.RawMessage `json:"content"`
-	StructuredContent json.RawMessage   `json:"structuredContent"`
-	IsError           bool              `json:"isError"`
+	Content           []json.RawMessage
+	StructuredContent json.RawMessage
+	IsError           bool
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *callResult) UnmarshalJSON(data []byte) error {
+	return decodeExactly(data, field{"content", &a.Content}, field{"structuredContent", &a.StructuredContent}, field{"isError", &a.IsError})
 }
 
 // result makes of a server's answer what the tool's declaration says.
@@ -26,34 +30,31 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	answer.StructuredContent = present(answer.StructuredContent)
 	if answer.IsError {
-		return nil, answer.failure()
+		return nil, r.reported(&answer)
 	}
-	value, err := r.value(&answer)
-	if err != nil {
-		return nil, err
-	}
+	value := r.value(&answer)
 	if limit := r.server.o.MaxResult; len(value) > limit {
 		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{len(value), limit})
+	}
+	if r.typed {
+		return r.declared(&answer, value)
 	}
 	return value, nil
 }
 
-func (r *remote) value(answer *callResult) (json.RawMessage, error) {
+func (r *remote) value(answer *callResult) json.RawMessage {
 	if r.typed {
-		return r.structured(answer)
+		return answer.typed()
 	}
-	return answer.untyped(), nil
+	return answer.untyped()
 }
 
-// structured returns the result of a tool with an output schema.
-func (r *remote) structured(answer *callResult) (json.RawMessage, error) {
-	value := answer.StructuredContent
-	if value == nil {
+// declared returns the result of a tool with an output schema, if it is as that
+// says.
+func (r *remote) declared(answer *callResult, value json.RawMessage) (json.RawMessage, error) {
+	if answer.StructuredContent == nil && !json.Valid(value) {
 		text, _ := answer.text()
-		value = bytes.TrimSpace([]byte(text))
-		if !json.Valid(value) {
-			return nil, r.invalid(quoteSome(text), "the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON")
-		}
+		return nil, r.invalid(quoteSome(text), "the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON")
 	}
 	output := r.output()
 	if output == nil {
@@ -73,10 +74,7 @@ func (r *remote) structured(answer *callResult) (json.RawMessage, error) {
 // passed on. The data, if it is not too large, is what the server sent: the
 // effect is done, and the program may still want to read what came of it.
 func (r *remote) invalid(data json.RawMessage, format string, args ...any) error {
-	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...)}
-	if len(data) <= r.server.o.MaxResult {
-		te.Data = data
-	}
+	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.some(data)}
 	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s", r.server.name, r.name, te.Message))
 }
 
@@ -94,17 +92,24 @@ func (a *callResult) untyped() json.RawMessage {
 	return joinArray(a.Content)
 }
 
+// typed returns what may be the result of a tool with an output schema.
+func (a *callResult) typed() json.RawMessage {
+	if a.StructuredContent != nil {
+		return a.StructuredContent
+	}
+	text, _ := a.text()
+	return bytes.TrimSpace([]byte(text))
+}
+
 // text returns the text of all text blocks, and whether there are no others.
 func (a *callResult) text() (string, bool) {
 	var texts []string
 	all := true
 	for _, raw := range a.Content {
-		var block struct {
-			Type string  `json:"type"`
-			Text *string `json:"text"`
-		}
-		if json.Unmarshal(raw, &block) == nil && block.Type == "text" && block.Text != nil {
-			texts = append(texts, *block.Text)
+		var kind string
+		var text *string
+		if decodeExactly(raw, field{"type", &kind}, field{"text", &text}) == nil && kind == "text" && text != nil {
+			texts = append(texts, *text)
 		} else {
 			all = false
 		}
@@ -119,22 +124,48 @@ var rpcText = regexp.MustCompile(`(?s)^MCP error (-\d+): (.*)$`)
 // maxMessage bounds the text of an error, in bytes.
 const maxMessage = 16 << 10
 
-// failure is the error that the tool itself reports.
-func (a *callResult) failure() error {
+// reported is the error that the tool itself reports.
+func (r *remote) reported(a *callResult) error {
 	text, _ := a.text()
-	te := &tools.ToolError{Kind: tools.KindFailed, Message: text, Data: a.StructuredContent}
+	te := &tools.ToolError{Kind: tools.KindFailed, Message: text, Data: r.some(a.StructuredContent)}
 	if m := rpcText.FindStringSubmatch(text); m != nil {
-		if code, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-			te.Kind, te.Message = rpcKind(code, m[2]), m[2]
+		te.Message = m[2]
+		if m[1] == "-32602" {
+			te.Kind = r.turnedAway(m[2])
 		}
 	}
-	if len(te.Message) > maxMessage {
-		te.Message = strings.ToValidUTF8(te.Message[:maxMessage], "") + "…"
-	}
-	if te.Message == "" {
+	if te.Message = cutMessage(te.Message); te.Message == "" {
 		te.Message = "the tool failed and gave no reason"
 	}
 	return te
+}
+
+// turnedAway sorts the text of an error by which the TypeScript SDK can have
+// turned the call away before its tool was run. Any other wording is that of
+// the tool, which may have done a part.
+func (r *remote) turnedAway(text string) string {
+	switch {
+	case text == "Tool "+r.name+" not found", text == "Tool "+r.name+" disabled":
+		return tools.KindUnknownTool
+	case strings.HasPrefix(strings.TrimPrefix(text, "Input validation error: "), "Invalid arguments for tool "+r.name+": "):
+		return tools.KindInvalidArguments
+	}
+	return tools.KindFailed
+}
+
+// some returns data that is not too large to be passed on.
+func (r *remote) some(data json.RawMessage) json.RawMessage {
+	if len(data) > r.server.o.MaxResult {
+		return nil
+	}
+	return data
+}
+
+func cutMessage(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
 // quote returns text as a JSON string, without escapes that only HTML needs.

@@ -3,6 +3,7 @@ package mcptools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -53,9 +54,23 @@ func TestResults(t *testing.T) {
 			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
 		},
 		{
-			"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: path is required") + `,"isError":true`,
-			`invalid_arguments: Input validation error: path is required`, `invalid_arguments: Input validation error: path is required`,
+			"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`, `invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
 		},
+		{
+			"arguments that another tool calls bad", text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") + `,"isError":true`,
+			`failed: Input validation error: Invalid arguments for tool other: path is required`, `failed: Input validation error: Invalid arguments for tool other: path is required`,
+		},
+		{
+			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") + `,"isError":true`,
+			`failed: the card was charged; the address is bad`, `failed: the card was charged; the address is bad`,
+		},
+		{
+			"another code in the same form", text("MCP error -32601: Method not found") + `,"isError":true`,
+			`failed: Method not found`, `failed: Method not found`,
+		},
+		{"keys in other cases", text("yes") + `,"Content":[],"ISERROR":true,"structuredcontent":{"n":1}`, `"yes"`, notJSON + ` "yes"`},
+		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON + ` "yes"`},
 		{
 			"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
 			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
@@ -75,13 +90,44 @@ func TestResults(t *testing.T) {
 const (
 	notJSON   = `invalid_result: the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON`
 	mismatch  = `invalid_result: the call was made, but its result is not the declared one: `
-	malformed = `invalid_result: the call was made, but the answer is malformed: json: cannot unmarshal string into Go struct field callResult.content of type []json.RawMessage`
+	malformed = `invalid_result: the call was made, but the answer is malformed: content: json: cannot unmarshal string into Go value of type []json.RawMessage`
 )
 
 func TestLongErrorsAreCut(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("é", 20_000) + `"}]}`)}, nil)
 	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxMessage/2)+"…")
+}
+
+// No bound on results can be passed by failing.
+func TestLargeErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("y", 20_000)
+	i := 0
+	f := script{"tools/call": func(json.RawMessage) string {
+		i++
+		return []string{
+			`"error":{"code":-32000,"message":"` + big + `","data":"` + big + `"}`,
+			`"result":{"isError":true,"structuredContent":{"a":"` + big + `"},"content":[]}`,
+		}[i%2]
+	}}
+	for name, config := range map[string]string{"json": serveWeb(t, f.handler(asJSON, nil)), "events": serveWeb(t, f.handler(asEvents, nil)), "pipe": ""} {
+		o := &Options{MaxResult: 1000}
+		s := serve(t, f, o)
+		if config != "" {
+			s = open(t, ServerConfig{URL: config}, o)
+		}
+		tool := list(t, s)["t"]
+		i = 0
+		equal(t, name, call(t.Context(), tool, `{}`), "failed: the tool failed and gave no reason")
+		_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
+		te, _ := err.(*tools.ToolError)
+		equal(t, name, te.Message, big[:maxMessage]+"…")
+		equal(t, name, string(te.Data), "")
+		if cause := errors.Unwrap(te).Error(); len(cause) > 2*maxMessage {
+			t.Errorf("%s: the cause has %d bytes", name, len(cause))
+		}
+	}
 }
 
 func TestInvalidOutputSchema(t *testing.T) {

@@ -25,6 +25,7 @@ type reply struct {
 	id    jsonrpc.ID
 	lists bool                  // the request is for tools
 	asked atomic.Bool           // the answer was a question
+	sent  atomic.Bool           // the server may have taken in the request
 	why   atomic.Pointer[error] // why there is no answer, which HTTP has no other way to say
 }
 
@@ -39,7 +40,20 @@ func (r *reply) answered(err error) {
 	}
 }
 
+// leaves notes that the request may reach the server, and reports whether it is
+// the first of its call to.
+func (r *reply) leaves() bool { return r != nil && !r.sent.Swap(true) }
+
+// returns notes that the request was turned away unread.
+func (r *reply) returns() { r.sent.Store(false) }
+
 type replyKey struct{}
+
+// replyOf returns the reply that a request under the context is for; nil for none.
+func replyOf(ctx context.Context) *reply {
+	r, _ := ctx.Value(replyKey{}).(*reply)
+	return r
+}
 
 // withReply asks for the raw result of the one request made under the context.
 func withReply(ctx context.Context, r *reply) context.Context {
@@ -71,8 +85,8 @@ const cancelled = "notifications/cancelled"
 // expect notes who waits for the answer to a message, if anybody does.
 func (w *replies) expect(ctx context.Context, msg jsonrpc.Message) {
 	request, ok := msg.(*jsonrpc.Request)
-	r, wanted := ctx.Value(replyKey{}).(*reply)
-	if !ok || !wanted || !request.IsCall() {
+	r := replyOf(ctx)
+	if !ok || r == nil || !request.IsCall() {
 		return
 	}
 	w.mu.Lock()
@@ -99,6 +113,9 @@ func (w *replies) fill(msg jsonrpc.Message) {
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return
+	}
+	if wire, ok := errors.AsType[*jsonrpc.Error](response.Error); ok {
+		wire.Message = cutMessage(wire.Message)
 	}
 	r := w.take(response.ID)
 	switch {
@@ -164,7 +181,11 @@ type tappedConn struct {
 // Write implements [mcp.Connection].
 func (c *tappedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	c.replies.expect(ctx, msg)
-	return c.Connection.Write(ctx, msg)
+	err := c.Connection.Write(ctx, msg)
+	if request, ok := msg.(*jsonrpc.Request); ok && request.IsCall() && err == nil {
+		replyOf(ctx).leaves()
+	}
+	return err
 }
 
 // Read implements [mcp.Connection].

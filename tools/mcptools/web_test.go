@@ -195,7 +195,19 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		{"500 with a JSON-RPC error", status(500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`), `failed: broken`},
 		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/other", http.StatusFound)
+		}, "unknown: the tool's server redirects elsewhere; whether it took effect is unknown"},
+		{"a result elsewhere", func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, "/other", http.StatusSeeOther)
+		}, "unknown: the tool's server redirects elsewhere; whether it took effect is unknown"},
+		{"a redirect to another origin", func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, "http://other.example/", http.StatusTemporaryRedirect)
 		}, "unavailable: the tool's server redirects elsewhere; nothing was done"},
+		{"304", status(304, ""), "unknown: the tool's server did not accept the request (304 Not Modified); whether it took effect is unknown"},
+		{"400", status(400, ""), "unknown: the tool's server did not accept the request (400 Bad Request); whether it took effect is unknown"},
+		{"408", status(408, ""), "unknown: the tool's server did not accept the request (408 Request Timeout); whether it took effect is unknown"},
+		{"409", status(409, ""), "unknown: the tool's server did not accept the request (409 Conflict); whether it took effect is unknown"},
+		{"413", status(413, ""), "unavailable: the tool's server refused the request (413 Request Entity Too Large); nothing was done"},
+		{"499", status(499, ""), "unknown: the tool's server did not accept the request (499); whether it took effect is unknown"},
 		{"a redirect in a circle", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
 		}, "unavailable: the tool's server redirects in a circle; nothing was done"},
