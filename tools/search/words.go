@@ -68,7 +68,7 @@ func stem(word string) string {
 			return strings.TrimSuffix(undouble(rest), "e")
 		}
 	}
-	if strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
+	if len(word) > 6 && strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
 		return word[:len(word)-len("ion")]
 	}
 	if len(word) > 3 {
