@@ -26,12 +26,18 @@ func meaning(query string) []string {
 		all = append(all, stem(string(word)))
 		return len(all) < maxWords
 	})
-	for i := 0; i < len(all); {
-		text, n := longest(all[i:])
-		if n > 1 || !silent()[said[i]] {
+	taken := make([]bool, len(all)) // as the end of a phrase
+	for i := range all {
+		if taken[i] {
+			continue
+		}
+		text, rest := longest(all, i)
+		for _, at := range rest {
+			taken[at] = true
+		}
+		if len(rest) > 0 || !silent()[said[i]] {
 			telling = append(telling, text)
 		}
-		i += n
 	}
 	if len(telling) == 0 {
 		telling = all
@@ -39,15 +45,30 @@ func meaning(query string) []string {
 	return distinct(telling)
 }
 
-// longest is the longest phrase with which a list of stems begins, and of how
-// many words: one, if no more belong together.
-func longest(stems []string) (text string, n int) {
-	for n = min(maxPhrase, len(stems)); n > 1; n-- {
-		if text = strings.Join(stems[:n], "-"); related().meant[text] != nil {
-			return text, n
+// longest is the longest phrase that begins with a word, and where the rest of
+// it is. Between a verb and its particle there may be what it is about: throw the
+// old ones away.
+func longest(stems []string, from int) (text string, rest []int) {
+	for n := min(maxPhrase, len(stems)-from); n > 1; n-- {
+		if text = strings.Join(stems[from:from+n], "-"); related().meant[text] != nil {
+			for i := range n - 1 {
+				rest = append(rest, from+1+i)
+			}
+			return text, rest
 		}
 	}
-	return stems[0], 1
+	for at := from + 2; at < min(from+6, len(stems)); at++ {
+		if text = stems[from] + "-" + stems[at]; particles[stems[at]] && related().meant[text] != nil {
+			return text, []int{at}
+		}
+	}
+	return stems[from], nil
+}
+
+// particles are what a verb may have behind its object.
+var particles = map[string]bool{
+	"asid": true, "away": true, "back": true, "down": true, "in": true, "off": true,
+	"on": true, "out": true, "over": true, "together": true, "up": true,
 }
 
 // variant is a word of the index that a word of the query may mean, and how

@@ -26,7 +26,8 @@ const operations = `
 	delete remove drop erase
 	wipe destroy trash purge throw discard rid kick scrap unneeded eliminate dump: delete remove drop clean reset
 	get-rid rid-of throw-away throw-out take-out take-off take-away cut-out clear-out clean-out clean-up no-longer strike cancel: delete remove drop clean
-	clear clean reset empty
+	clear clean reset
+	empty blank ~ clear delete new
 	clean-up tidy-up tidy leftover junk unused cruft garbage: clean delete remove
 	outdated old stale expired obsolete: delete
 	no-use of-no-use useless: delete drop remove
@@ -41,7 +42,7 @@ const operations = `
 	which what available exist existing are-there there-are do-we-have we-have do-i-have i-have i-own there-is every everybody everyone: list
 	exist is-there any check whether: find search list info get status
 	find search query locate
-	look lookup seek look-up look-for hunt hunt-down where-is where-are spot discover dig come-across anything something mention about: find search query
+	look lookup seek look-up look-for hunt hunt-down where-is where-are spot discover dig come-across mention about: find search query
 	match filter only older younger newer cheaper above below more-than less-than at-least at-most equal such: find query filter
 	sort sorted order top best highest lowest first: query sort find
 	update edit change modify patch
@@ -95,10 +96,36 @@ const operations = `
 	choose select pick choice
 	accept confirm approve ok okay agree yes: accept handle
 	dismiss reject refuse decline answer: handle cancel close
+	answer: handle comment response
 	allow permit may authorize allowed permission: allowed permission access
-	close exit quit shut leave shut-down done-with finished-with am-done im-done: close disconnect
+	close exit quit shut shut-down done-with finished-with am-done im-done: close disconnect
 	smaller larger bigger wider narrower wide tall: resize size
-	assign: update set`
+	assign: update set
+	craft author invent assemble spawn bring-up put-up open-up: create new
+	zap nuke ditch bin dispose shred strip expunge dismantle take-down pull-down tear-down do-away: delete remove drop
+	fetch pull-up bring-up grab obtain pick-up get-hold open peek skim study browse glance go-through: read get open retrieve
+	present output report print-out dig-out: show view list get
+	tweak refine update polish touch-up brush-up shift convert make-it make-them renew refresh flip: update edit change
+	insert slip squeeze stick: insert add
+	shift transport carry bring put-into place-into stick-into drop-into reorganize reorganise tidy: move
+	something-else another-title retitle: rename title
+	back-up backup: export save copy
+	export extract take-out-of hand-over: export get
+	search scan comb screen check-for check-if look-through sift google track-down trace pinpoint: search find
+	contents ~ list
+	deposit stash-away file-away leave hold-onto persist commit-to: save write store
+	hand hand-in hand-over transmit forward dispatch: send push upload
+	repeat again after-me mirror parrot: echo
+	be-patient patient till hang-on stay: wait
+	begin commence initiate open: start create
+	end finish terminate: close stop
+	multiply divide subtract difference-of: sum calculate evaluate
+	attempt try test: run
+	enumerate all-the names-of which-ones: list
+	cancel: close delete
+	suppress silence: toggle
+	permit-to open-to: allowed
+	undo never-happened reverse: reset revert`
 
 // questions are what is asked for: numbers, sizes, times, reasons.
 const questions = `
@@ -133,7 +160,20 @@ const questions = `
 	single one just-one only-one individual particular certain given this-one: single one specific
 	progress: progress status
 	first top head beginning last bottom tail end lines: head tail
-	echo repeat parrot`
+	echo repeat parrot
+	more-than-a how-often number-of amount-of tally total-number: count
+	spend spent earn earned cost turnover income expense profit budget: aggregate sum
+	by-country by-region by-city by-customer by-product for-each each: aggregate group
+	rank ranking best-selling bestselling most: aggregate sort
+	takes-the-most eats-up uses-up how-much-space how-much-room occupies fill-up: size sizes storage
+	how-old since created last-changed when-was: info log date
+	ages forever takes-ages too-slow take-so-long sluggish lag: slow index explain
+	sort-of kind-of what-kind: schema type
+	who-may who-can: permission info
+	how-far: progress
+	solve figure-out work-through work-out one-by-one think-through: thinking problem
+	maths arithmetic sums: sum
+	weigh-up consider pros cons decide decision strategy: thinking`
 
 // files are what lies on a disk.
 const files = `
@@ -164,7 +204,17 @@ const files = `
 	ps top: process list
 	attachment enclosure: attachment file
 	archive archived: archive update trash
-	temp temporary scratch: temp`
+	temp temporary scratch: temp
+	paper novel chapter story poem recipe memo backup thesis presentation slides brochure statement textfile html css settings: file
+	scan gif avatar portrait diagram chart sketch wallpaper camera: image media
+	mp3 wav melody tune hear: audio media
+	tree drilldown branches-of: tree
+	desktop downloads home root: directory
+	usb drives volume mount: directory
+	encoding bytes: file
+	subfolders subdirectories deep deeply recursively everywhere anywhere: recursive tree search
+	created-when creation: info
+	stored on-disk on-my-disk on-the-disk: file`
 
 // records are what lies in a database.
 const records = `
@@ -174,7 +224,7 @@ const records = `
 	table tables ~ database db data source
 	row record document entry item
 	row rows: page document item
-	customer order product invoice sale price employee client supplier payment transaction subscriber shipment purchase account booking article user ticket session ~ document collection db database
+	customer order product invoice sale price employee client supplier payment transaction subscriber shipment purchase account booking user session ~ document collection db database
 	records entries rows data dataset ~ document collection database
 	column field attribute property
 	column field columns fields key: schema property field data source
@@ -191,7 +241,20 @@ const records = `
 	another-server other-server: connect remote
 	database: data source
 	live lives living signed-up bought older named costs ~ find query
-	overdue unpaid due assigned status priority ~ query property update`
+	overdue unpaid due assigned status priority ~ query property update
+	student patient reservation flight hotel car vehicle inventory stock goods lead deal visitor device sensor game player rating album book school course ~ document collection database
+	data records dataset: collection document
+	field-names columns-of: schema fields
+	placed shipped bought sold born: find query
+	purge old-ones expired expire outdated older-than: delete many
+	all-orders all-customers all-users all-products: find
+	every-price all-prices set-all change-all: update many
+	kind-of-records new-kind: collection
+	drop-table: drop collection
+	dbs databases: list database
+	tables: list collection
+	server-log db-log database-log: logs
+	tracker board spreadsheet-like kanban list: data source`
 
 // writings are pages, notes and what people say of them.
 const writings = `
@@ -211,7 +274,9 @@ const writings = `
 	title titled called named: title search
 	reply respond answer remark: comment
 	discussion thread conversation people: comment
-	comment note feedback remark opinion ask ask-a-question leave
+	comment note feedback remark
+	opinion ask ask-a-question leave reaction objection suggestion: comment
+	leave ~ close write
 	said say-about people-say think-of: comment
 	annotation: annotated
 	template boilerplate preset
@@ -221,7 +286,19 @@ const writings = `
 	release version
 	release-notes changelog whats-new: changelog
 	news: log
-	topic tag category`
+	topic tag category
+	draft post blog spec proposal agenda brief policy memo guide handbook protocol outline: page
+	bullet bullets quote callout divider toggle-list subheading line-break: block
+	title subject called: title
+	deadline progress owner: property
+	deadline reschedule postpone due: update property
+	reminder ticket story bug epic: page item
+	belongs-under under-that goes-under subpage child-page: move parent children
+	discussion comments replies thread feedback: comment comments retrieve
+	bottom footer closing: append
+	wording text sentence phrase: content text block
+	entries items: query items
+	reading-list to-do-list todo-list task-list backlog: data source query`
 
 // people are persons, and what is known of them.
 const people = `
@@ -246,7 +323,17 @@ const people = `
 	email mail
 	email address phone: user
 	event calendar appointment meeting
-	secret password credential`
+	secret password credential
+	teacher doctor neighbour neighbor cousin child son daughter parents grandmother pet dog cat hero author family relative: entity
+	birthday preference prefers likes loves hates favourite favorite allergy hobby habit opinion: observation
+	told-you tell-you ever-told have-told: memory search nodes knowledge
+	who-do-you-know you-know you-remember: search nodes open
+	dont-forget do-not-forget don-t-forget not-forget: create add memory entity observation
+	not-true wrong-about any-more anymore any-longer no-longer false untrue: delete remove
+	father-of mother-of friend-of boss-of wife-of husband-of related-to knows-each: relation
+	members people everyone staff folks crew: users user list
+	profile account: user
+	my-own own-user: self`
 
 // browsing are web sites, and what is on them.
 const browsing = `
@@ -283,7 +370,24 @@ const browsing = `
 	problem bug warning message error exception: error console log
 	script code javascript js snippet
 	loading load loaded: navigate
-	upload: file`
+	upload: file
+	banner cookie cart headline slider widget sidebar modal carousel submenu scroll: browser page
+	yes-to sure are-you-sure confirm-box: dialog handle
+	night: dark
+	take-me bring-me head-over surf-to: navigate
+	credentials password username: fill form type
+	selector language-selector select-box drop-down list-box picker: option select
+	moving-over move-over mouse-over mouseover rollover over: hover
+	small-screen screen-size desktop-size mobile-size resolution: resize
+	one-before previous-page last-page page-before: navigate back
+	radio-button toggle-button option: click
+	slider knob pull: drag
+	buttons controls elements widgets accessible: snapshot click
+	does-the-page page-say page-contain: find snapshot
+	another-tab new-tab next-to tabs: tab
+	throw threw: error console
+	load-from loads api-call ajax fetches: network requests
+	picker attach: upload`
 
 // versions are how work on code is kept.
 const versions = `
@@ -318,7 +422,24 @@ const versions = `
 	publish share: push
 	turn-into turn-this: init
 	wrap-up wrapping-up wrapup finish session shipped checklist must-be-done: wrap wrapup
-	main master trunk default: branch`
+	main master trunk default: branch
+	fork codebase hash sha hunk contributor develop ~ git
+	checkpoint savepoint milestone: commit snapshot
+	replay: rebase
+	hide stow put-by temporarily: stash
+	idea-was whose responsible culprit fault: blame author
+	others-pushed others-have anyone-pushed news-from: fetch
+	differ differs vary deviation: diff
+	what-will-be about-to pending outstanding: status diff
+	to-commit anything-to-commit ready-to: status
+	did-what who-did what-happened yesterday last-week: log
+	reset bad-reset old-commit lost-work: reflog
+	empty-repo new-repo new-repository fresh-repository start-a-repository: init
+	get-a-copy fresh-copy copy-of: clone
+	working-copy my-copy local-copy: pull worktree
+	copy-a-commit: cherry pick
+	untracked-stuff untracked: clean
+	git-does-not not-tracked unversioned: untracked clean`
 
 // systems are machines, services and what else there is to work with.
 const systems = `
