@@ -81,7 +81,7 @@ type variant struct {
 // What a word is worth that stands for another, and one that says little.
 const (
 	asSynonym = 0.6
-	asHint    = 0.3
+	asHint    = 0.4
 	asPrefix  = 0.6
 	asTypo    = 0.5
 	asFaint   = 0.6

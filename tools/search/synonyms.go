@@ -36,7 +36,8 @@ const operations = `
 	show view see print inspect examine display
 	contain contents inside say says stand what-is-in: read content text
 	describe detail details: describe get info detail
-	dump whole entire everything complete all: read export all
+	dump everything all: read export all
+	whole entire complete full ~ read export all full entire complete
 	recall: read search open get memory
 	list show all browse enumerate which
 	which what available exist existing are-there there-are do-we-have we-have do-i-have i-have i-own there-is every everybody everyone: list
@@ -125,7 +126,27 @@ const operations = `
 	cancel: close delete
 	suppress silence: toggle
 	permit-to open-to: allowed
-	undo never-happened reverse: reset revert`
+	undo never-happened reverse: reset revert
+	somewhere-else another-folder other-folder other-directory elsewhere: move
+	ending-in ending-with ends-with extension wildcard pattern glob regex: search find pattern match
+	last-month last-year last-week this-week this-month this-year yesterday today tomorrow ~ date query filter find log
+	two three four five ten few couple bunch pile ~ multiple many
+	of-these all-of-them both-of: multiple many
+	notify notification notifications: subscriber updates send
+	verbose debug: logging toggle
+	hear-back get-back-to: comment reply
+	unfollow: unsubscribe toggle
+	duplicate double twin: copy clone
+	quote cite ~ read
+	confirm verify validate ensure prove: verify check get
+	break-up divorce divorced separated: delete relation
+	abandon give-up call-off drop-out: cancel delete reset discard
+	finish-with leave-off log-off sign-off: close disconnect
+	bring-together put-together fold-into bring-into: merge
+	make-room free-up free: delete clean
+	go-to-the-next next-page continue proceed: click navigate
+	store-away put-in put-onto: add insert
+	retrieve get-hold look-at have-a-look take-a-look: read view show get`
 
 // questions are what is asked for: numbers, sizes, times, reasons.
 const questions = `
@@ -173,303 +194,20 @@ const questions = `
 	how-far: progress
 	solve figure-out work-through work-out one-by-one think-through: thinking problem
 	maths arithmetic sums: sum
-	weigh-up consider pros cons decide decision strategy: thinking`
-
-// files are what lies on a disk.
-const files = `
-	folder directory dir
-	path: path directory file
-	subfolder subdirectory nest nested recursive hierarchy below under underneath: tree recursive children
-	file document
-	report log csv readme letter invoice pdf spreadsheet essay letter manuscript config configuration script source textfile text-file json yaml xml receipt contract diary transcript cv resume ~ file document
-	text content
-	content text: read content
-	photo picture image screenshot png jpg jpeg logo icon drawing thumbnail: image media
-	audio video sound music recording song voice podcast clip film movie listen: media audio
-	base64 binary: media
-	lines line: text edit
-	disk drive harddisk hard-drive machine computer laptop local: file directory
-	called named: search name title
-	allowed permitted may-i am-i-allowed can-i-touch touch access accessible have-access: allowed access
-	mkdir: create directory
-	ls dir: list directory
-	cat less head tail: read file
-	mv: move rename
-	cp: copy
-	rm rmdir: delete remove
-	touch: create file
-	grep rg: search find
-	stat du: info size
-	pwd: directory
-	ps top: process list
-	attachment enclosure: attachment file
-	archive archived: archive update trash
-	temp temporary scratch: temp
-	paper novel chapter story poem recipe memo backup thesis presentation slides brochure statement textfile html css settings: file
-	scan gif avatar portrait diagram chart sketch wallpaper camera: image media
-	mp3 wav melody tune hear: audio media
-	tree drilldown branches-of: tree
-	desktop downloads home root: directory
-	usb drives volume mount: directory
-	encoding bytes: file
-	subfolders subdirectories deep deeply recursively everywhere anywhere: recursive tree search
-	created-when creation: info
-	stored on-disk on-my-disk on-the-disk: file`
-
-// records are what lies in a database.
-const records = `
-	db database
-	mongo sql postgres mysql sqlite: database db query
-	table collection
-	table tables ~ database db data source
-	row record document entry item
-	row rows: page document item
-	customer order product invoice sale price employee client supplier payment transaction subscriber shipment purchase account booking user session ~ document collection db database
-	records entries rows data dataset ~ document collection database
-	column field attribute property
-	column field columns fields key: schema property field data source
-	field column property attribute: schema property field
-	schema structure shape model look-like looks-like
-	look-like looks-like: schema snapshot screenshot
-	sort order
-	query question
-	value: property value
-	json csv excel spreadsheet dump: export
-	connection session: connection
-	which-connections connected am-i-connected: connections
-	cluster server host instance: connect instance server
-	another-server other-server: connect remote
-	database: data source
-	live lives living signed-up bought older named costs ~ find query
-	overdue unpaid due assigned status priority ~ query property update
-	student patient reservation flight hotel car vehicle inventory stock goods lead deal visitor device sensor game player rating album book school course ~ document collection database
-	data records dataset: collection document
-	field-names columns-of: schema fields
-	placed shipped bought sold born: find query
-	purge old-ones expired expire outdated older-than: delete many
-	all-orders all-customers all-users all-products: find
-	every-price all-prices set-all change-all: update many
-	kind-of-records new-kind: collection
-	drop-table: drop collection
-	dbs databases: list database
-	tables: list collection
-	server-log db-log database-log: logs
-	tracker board spreadsheet-like kanban list: data source`
-
-// writings are pages, notes and what people say of them.
-const writings = `
-	page article wiki
-	wiki article note notes document handbook minutes meeting-notes roadmap journal: page
-	task todo to-do issue ticket chore
-	task todo to-do reminder contact: page item row
-	checklist to-do bullet item list paragraph heading section sentence quote: block
-	paragraph bullet heading section passage: block
-	nested inside child children below: children
-	bottom end-of: append
-	append attach: add insert append
-	markdown text plain plain-text
-	rewrite replace find-and-replace: update content
-	due due-date status priority assign assignee label: property update
-	title name
-	title titled called named: title search
-	reply respond answer remark: comment
-	discussion thread conversation people: comment
-	comment note feedback remark
-	opinion ask ask-a-question leave reaction objection suggestion: comment
-	leave ~ close write
-	said say-about people-say think-of: comment
-	annotation: annotated
-	template boilerplate preset
-	source origin
-	doc documentation manual guide docs howto how-to tutorial: documentation knowledge
-	documentation knowledge docs: search
-	release version
-	release-notes changelog whats-new: changelog
-	news: log
-	topic tag category
-	draft post blog spec proposal agenda brief policy memo guide handbook protocol outline: page
-	bullet bullets quote callout divider toggle-list subheading line-break: block
-	title subject called: title
-	deadline progress owner: property
-	deadline reschedule postpone due: update property
-	reminder ticket story bug epic: page item
-	belongs-under under-that goes-under subpage child-page: move parent children
-	discussion comments replies thread feedback: comment comments retrieve
-	bottom footer closing: append
-	wording text sentence phrase: content text block
-	entries items: query items
-	reading-list to-do-list todo-list task-list backlog: data source query`
-
-// people are persons, and what is known of them.
-const people = `
-	user member person people colleague account coworker teammate staff everybody everyone somebody anyone guest employee: user
-	team workspace organization company group: users members
-	who: user
-	whoami who-am-i am-i which-account: self user me
-	me myself self own logged-in: self
-	integration bot token: bot self
-	fact observation remark knowledge detail: observation
-	fact facts detail thing something one-thing one-more-thing single-fact: observation
-	person people place company thing city project friend sister brother boss mother father wife husband customer: entity
-	relation relationship edge link connection connect manager friend colleague boss employer married spouse works-with works-for belongs: relation
-	connection between tie bond: relation
-	entity node
-	memory remember memorize mind keep-in-mind recall brain: graph knowledge memory
-	remember memorize learn learned heard keep-in-mind: create add memory store entity observation
-	add-about about-somebody: observation
-	forget: delete remove memory entity observation
-	know known you-know: knowledge graph memory node entity search open
-	remember-about know-about remember-anything know-anyone: search nodes
-	email mail
-	email address phone: user
-	event calendar appointment meeting
-	secret password credential
-	teacher doctor neighbour neighbor cousin child son daughter parents grandmother pet dog cat hero author family relative: entity
-	birthday preference prefers likes loves hates favourite favorite allergy hobby habit opinion: observation
-	told-you tell-you ever-told have-told: memory search nodes knowledge
-	who-do-you-know you-know you-remember: search nodes open
-	dont-forget do-not-forget don-t-forget not-forget: create add memory entity observation
-	not-true wrong-about any-more anymore any-longer no-longer false untrue: delete remove
-	father-of mother-of friend-of boss-of wife-of husband-of related-to knows-each: relation
-	members people everyone staff folks crew: users user list
-	profile account: user
-	my-own own-user: self`
-
-// browsing are web sites, and what is on them.
-const browsing = `
-	open visit go go-to browse surf head-to: navigate open
-	http https www link url address: url navigate
-	homepage home-page landing-page: page url
-	web website webpage page site
-	site website webpage web homepage tab button link screen browser checkbox form popup dropdown spinner ~ browser page
-	press click tap push hit
-	tick follow checkbox double-click button icon: click
-	link: click
-	enter fill input type
-	enter type write-into write-in search-box text-field textbox input-box: type fill
-	form checkout-form sign-up signup register registration login field details: form fill
-	user-name username password: fill form
-	key keyboard shortcut arrow escape enter-key esc: key press
-	press-enter hit-enter press-escape hit-escape: key press
-	dropdown option menu combobox list-of: option select
-	mouse cursor pointer tooltip point hint: hover mouse
-	drag pull reorder rearrange dragging drag-and-drop
-	column card: drag
-	popup alert prompt popped confirmation dialog popped-up pops-up message-box: dialog
-	dark light theme dark-mode light-mode printed: color scheme media emulate
-	mode print printed printing: media
-	tab window
-	window viewport phone mobile tablet: resize window
-	capture shot snap looks picture-of image-of: screenshot take snapshot
-	visible currently onscreen on-screen screen see-on: snapshot screenshot
-	what-can-i-click element: snapshot
-	word words phrase appear: find text
-	traffic call request api: network request
-	response header headers body status-code
-	response header: request network
-	problem bug warning message error exception: error console log
-	script code javascript js snippet
-	loading load loaded: navigate
-	upload: file
-	banner cookie cart headline slider widget sidebar modal carousel submenu scroll: browser page
-	yes-to sure are-you-sure confirm-box: dialog handle
-	night: dark
-	take-me bring-me head-over surf-to: navigate
-	credentials password username: fill form type
-	selector language-selector select-box drop-down list-box picker: option select
-	moving-over move-over mouse-over mouseover rollover over: hover
-	small-screen screen-size desktop-size mobile-size resolution: resize
-	one-before previous-page last-page page-before: navigate back
-	radio-button toggle-button option: click
-	slider knob pull: drag
-	buttons controls elements widgets accessible: snapshot click
-	does-the-page page-say page-contain: find snapshot
-	another-tab new-tab next-to tabs: tab
-	throw threw: error console
-	load-from loads api-call ajax fetches: network requests
-	picker attach: upload`
-
-// versions are how work on code is kept.
-const versions = `
-	branch commit repository repo merge remote uncommitted untracked checkout rebase tag stash main origin ~ git
-	version-control versioned source-control: git repository
-	history past log
-	happened activity timeline: log history
-	author who blame wrote touched: blame author
-	touched changed-last last-changed changed-this who-changed: blame log
-	github gitlab origin upstream server: remote
-	repository repo
-	commit revision snapshot
-	commit: record save
-	record-changes save-work save-changes record-these check-in save-my: commit
-	change changes changed work: diff commit
-	what-changed have-i-changed did-i-change my-changes: diff status
-	modified changed clean dirty pending local uncommitted not-committed staged: status
-	stage ready prepare track next-commit to-be-committed: add stage
-	lost lose: reflog recover restore
-	head-before was-head tip: reflog
-	conflict: merge
-	bring: merge pull
-	just-that just-one only-that single-commit one-commit particular-commit take-over pick: cherry pick
-	on-top onto linear tidy-history tidy-up-the: rebase
-	shelve aside park unfinished set-aside put-aside put-away for-later stow: stash
-	in-parallel same-time at-the-same-time two-branches parallel side-by-side separate: worktree multiple parallel
-	checkout working-copy: worktree checkout
-	what-is-in details-of content-of: show get read
-	mark label version milestone released: tag
-	work-in working-in from-now-on: working set
-	colleagues others teammates they: remote
-	publish share: push
-	turn-into turn-this: init
-	wrap-up wrapping-up wrapup finish session shipped checklist must-be-done: wrap wrapup
-	main master trunk default: branch
-	fork codebase hash sha hunk contributor develop ~ git
-	checkpoint savepoint milestone: commit snapshot
-	replay: rebase
-	hide stow put-by temporarily: stash
-	idea-was whose responsible culprit fault: blame author
-	others-pushed others-have anyone-pushed news-from: fetch
-	differ differs vary deviation: diff
-	what-will-be about-to pending outstanding: status diff
-	to-commit anything-to-commit ready-to: status
-	did-what who-did what-happened yesterday last-week: log
-	reset bad-reset old-commit lost-work: reflog
-	empty-repo new-repo new-repository fresh-repository start-a-repository: init
-	get-a-copy fresh-copy copy-of: clone
-	working-copy my-copy local-copy: pull worktree
-	copy-a-commit: cherry pick
-	untracked-stuff untracked: clean
-	git-does-not not-tracked unversioned: untracked clean`
-
-// systems are machines, services and what else there is to work with.
-const systems = `
-	env environment variable
-	config configuration setting option preference
-	process program
-	container pod docker image
-	deploy release rollout publish: deploy
-	cluster kubernetes k8s
-	issue bug defect
-	pull-request merge-request pr: pull request
-	review approve: review
-	channel room chat
-	message dm chat post: message
-	inbox mailbox: mail message
-	schedule plan book invite: event create
-	weather forecast temperature: structured weather
-	logs logging log-messages: log logging
-	events: log
-	resource reference pointer
-	links: link
-	structured schema: structured
-	money reimburse repay give-back: refund pay
-	price cost amount
-	buy purchase order
-	parcel package shipment delivery: track
-	curl wget: fetch url request
-	map place location address: location
-	translate language: translate
-	summarize digest: summary`
+	weigh-up consider pros cons decide decision strategy: thinking
+	analyze analyse logic logical chain-of-thought argument thorough thoroughly: thinking analyze
+	how-high how-low how-expensive: aggregate find
+	how-long: time size
+	what-happens what-happened: log
+	which-of who-has who-have who-bought which-customers which-users which-orders: find query
+	oldest newest youngest cheapest: find sort query aggregate
+	proportion share-of ratio rate: aggregate
+	distinct unique different-values: aggregate
+	running-low over-under between-and ~ find query
+	total-of sum-of in-total: sum aggregate total count
+	size-of length: size info
+	date-of time-of creation-date modification-date: info metadata time
+	properties-of details-of facts-about: info get retrieve`
 
 // thesaurus says which stems are used for a stem, and which of several words in
 // a row are one.

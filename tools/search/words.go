@@ -189,7 +189,8 @@ func nextString(raw []byte) (text string, rest []byte, ok bool) {
 var faint = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(`
-		get give go look make new put see show take what where which who work`) {
+		bring call come everything fetch get give go keep leave look make new pull put see set show take what where which
+		who work`) {
 		set[stem(word)] = true
 	}
 	return set
