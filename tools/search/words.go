@@ -68,7 +68,7 @@ func stem(word string) string {
 			return strings.TrimSuffix(undouble(rest), "e")
 		}
 	}
-	if strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
+	if len(word) > 6 && strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
 		return word[:len(word)-len("ion")]
 	}
 	if len(word) > 3 {
@@ -189,7 +189,8 @@ func nextString(raw []byte) (text string, rest []byte, ok bool) {
 var faint = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(`
-		get give go look make new put see show take what where which who work`) {
+		bring call come everything fetch get give go keep leave look make new pull put see set show take what where which
+		who work`) {
 		set[stem(word)] = true
 	}
 	return set
