@@ -30,7 +30,8 @@ const files = `
 	attachment enclosure: attachment file
 	archive archived: archive update trash
 	temp temporary scratch: temp
-	paper novel chapter story poem recipe memo backup thesis presentation slides brochure statement textfile html css settings: file
+	backup ~ file export
+	paper novel chapter story poem recipe memo thesis presentation slides brochure statement textfile html css settings: file
 	scan gif avatar portrait diagram chart sketch wallpaper camera: image media
 	mp3 wav melody tune hear: audio media
 	tree drilldown branches-of: tree
@@ -97,7 +98,6 @@ const records = `
 	fields field-types data-types types: schema
 	tablespace footprint megabytes gigabytes: size storage
 	warnings-of errors-of: logs
-	backup: export
 	foreign-key reference join: relation`
 
 // writings are pages, notes and what people say of them.
@@ -105,7 +105,7 @@ const writings = `
 	page article wiki
 	wiki article note notes document handbook minutes meeting-notes roadmap journal: page
 	task todo to-do issue ticket chore
-	task todo to-do reminder contact: page item row
+	task todo to-do reminder contact: page item row ~ data source query
 	checklist to-do bullet item list paragraph heading section sentence quote: block
 	paragraph bullet heading section passage: block
 	nested inside child children below: children
@@ -117,7 +117,7 @@ const writings = `
 	title name
 	title titled called named: title search
 	reply respond answer remark: comment
-	discussion thread conversation people: comment
+	discussion thread conversation: comment
 	comment note feedback remark
 	opinion ask ask-a-question leave reaction objection suggestion: comment
 	leave ~ close write
@@ -147,7 +147,8 @@ const writings = `
 	trash bin restore-page: page trash archive
 	rename-page page-title change-title: update page properties
 	another-title different-title new-title: update page properties
-	write-up write-about: create page
+	write-up: create page
+	where-did-i where-did-we where-have-i: search find
 	reads-like as-text in-text: markdown
 	wiki-page note-page meeting-page: page
 	mention remark-about: comment`
@@ -160,16 +161,17 @@ const people = `
 	whoami who-am-i am-i which-account: self user me
 	me myself self own logged-in: self
 	integration bot token: bot self
-	fact observation remark knowledge detail: observation
+	fact observation knowledge detail: observation
 	fact facts detail thing something one-thing one-more-thing single-fact: observation
 	person people place company thing city project friend sister brother boss mother father wife husband customer: entity
-	relation relationship edge link connection connect manager friend colleague boss employer married spouse works-with works-for belongs: relation
+	relation relationship edge link connection connect married works-with works-for: relation
+	manager friend colleague boss employer spouse belongs knows ~ relation
 	connection between tie bond: relation
 	entity node
 	memory remember memorize mind keep-in-mind recall brain: graph knowledge memory
 	remember memorize learn learned heard keep-in-mind: create add memory store entity observation
 	add-about about-somebody: observation
-	forget: delete remove memory entity observation
+	forget: delete remove ~ memory entity observation
 	know known you-know: knowledge graph memory node entity search open
 	remember-about know-about remember-anything know-anyone: search nodes
 	email mail
@@ -270,6 +272,9 @@ const versions = `
 	branch commit repository repo merge remote uncommitted untracked checkout rebase tag stash main origin ~ git
 	version-control versioned source-control: git repository
 	history past log
+	log print output ~ console log
+	check-out: checkout clone
+	source-code: repository code
 	happened activity timeline: log history
 	author who blame wrote touched: blame author
 	touched changed-last last-changed changed-this who-changed: blame log
