@@ -27,7 +27,7 @@ const files = `
 	stat du: info size
 	pwd: directory
 	ps top: process list
-	attachment enclosure: attachment file
+	attachment enclosure: attachment file upload
 	archive archived: archive update trash
 	temp temporary scratch: temp
 	backup ~ file export
@@ -80,7 +80,8 @@ const records = `
 	data records dataset: collection document
 	field-names columns-of: schema fields
 	placed shipped bought sold born: find query
-	purge old-ones expired expire outdated older-than: delete many
+	purge old-ones expired expire outdated: delete many
+	older-than newer-than: find date info
 	all-orders all-customers all-users all-products: find
 	every-price all-prices set-all change-all: update many
 	kind-of-records new-kind: collection
@@ -203,8 +204,9 @@ const browsing = `
 	open visit go go-to browse surf head-to: navigate open
 	http https www link url address: url navigate
 	homepage home-page landing-page: page url
-	web website webpage page site
-	site website webpage web homepage tab button link screen browser checkbox form popup dropdown spinner ~ browser page
+	web website webpage site: browser url page
+	page ~ browser web
+	site website webpage web homepage tab button link screen browser checkbox form popup dropdown spinner ~ browser
 	press click tap push hit
 	tick follow checkbox double-click button icon: click
 	link: click
@@ -278,7 +280,15 @@ const versions = `
 	happened activity timeline: log history
 	author who blame wrote touched: blame author
 	touched changed-last last-changed changed-this who-changed: blame log
-	github gitlab origin upstream server: remote
+	github gitlab origin upstream: remote
+	server ~ remote
+	to-the-server on-github to-github: push
+	from-the-server: pull fetch
+	new-commits anything-new something-new: fetch pull
+	an-archive tarball: compress gzip archive
+	who-worked worked-on: log author blame
+	one-commit a-commit this-commit: show commit cherry
+	edit edits ~ diff change
 	repository repo
 	commit revision snapshot
 	commit: record save
@@ -291,7 +301,7 @@ const versions = `
 	head-before was-head tip: reflog
 	conflict: merge
 	bring: merge pull
-	just-that just-one only-that single-commit one-commit particular-commit take-over pick: cherry pick
+	just-that just-one only-that single-commit particular-commit take-over pick: cherry pick
 	on-top onto linear tidy-history tidy-up-the: rebase
 	shelve aside park unfinished set-aside put-aside put-away for-later stow: stash
 	in-parallel same-time at-the-same-time two-branches parallel side-by-side separate: worktree multiple parallel

@@ -25,7 +25,7 @@ const operations = `
 	import load ingest bulk: insert load many
 	delete remove drop erase
 	wipe destroy trash purge throw discard rid kick scrap unneeded eliminate dump: delete remove drop clean reset
-	get-rid rid-of throw-away throw-out take-out take-off take-away cut-out clear-out clean-out clean-up no-longer strike cancel: delete remove drop clean
+	get-rid rid-of throw-away throw-out take-out take-off take-away cut-out clear-out clean-out clean-up no-longer strike cancel: delete remove drop clean reset
 	clear clean reset
 	empty blank ~ clear delete new
 	clean-up tidy-up tidy leftover junk unused cruft garbage: clean delete remove
@@ -60,7 +60,7 @@ const operations = `
 	do-not-need dont-need don-t-need not-need no-need need-no: close delete remove disconnect
 	better-name name-instead: rename move
 	another-name other-name new-name different-name give-name call-it name-of: rename move
-	another-place elsewhere under-another below-another: move parent
+	another-place elsewhere under-another below-another: move drag parent
 	put-below put-under move-to into: move
 	copy clone duplicate
 	send push post publish submit deliver share ship
@@ -183,7 +183,7 @@ const questions = `
 	several multiple many five three both together at-once in-one-go batch simultaneously: multiple many
 	single one just-one only-one individual particular certain given this-one: single one specific
 	progress: progress status
-	first top head beginning last bottom tail end lines ~ head tail read
+	first top head beginning last bottom tail end lines ~ head tail
 	echo repeat parrot
 	more-than-a how-often number-of amount-of tally total-number: count
 	spend earn cost turnover income expense profit budget money ~ aggregate sum
