@@ -84,7 +84,7 @@ const records = `
 	older-than newer-than: find date info
 	all-orders all-customers all-users all-products: find
 	every-price all-prices set-all change-all: update many
-	kind-of-records new-kind: collection
+	kind-of-records: collection
 	drop-table: drop collection
 	dbs databases: list database
 	tables: list collection
@@ -104,7 +104,7 @@ const records = `
 // writings are pages, notes and what people say of them.
 const writings = `
 	page article wiki
-	wiki article note notes document handbook minutes meeting-notes roadmap journal: page
+	wiki article note notes document handbook minutes roadmap journal: page
 	task todo to-do issue ticket chore
 	task todo to-do reminder contact: page item row ~ data source query
 	checklist to-do bullet item list paragraph heading section sentence quote: block
@@ -163,7 +163,7 @@ const people = `
 	me myself self own logged-in: self
 	integration bot token: bot self
 	fact observation knowledge detail: observation
-	fact facts detail thing something one-thing one-more-thing single-fact: observation
+	fact facts detail thing something one-thing one-more-thing: observation
 	person people place company thing city project friend sister brother boss mother father wife husband customer: entity
 	relation relationship edge link connection connect married works-with works-for: relation
 	manager friend colleague boss employer spouse belongs knows ~ relation
@@ -248,7 +248,7 @@ const browsing = `
 	radio-button toggle-button option: click
 	slider knob pull: drag
 	buttons controls elements widgets accessible: snapshot click
-	does-the-page page-say page-contain: find snapshot
+	page-say page-contain: find snapshot
 	another-tab new-tab next-to tabs: tab
 	throw threw: error console
 	load-from loads api-call ajax fetches: network requests
@@ -304,7 +304,7 @@ const versions = `
 	just-that just-one only-that single-commit particular-commit take-over pick: cherry pick
 	on-top onto linear tidy-history tidy-up-the: rebase
 	shelve aside park unfinished set-aside put-aside put-away for-later stow: stash
-	in-parallel same-time at-the-same-time two-branches parallel side-by-side separate: worktree multiple parallel
+	in-parallel same-time at-the-same-time parallel side-by-side separate: worktree multiple parallel
 	checkout working-copy: worktree checkout
 	what-is-in details-of content-of: show get read
 	mark label version milestone released: tag
@@ -312,7 +312,7 @@ const versions = `
 	others teammates they: remote pull fetch
 	publish share: push
 	turn-into turn-this: init
-	wrap-up wrapping-up wrapup finish session shipped checklist must-be-done: wrap wrapup
+	wrap-up wrapping-up wrapup finish session shipped checklist: wrap wrapup
 	main master trunk default: branch
 	fork codebase hash sha hunk contributor develop ~ git
 	checkpoint savepoint milestone: commit snapshot
@@ -324,13 +324,13 @@ const versions = `
 	what-will-be about-to pending outstanding: status diff
 	to-commit anything-to-commit ready-to: status
 	did-what who-did what-happened yesterday last-week: log
-	reset bad-reset old-commit lost-work: reflog
+	reset old-commit lost-work: reflog
 	empty-repo new-repo new-repository fresh-repository start-a-repository: init
 	get-a-copy fresh-copy copy-of: clone
 	working-copy my-copy local-copy: pull worktree
 	copy-a-commit: cherry pick
 	untracked-stuff untracked: clean
-	git-does-not not-tracked unversioned: untracked clean
+	not-tracked unversioned: untracked clean
 	squash interactive: rebase
 	amend: commit
 	did-i-touch did-i-change i-changed i-touched i-have-changed have-i-touched i-edited i-modified: status diff
