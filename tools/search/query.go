@@ -89,7 +89,7 @@ const (
 
 // meanings are what each word of a query may mean: itself, the words it begins,
 // its synonyms; if none of them is known, the words of names that it resembles. A
-// word of the index stands for one word of the query: first for itself.
+// word of the index that is in the query stands for no other.
 func (v *inverted) meanings(query string) [][]variant {
 	stems := meaning(query)
 	taken := map[int32]bool{}
@@ -101,9 +101,6 @@ func (v *inverted) meanings(query string) [][]variant {
 	var all [][]variant
 	for _, word := range stems {
 		list := slices.DeleteFunc(v.variants(word), func(o variant) bool { return taken[o.term] })
-		for _, o := range list {
-			taken[o.term] = true
-		}
 		if term, ok := v.terms[word]; ok {
 			list = append(list, variant{term, 1})
 		}

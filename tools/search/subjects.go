@@ -27,10 +27,11 @@ const files = `
 	stat du: info size
 	pwd: directory
 	ps top: process list
-	attachment enclosure: attachment file
+	attachment enclosure: attachment file upload
 	archive archived: archive update trash
 	temp temporary scratch: temp
-	paper novel chapter story poem recipe memo backup thesis presentation slides brochure statement textfile html css settings: file
+	backup ~ file export
+	paper novel chapter story poem recipe memo thesis presentation slides brochure statement textfile html css settings: file
 	scan gif avatar portrait diagram chart sketch wallpaper camera: image media
 	mp3 wav melody tune hear: audio media
 	tree drilldown branches-of: tree
@@ -79,10 +80,11 @@ const records = `
 	data records dataset: collection document
 	field-names columns-of: schema fields
 	placed shipped bought sold born: find query
-	purge old-ones expired expire outdated older-than: delete many
+	purge old-ones expired expire outdated: delete many
+	older-than newer-than: find date info
 	all-orders all-customers all-users all-products: find
 	every-price all-prices set-all change-all: update many
-	kind-of-records new-kind: collection
+	kind-of-records: collection
 	drop-table: drop collection
 	dbs databases: list database
 	tables: list collection
@@ -97,15 +99,14 @@ const records = `
 	fields field-types data-types types: schema
 	tablespace footprint megabytes gigabytes: size storage
 	warnings-of errors-of: logs
-	backup: export
 	foreign-key reference join: relation`
 
 // writings are pages, notes and what people say of them.
 const writings = `
 	page article wiki
-	wiki article note notes document handbook minutes meeting-notes roadmap journal: page
+	wiki article note notes document handbook minutes roadmap journal: page
 	task todo to-do issue ticket chore
-	task todo to-do reminder contact: page item row
+	task todo to-do reminder contact: page item row ~ data source query
 	checklist to-do bullet item list paragraph heading section sentence quote: block
 	paragraph bullet heading section passage: block
 	nested inside child children below: children
@@ -117,7 +118,7 @@ const writings = `
 	title name
 	title titled called named: title search
 	reply respond answer remark: comment
-	discussion thread conversation people: comment
+	discussion thread conversation: comment
 	comment note feedback remark
 	opinion ask ask-a-question leave reaction objection suggestion: comment
 	leave ~ close write
@@ -147,7 +148,8 @@ const writings = `
 	trash bin restore-page: page trash archive
 	rename-page page-title change-title: update page properties
 	another-title different-title new-title: update page properties
-	write-up write-about: create page
+	write-up: create page
+	where-did-i where-did-we where-have-i: search find
 	reads-like as-text in-text: markdown
 	wiki-page note-page meeting-page: page
 	mention remark-about: comment`
@@ -160,16 +162,17 @@ const people = `
 	whoami who-am-i am-i which-account: self user me
 	me myself self own logged-in: self
 	integration bot token: bot self
-	fact observation remark knowledge detail: observation
-	fact facts detail thing something one-thing one-more-thing single-fact: observation
+	fact observation knowledge detail: observation
+	fact facts detail thing something one-thing one-more-thing: observation
 	person people place company thing city project friend sister brother boss mother father wife husband customer: entity
-	relation relationship edge link connection connect manager friend colleague boss employer married spouse works-with works-for belongs: relation
+	relation relationship edge link connection connect married works-with works-for: relation
+	manager friend colleague boss employer spouse belongs knows ~ relation
 	connection between tie bond: relation
 	entity node
 	memory remember memorize mind keep-in-mind recall brain: graph knowledge memory
 	remember memorize learn learned heard keep-in-mind: create add memory store entity observation
 	add-about about-somebody: observation
-	forget: delete remove memory entity observation
+	forget: delete remove ~ memory entity observation
 	know known you-know: knowledge graph memory node entity search open
 	remember-about know-about remember-anything know-anyone: search nodes
 	email mail
@@ -201,8 +204,9 @@ const browsing = `
 	open visit go go-to browse surf head-to: navigate open
 	http https www link url address: url navigate
 	homepage home-page landing-page: page url
-	web website webpage page site
-	site website webpage web homepage tab button link screen browser checkbox form popup dropdown spinner ~ browser page
+	web website webpage site: browser url page
+	page ~ browser web
+	site website webpage web homepage tab button link screen browser checkbox form popup dropdown spinner ~ browser
 	press click tap push hit
 	tick follow checkbox double-click button icon: click
 	link: click
@@ -244,7 +248,7 @@ const browsing = `
 	radio-button toggle-button option: click
 	slider knob pull: drag
 	buttons controls elements widgets accessible: snapshot click
-	does-the-page page-say page-contain: find snapshot
+	page-say page-contain: find snapshot
 	another-tab new-tab next-to tabs: tab
 	throw threw: error console
 	load-from loads api-call ajax fetches: network requests
@@ -270,10 +274,21 @@ const versions = `
 	branch commit repository repo merge remote uncommitted untracked checkout rebase tag stash main origin ~ git
 	version-control versioned source-control: git repository
 	history past log
+	log print output ~ console log
+	check-out: checkout clone
+	source-code: repository code
 	happened activity timeline: log history
 	author who blame wrote touched: blame author
 	touched changed-last last-changed changed-this who-changed: blame log
-	github gitlab origin upstream server: remote
+	github gitlab origin upstream: remote
+	server ~ remote
+	to-the-server on-github to-github: push
+	from-the-server: pull fetch
+	new-commits anything-new something-new: fetch pull
+	an-archive tarball: compress gzip archive
+	who-worked worked-on: log author blame
+	one-commit a-commit this-commit: show commit cherry
+	edit edits ~ diff change
 	repository repo
 	commit revision snapshot
 	commit: record save
@@ -286,10 +301,10 @@ const versions = `
 	head-before was-head tip: reflog
 	conflict: merge
 	bring: merge pull
-	just-that just-one only-that single-commit one-commit particular-commit take-over pick: cherry pick
+	just-that just-one only-that single-commit particular-commit take-over pick: cherry pick
 	on-top onto linear tidy-history tidy-up-the: rebase
 	shelve aside park unfinished set-aside put-aside put-away for-later stow: stash
-	in-parallel same-time at-the-same-time two-branches parallel side-by-side separate: worktree multiple parallel
+	in-parallel same-time at-the-same-time parallel side-by-side separate: worktree multiple parallel
 	checkout working-copy: worktree checkout
 	what-is-in details-of content-of: show get read
 	mark label version milestone released: tag
@@ -297,7 +312,7 @@ const versions = `
 	others teammates they: remote pull fetch
 	publish share: push
 	turn-into turn-this: init
-	wrap-up wrapping-up wrapup finish session shipped checklist must-be-done: wrap wrapup
+	wrap-up wrapping-up wrapup finish session shipped checklist: wrap wrapup
 	main master trunk default: branch
 	fork codebase hash sha hunk contributor develop ~ git
 	checkpoint savepoint milestone: commit snapshot
@@ -309,13 +324,13 @@ const versions = `
 	what-will-be about-to pending outstanding: status diff
 	to-commit anything-to-commit ready-to: status
 	did-what who-did what-happened yesterday last-week: log
-	reset bad-reset old-commit lost-work: reflog
+	reset old-commit lost-work: reflog
 	empty-repo new-repo new-repository fresh-repository start-a-repository: init
 	get-a-copy fresh-copy copy-of: clone
 	working-copy my-copy local-copy: pull worktree
 	copy-a-commit: cherry pick
 	untracked-stuff untracked: clean
-	git-does-not not-tracked unversioned: untracked clean
+	not-tracked unversioned: untracked clean
 	squash interactive: rebase
 	amend: commit
 	did-i-touch did-i-change i-changed i-touched i-have-changed have-i-touched i-edited i-modified: status diff

@@ -15,7 +15,7 @@ const synonyms = operations + questions + files + records + writings + people + 
 // operations are what is done.
 const operations = `
 	create add make new insert
-	generate build produce prepare compose draft construct found establish set-up fresh another: create new
+	generate build produce prepare compose draft construct establish set-up fresh another: create new
 	start begin: create start init
 	add put include attach append extend: add insert append
 	write save store put
@@ -25,7 +25,7 @@ const operations = `
 	import load ingest bulk: insert load many
 	delete remove drop erase
 	wipe destroy trash purge throw discard rid kick scrap unneeded eliminate dump: delete remove drop clean reset
-	get-rid rid-of throw-away throw-out take-out take-off take-away cut-out clear-out clean-out clean-up no-longer strike cancel: delete remove drop clean
+	get-rid rid-of throw-away throw-out take-out take-off take-away cut-out clear-out clean-out clean-up no-longer strike cancel: delete remove drop clean reset
 	clear clean reset
 	empty blank ~ clear delete new
 	clean-up tidy-up tidy leftover junk unused cruft garbage: clean delete remove
@@ -56,8 +56,11 @@ const operations = `
 	get-back bring-back recover as-it-was restore: restore checkout recover reflog stash apply
 	undelete unarchive: restore update
 	move rename relocate transfer
+	rename ~ update
+	do-not-need dont-need don-t-need not-need no-need need-no: close delete remove disconnect
+	better-name name-instead: rename move
 	another-name other-name new-name different-name give-name call-it name-of: rename move
-	another-place elsewhere under-another below-another: move parent
+	another-place elsewhere under-another below-another: move drag parent
 	put-below put-under move-to into: move
 	copy clone duplicate
 	send push post publish submit deliver share ship
@@ -110,7 +113,7 @@ const operations = `
 	insert slip squeeze stick: insert add
 	shift transport carry bring put-into place-into stick-into drop-into reorganize reorganise tidy: move
 	something-else another-title retitle: rename title
-	back-up backup: export save copy
+	back-up: export save copy
 	export extract take-out-of hand-over: export get
 	search scan comb screen check-for check-if look-through sift google track-down trace pinpoint: search find
 	contents ~ list
@@ -151,14 +154,14 @@ const operations = `
 // questions are what is asked for: numbers, sizes, times, reasons.
 const questions = `
 	count many number amount how-many quantity: count total
-	how-much: sum total size count
+	how-much: sum total size count aggregate
 	sum plus total add-up altogether: sum add
 	total revenue sales turnover per: aggregate sum
 	average mean statistic statistics minimum maximum median percent percentage breakdown distribution: aggregate stats
 	group per by-month by-day by-year by-category each-month top highest best: aggregate
 	pipeline: aggregate
 	statistics stats metrics figures health healthy state condition numbers: stats status statistics info
-	overview summary glance at-a-glance layout laid-out structure organized organised: list tree status summary structure
+	overview glance at-a-glance layout laid-out structure organized organised: list tree status summary structure
 	size space big large biggest largest smallest small weigh heavy how-big how-large takes-up bytes megabytes room: size
 	storage disk space room: storage size
 	metadata detail property attribute information info characteristic
@@ -180,10 +183,10 @@ const questions = `
 	several multiple many five three both together at-once in-one-go batch simultaneously: multiple many
 	single one just-one only-one individual particular certain given this-one: single one specific
 	progress: progress status
-	first top head beginning last bottom tail end lines: head tail
+	first top head beginning last bottom tail end lines ~ head tail
 	echo repeat parrot
 	more-than-a how-often number-of amount-of tally total-number: count
-	spend spent earn earned cost turnover income expense profit budget: aggregate sum
+	spend earn cost turnover income expense profit budget money ~ aggregate sum
 	by-country by-region by-city by-customer by-product for-each each: aggregate group
 	rank ranking best-selling bestselling most: aggregate sort
 	takes-the-most eats-up uses-up how-much-space how-much-room occupies fill-up: size sizes storage
