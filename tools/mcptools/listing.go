@@ -66,7 +66,7 @@ func (s *server) list(ctx context.Context) []*tools.Tool {
 			break // its status says why
 		}
 		l, err = c.list(ctx)
-		s.listed(ctx, c, l, err)
+		s.noteListing(ctx, c, l, err)
 		if !isLost(err) || ctx.Err() != nil {
 			break
 		}
@@ -77,8 +77,8 @@ func (s *server) list(ctx context.Context) []*tools.Tool {
 	return l.tools
 }
 
-// listed notes how a listing went; not if the caller gave up.
-func (s *server) listed(ctx context.Context, c *connection, l *listing, err error) {
+// noteListing notes how a listing went; not if the caller gave up.
+func (s *server) noteListing(ctx context.Context, c *connection, l *listing, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -86,7 +86,8 @@ func (s *server) listed(ctx context.Context, c *connection, l *listing, err erro
 	c.listErr = err
 	s.mu.Unlock()
 	if err == nil {
-		s.keep(l.pins)
+		s.keep(l)
+		c.compared()
 		return
 	}
 	s.health.noted(err)
@@ -120,23 +121,31 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 	return l, nil
 }
 
-// newListing begins a listing, and with it the warnings anew.
 func (s *server) newListing() *listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.warnings = nil
-	return &listing{server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{}, pins: map[string]string{}}
+	return &listing{
+		server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{},
+		pins: map[string]string{}, refused: map[string]string{},
+	}
 }
 
-// keep keeps the fingerprints of a listing.
-func (s *server) keep(pins map[string]string) {
+// warn notes what the host should know of the listing.
+func (l *listing) warn(format string, args ...any) {
+	if text := l.server.about(format, args...); !slices.Contains(l.warnings, text) {
+		l.warnings = append(l.warnings, text)
+	}
+}
+
+// keep keeps what a listing says, in place of what the one before said.
+func (s *server) keep(l *listing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pins = pins
+	s.pins, s.refused, s.listed, s.tools = l.pins, l.refused, l.warnings, len(l.tools)
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
-	for name, pin := range pins {
+	for name, pin := range l.pins {
 		if _, seen := s.first[name]; !seen {
 			s.first[name] = pin
 		}
@@ -170,6 +179,9 @@ type listing struct {
 	pins   map[string]string
 	first  map[string]string // fingerprints of the first listing; nil in that
 
+	refused  map[string]string // as server.refused
+	warnings []string
+
 	pages   int
 	size    int
 	cursor  string // of the next page
@@ -182,7 +194,7 @@ func (l *listing) add(page *toolPage) {
 	s := l.server
 	for _, raw := range page.Tools {
 		if len(l.tools) == s.o.MaxTools {
-			s.warn("it has more than %d tools; the rest is left out", len(l.tools))
+			l.warn("it has more than %d tools; the rest is left out", len(l.tools))
 			l.done = true
 			return
 		}
@@ -195,11 +207,11 @@ func (l *listing) add(page *toolPage) {
 	switch {
 	case l.cursor == "":
 	case l.cursors[l.cursor]:
-		s.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
+		l.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
 	case l.pages == s.o.MaxPages:
-		s.warn("it has more than %d pages of tools; the rest is left out", l.pages)
+		l.warn("it has more than %d pages of tools; the rest is left out", l.pages)
 	case l.size >= s.o.MaxListing:
-		s.warn("its tools take more than %d bytes; the rest is left out", s.o.MaxListing)
+		l.warn("its tools take more than %d bytes; the rest is left out", s.o.MaxListing)
 	default:
 		l.cursors[l.cursor] = true
 		l.done = false
@@ -211,12 +223,12 @@ func (l *listing) addTool(raw json.RawMessage) {
 	err := json.Unmarshal(raw, &t)
 	switch {
 	case err != nil && t.Name != "":
-		l.server.warn("tool %q is left out: malformed description: %v", t.Name, err)
+		l.warn("tool %q is left out: malformed description: %v", t.Name, err)
 	case err != nil || t.Name == "":
-		l.server.warn("a tool without a proper name is left out")
+		l.warn("a tool without a proper name is left out")
 	case !l.server.config.offers(t.Name):
 	case l.names[t.Name]:
-		l.server.warn("tool %q is listed twice; the first is kept", t.Name)
+		l.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {
@@ -231,15 +243,15 @@ func (l *listing) trim(t *listedTool) {
 	s := l.server
 	if text := t.description(); len(text) > s.o.MaxDescription {
 		t.Description = cutText(text, s.o.MaxDescription)
-		s.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
+		l.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
 	}
 	if size := len(t.InputSchema); size > s.o.MaxSchema {
 		t.InputSchema = nil
-		s.warn("the input schema of tool %q has %d bytes, and is dropped: its arguments are not checked", t.Name, size)
+		l.warn("the input schema of tool %q has %d bytes, and is dropped: its arguments are not checked", t.Name, size)
 	}
 	if size := len(t.OutputSchema); size > s.o.MaxSchema {
 		t.OutputSchema = nil
-		s.warn("the output schema of tool %q has %d bytes, and is dropped: its results are taken as if it had none", t.Name, size)
+		l.warn("the output schema of tool %q has %d bytes, and is dropped: its results are taken as if it had none", t.Name, size)
 	}
 }
 
