@@ -187,6 +187,7 @@ type listing struct {
 	cursor  string // of the next page
 	cursors map[string]bool
 	done    bool
+	all     []string // names, also of those that are not to be taken
 }
 
 // add takes in one page, and ends the listing if no other is to be read.
@@ -206,6 +207,7 @@ func (l *listing) add(page *toolPage) {
 	l.done = true
 	switch {
 	case l.cursor == "":
+		l.checkPatterns()
 	case l.cursors[l.cursor]:
 		l.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
 	case l.pages == s.o.MaxPages:
@@ -218,9 +220,22 @@ func (l *listing) add(page *toolPage) {
 	}
 }
 
+// checkPatterns warns of patterns that match no tool, once all are known.
+func (l *listing) checkPatterns() {
+	if len(l.all) == 0 {
+		return
+	}
+	for _, text := range l.server.config.unmatched(l.all) {
+		l.warn("%s", text)
+	}
+}
+
 func (l *listing) addTool(raw json.RawMessage) {
 	var t listedTool
 	err := json.Unmarshal(raw, &t)
+	if t.Name != "" {
+		l.all = append(l.all, t.Name)
+	}
 	switch {
 	case err != nil && t.Name != "":
 		l.warn("tool %q is left out: malformed description: %v", t.Name, err)
