@@ -71,6 +71,14 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		if c, err = r.server.live(ctx); err != nil {
 			return nil, r.unavailable(ctx, err)
 		}
+		if err = c.compare(ctx); isLost(err) && ctx.Err() == nil {
+			continue
+		} else if err != nil {
+			return nil, r.unavailable(ctx, err)
+		}
+		if err = r.refusal(); err != nil {
+			return nil, err
+		}
 		var raw json.RawMessage
 		if raw, err = r.over(ctx, c, args); err == nil {
 			return raw, nil
@@ -107,7 +115,10 @@ func (r *remote) over(ctx context.Context, c *connection, args json.RawMessage) 
 func (r *remote) unavailable(ctx context.Context, err error) error {
 	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: "the tool's server is not running; nothing was done"}
 	var early *waitError
+	var unlisted *relistError
 	switch {
+	case errors.As(err, &unlisted) && ctx.Err() == nil:
+		te.Message = "whether the tool has changed cannot be told, since its server does not list its tools; nothing was done"
 	case errors.As(err, &early):
 		te.Message = fmt.Sprintf("the tool's server keeps failing and is tried again in %v; nothing was done", early.left.Round(time.Second/10))
 	case ctx.Err() != nil:

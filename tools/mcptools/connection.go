@@ -28,8 +28,9 @@ type connection struct {
 
 	listErr error // why the last listing failed; under server.mu
 
-	mu    sync.Mutex
-	fault error // why it ended, if not by itself
+	mu         sync.Mutex
+	fault      error       // why it ended, if not by itself
+	comparison *comparison // with the tools of the connection before; nil before the first call
 }
 
 // alive reports whether a request is worth sending.

@@ -93,8 +93,8 @@ type Options struct {
 	Lazy bool
 
 	// OnToolsChanged is called when a server says that its tools have changed,
-	// at most twice a second for each. A Set stays as it is; a new one has the
-	// tools as they are now.
+	// or has others when it has come back, at most twice a second for each. A
+	// Set stays as it is; a new one has the tools as they are now.
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with what servers say of calls that they are working
@@ -140,12 +140,16 @@ type Options struct {
 	// first listed.
 	Pins Pins
 
-	// RefuseChanged leaves out the tools that would be such a warning.
+	// RefuseChanged leaves out the tools that would be such a warning, and fails
+	// calls of those that a Set has already with [tools.KindDenied]. A server
+	// that was lost is asked for its tools again before one is called; if it
+	// does not list them, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Logger is told of servers that connect and fail, and of warnings. Nil
-	// logs nothing. What a failed server wrote to stderr is logged; arguments,
-	// results and variables are not.
+	// Logger is told of servers that connect and fail, and of what
+	// [Servers.Warnings] has come to say since the tools were listed, or if Open
+	// fails; all else is in [tools.Set.Warnings]. Nil logs nothing. What a failed
+	// server wrote to stderr is logged; arguments, results and variables are not.
 	Logger *slog.Logger
 }
 

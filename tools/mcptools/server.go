@@ -36,7 +36,9 @@ type server struct {
 	tools    int
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
-	warnings []string
+	refused  map[string]string // what is refused to a call of a tool that has changed, by tool
+	listed   []string          // warnings of the last listing
+	warnings []string          // all others
 }
 
 // newServer makes a server that lives until it is closed, with the values of ctx:
@@ -138,9 +140,9 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, died bool) 
 	return &handshakeError{message: what + c.evidence(), refused: refused, err: err}
 }
 
-// warn notes what the host should know of the server.
+// warn notes what the host should know of the server, and no listing says.
 func (s *server) warn(format string, args ...any) {
-	text := fmt.Sprintf("mcp server %q: ", s.name) + fmt.Sprintf(format, args...)
+	text := s.about(format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.Contains(s.warnings, text) {
@@ -148,6 +150,10 @@ func (s *server) warn(format string, args ...any) {
 	}
 	s.warnings = append(s.warnings, text)
 	s.o.Logger.Warn(text)
+}
+
+func (s *server) about(format string, args ...any) string {
+	return fmt.Sprintf("mcp server %q: ", s.name) + fmt.Sprintf(format, args...)
 }
 
 // close ends the server, whatever it is doing, and keeps it from coming back.

@@ -98,9 +98,6 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 		}
 	}
 	s.warnings = append(s.warnings, unheeded(c, &all)...)
-	for _, w := range s.warnings {
-		all.Logger.WarnContext(ctx, w)
-	}
 	return s.connect(ctx)
 }
 
@@ -129,15 +126,20 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 		_, err := srv.live(ctx)
 		return err
 	})
+	var err error
 	switch {
 	case ctx.Err() != nil:
-		_ = s.Close()
-		return nil, fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
+		err = fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
 	case len(errs) > 0 && !slices.Contains(errs, nil):
-		_ = s.Close()
-		return nil, fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+		err = fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+	default:
+		return s, nil
 	}
-	return s, nil
+	for _, w := range s.warnings { // which nobody can ask for any more
+		s.servers[0].o.Logger.WarnContext(ctx, w)
+	}
+	_ = s.Close()
+	return nil, err
 }
 
 // checkTrust warns of names that no server has.
@@ -215,7 +217,7 @@ func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
 		srv.mu.Lock()
-		list = append(list, srv.warnings...)
+		list = append(append(list, srv.listed...), srv.warnings...)
 		srv.mu.Unlock()
 	}
 	return list
