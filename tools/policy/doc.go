@@ -87,4 +87,5 @@
 // Policies that count or queue ([Rate], [Approve]) do so for all sets and runs
 // that they are used in. A policy that was made wrongly, such as a rate of zero,
 // lets nothing pass: its first call ends the run with an error that says why.
+// [tools.Set.Warnings] says so before, and tells of misspelt names in [Tools].
 package policy
