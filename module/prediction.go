@@ -69,7 +69,9 @@ type Step struct {
 }
 
 // replied reports whether there was a reply, even an empty one.
-func (s *Step) replied() bool { return s.Reply != "" || s.Truncated || s.Observation != "" || s.Outcome != nil }
+func (s *Step) replied() bool {
+	return s.Reply != "" || s.Truncated || s.Observation != "" || s.Outcome != nil
+}
 
 // Usage counts what models charge for.
 type Usage struct {
