@@ -59,8 +59,8 @@ func (e *ToolError) WithCause(err error) *ToolError {
 }
 
 // Fatal marks an error that no rewritten program can mend. The program ends,
-// the module asks the model nothing more, and its Run returns err. Nil stays
-// nil.
+// the module asks the model nothing more, and its Run returns err, behind the
+// name of the tool. Nil stays nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil

@@ -156,7 +156,8 @@ func (s *Set) Len() int {
 
 // Warnings says what the sources warned of when the set was built (see [Source]),
 // which tools were renamed, what of their schemas is not checked, that nobody is
-// asked before destructive ones are called (see [Guard]), and what else the host
+// asked before destructive ones are called (see [Guard]), which policies were made
+// wrongly or name a tool that there is not (see [Warner]), and what else the host
 // should know. That a schema is too intricate to be checked at all
 // shows when it is compiled, which is when its tool is first called: then there is
 // one more.
@@ -164,7 +165,7 @@ func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	all := append(slices.Clone(s.warnings), s.unguarded()...)
+	all := slices.Concat(s.warnings, s.unguarded(), s.misplaced())
 	for _, b := range s.bindings {
 		if b.loose == nil {
 			continue

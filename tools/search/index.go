@@ -16,10 +16,11 @@ const DefaultLimit = 10
 
 // Options says which hits are wanted.
 type Options struct {
-	// Server is the object or namespace whose tools are searched; "" is all.
+	// Server is the object or namespace whose tools are searched; "" is all. A
+	// server that there is not has none, which is no error.
 	Server string
 
-	// Limit is how many hits there may be; zero is [DefaultLimit].
+	// Limit is how many hits there may be; zero and less are [DefaultLimit].
 	Limit int
 }
 
