@@ -124,7 +124,9 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 	for !l.done {
 		page, err := c.readPage(bounded, l.cursor)
 		if err == nil {
-			l.add(page)
+			err = l.add(bounded, page)
+		}
+		if err == nil {
 			continue
 		}
 		switch {
@@ -145,22 +147,32 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 func (s *server) newListing() *listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.warnings = nil
+	s.warnings, s.unwarned = nil, 0
 	return &listing{server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{}, pins: map[string]string{}}
 }
 
-// keep keeps the fingerprints of a listing.
+// keep keeps the fingerprints of a listing, and of tools that are new. The first
+// ones are never given up for others: a server could get rid of them so.
 func (s *server) keep(pins map[string]string) {
+	unwatched := 0
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.pins = pins
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
 	for name, pin := range pins {
-		if _, seen := s.first[name]; !seen {
+		_, seen := s.first[name]
+		switch {
+		case seen:
+		case len(s.first) < s.o.MaxTools:
 			s.first[name] = pin
+		default:
+			unwatched++
 		}
+	}
+	s.mu.Unlock()
+	if unwatched > 0 {
+		s.warn("it has listed more than %d tools by now; changes of %d of them will not be noticed", s.o.MaxTools, unwatched)
 	}
 }
 
@@ -191,6 +203,7 @@ type listing struct {
 	pins   map[string]string
 	first  map[string]string // fingerprints of the first listing; nil in that
 
+	listed  int // tools, also those that are left out for what they are
 	pages   int
 	size    int
 	cursor  string // of the next page
@@ -198,14 +211,18 @@ type listing struct {
 	done    bool
 }
 
-// add takes in one page, and ends the listing if no other is to be read.
-func (l *listing) add(page *toolPage) {
+// add takes in one page, and ends the listing if no other is to be read. Its
+// error is that of ctx.
+func (l *listing) add(ctx context.Context, page *toolPage) error {
 	s := l.server
 	for _, raw := range page.Tools {
-		if len(l.tools) == s.o.MaxTools {
-			s.warn("it has more than %d tools; the rest is left out", len(l.tools))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.listed == s.o.MaxTools {
+			s.warn("it has more than %d tools; the rest is left out", l.listed)
 			l.done = true
-			return
+			return nil
 		}
 		l.addTool(raw)
 	}
@@ -225,17 +242,26 @@ func (l *listing) add(page *toolPage) {
 		l.cursors[l.cursor] = true
 		l.done = false
 	}
+	return nil
 }
+
+// maxName bounds the name of a tool, in bytes.
+const maxName = 256
 
 func (l *listing) addTool(raw json.RawMessage) {
 	var t listedTool
 	err := json.Unmarshal(raw, &t)
+	if t.Name != "" && !l.server.config.offers(t.Name) {
+		return
+	}
+	l.listed++
 	switch {
+	case len(t.Name) > maxName:
+		l.server.warn("a tool is left out whose name has %d bytes; at most %d are accepted", len(t.Name), maxName)
 	case err != nil && t.Name != "":
 		l.server.warn("tool %q is left out: malformed description: %v", t.Name, err)
 	case err != nil || t.Name == "":
 		l.server.warn("a tool without a proper name is left out")
-	case !l.server.config.offers(t.Name):
 	case l.names[t.Name]:
 		l.server.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:

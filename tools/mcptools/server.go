@@ -37,6 +37,17 @@ type server struct {
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
 	warnings []string
+	unwarned int // beyond those
+}
+
+// warned returns the warnings.
+func (s *server) warned() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unwarned == 0 {
+		return slices.Clone(s.warnings)
+	}
+	return append(slices.Clone(s.warnings), fmt.Sprintf("mcp server %q: and %d more warnings", s.name, s.unwarned))
 }
 
 func newServer(config ServerConfig, transport mcp.Transport, o *Options) *server {
@@ -136,12 +147,20 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, died bool) 
 	return &handshakeError{message: what + c.evidence(), refused: refused, err: err}
 }
 
+// maxWarnings bounds the warnings about one server. It decides how many there
+// are.
+const maxWarnings = 100
+
 // warn notes what the host should know of the server.
 func (s *server) warn(format string, args ...any) {
-	text := fmt.Sprintf("mcp server %q: ", s.name) + fmt.Sprintf(format, args...)
+	text := fmt.Sprintf("mcp server %q: ", s.name) + cutMessage(fmt.Sprintf(format, args...))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.warnings, text) {
+	switch {
+	case slices.Contains(s.warnings, text):
+		return
+	case len(s.warnings) == maxWarnings:
+		s.unwarned++
 		return
 	}
 	s.warnings = append(s.warnings, text)

@@ -214,9 +214,7 @@ func (s *Servers) Status() []Status {
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
-		srv.mu.Lock()
-		list = append(list, srv.warnings...)
-		srv.mu.Unlock()
+		list = append(list, srv.warned()...)
 	}
 	return list
 }
