@@ -173,24 +173,21 @@ func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
 	return a.pass(msg)
 }
 
-// decodeFor returns the message of a document; of a batch, which protocol
-// versions before 2025-06-18 allow, the answer to id.
+// decodeFor returns the message of a document; of a batch the answer to id.
 func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
-	data = bytes.TrimSpace(data)
-	if !bytes.HasPrefix(data, []byte("[")) {
+	if !isBatch(data) {
 		msg, err := jsonrpc.DecodeMessage(data)
 		if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
 			return nil, errors.New("it answers another call")
 		}
 		return msg, err
 	}
-	var batch []json.RawMessage
-	if err := json.Unmarshal(data, &batch); err != nil {
+	batch, err := decodeBatch(data)
+	if err != nil {
 		return nil, err
 	}
-	for _, raw := range batch {
-		msg, err := jsonrpc.DecodeMessage(raw)
-		if response, ok := msg.(*jsonrpc.Response); err == nil && ok && response.ID == id {
+	for _, msg := range batch {
+		if response, ok := msg.(*jsonrpc.Response); ok && response.ID == id {
 			return msg, nil
 		}
 	}

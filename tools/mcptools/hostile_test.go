@@ -257,3 +257,14 @@ func TestNewNamesWithoutEnd(t *testing.T) {
 		`mcp server "s": tool "t" has changed its description or schema since it was first listed`,
 		`mcp server "s": it has listed more than 3 tools by now; changes of 1 of them will not be noticed`)
 }
+
+// A line that is an array of millions costs what its bytes do.
+func TestBatchOfMillions(t *testing.T) {
+	s := start(t, fake("batches"), nil)
+	tool := list(t, s)["t"]
+	used := allocated(func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
+	if used > 32<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "1")
+}
