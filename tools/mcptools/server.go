@@ -110,7 +110,7 @@ func (s *server) start(ctx context.Context, version string) (*connection, error)
 
 func (c *connection) shakeHands(ctx context.Context, t mcp.Transport, version string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "writ", Version: "0"}, c.clientOptions())
-	link := &tap{Transport: bounding(c, t), limit: c.server.o.MaxMessage}
+	link := &tap{Transport: bounding(c, t), limit: c.server.o.MaxMessage, grace: c.server.o.Grace}
 	link.notice = c.server.notices.note
 	session, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
