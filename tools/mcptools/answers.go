@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -20,8 +22,10 @@ import (
 type answers struct {
 	next    http.RoundTripper
 	replies *replies
-	limit   int  // bytes of one message
-	legacy  bool // the transport of 2024-11-05: all answers come over one stream
+	limit   int           // bytes of one message
+	grace   time.Duration // for the answer to the end of the session; zero for no bound
+	open    openRequests  // those beyond its bound are dropped
+	legacy  bool          // the transport of 2024-11-05: all answers come over one stream
 
 	// moved is told where a legacy server wants its messages, and says what
 	// the SDK is to be told. Nil leaves it to the SDK.
@@ -56,8 +60,23 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 		return a.stand(req), nil
 	case req.Method == http.MethodGet:
 		return a.resume(req)
+	case req.Method == http.MethodDelete && a.grace > 0:
+		return a.leave(req)
 	}
 	return a.next.RoundTrip(req)
+}
+
+// leave ends the session. Whether the server heeds that is its own affair.
+func (a *answers) leave(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), a.grace)
+	defer cancel()
+	resp, err := a.next.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close()
+	resp.Body = http.NoBody
+	return resp, nil
 }
 
 // Headers of the protocol.
@@ -67,10 +86,11 @@ const (
 )
 
 func (a *answers) post(req *http.Request) (*http.Response, error) {
-	id, err := a.expect(req)
+	id, answered, err := a.expect(req)
 	if err != nil {
 		return nil, err
 	}
+	defer answered()
 	first := id.IsValid() && replyOf(req.Context()).leaves()
 	resp, err := a.next.RoundTrip(req)
 	if err != nil {
@@ -95,29 +115,38 @@ func (a *answers) post(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// expect returns the id of the call in the request's body, if it is one.
-func (a *answers) expect(req *http.Request) (jsonrpc.ID, error) {
-	var none jsonrpc.ID
+// expect returns the id of the call in the request's body, if it is one, and
+// what to do once the request has been made.
+func (a *answers) expect(req *http.Request) (id jsonrpc.ID, after func(), err error) {
+	after = func() {}
+	msg, err := messageIn(req)
+	if err != nil {
+		return id, after, err
+	}
+	a.replies.expect(req.Context(), msg)
+	switch msg := msg.(type) {
+	case *jsonrpc.Request:
+		id = msg.ID
+	case *jsonrpc.Response: // until then it counts: not all servers read
+		after = func() { a.open.answered(msg.ID) }
+	}
+	return id, after, nil
+}
+
+// messageIn returns the message in the body of a request; nil for none.
+func messageIn(req *http.Request) (jsonrpc.Message, error) {
 	if req.GetBody == nil {
-		return none, nil
+		return nil, nil
 	}
 	body, err := req.GetBody()
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	data, err := io.ReadAll(body)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	msg, err := jsonrpc.DecodeMessage(data)
-	if err != nil {
-		return none, err
-	}
-	a.replies.expect(req.Context(), msg)
-	if call, ok := msg.(*jsonrpc.Request); ok {
-		return call.ID, nil
-	}
-	return none, nil
+	return jsonrpc.DecodeMessage(data)
 }
 
 // body returns what the SDK is to read in place of an answer's body.
@@ -173,24 +202,21 @@ func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
 	return a.pass(msg)
 }
 
-// decodeFor returns the message of a document; of a batch, which protocol
-// versions before 2025-06-18 allow, the answer to id.
+// decodeFor returns the message of a document; of a batch the answer to id.
 func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
-	data = bytes.TrimSpace(data)
-	if !bytes.HasPrefix(data, []byte("[")) {
+	if !isBatch(data) {
 		msg, err := jsonrpc.DecodeMessage(data)
 		if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
 			return nil, errors.New("it answers another call")
 		}
 		return msg, err
 	}
-	var batch []json.RawMessage
-	if err := json.Unmarshal(data, &batch); err != nil {
+	batch, err := decodeBatch(data)
+	if err != nil {
 		return nil, err
 	}
-	for _, raw := range batch {
-		msg, err := jsonrpc.DecodeMessage(raw)
-		if response, ok := msg.(*jsonrpc.Response); err == nil && ok && response.ID == id {
+	for _, msg := range batch {
+		if response, ok := msg.(*jsonrpc.Response); ok && response.ID == id {
 			return msg, nil
 		}
 	}
@@ -199,7 +225,7 @@ func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
 
 // pass returns a message as the SDK is to see it.
 func (a *answers) pass(msg jsonrpc.Message) []byte {
-	if a.replies.hears(msg) {
+	if a.replies.hears(msg) || !a.open.admits(msg) {
 		return nil
 	}
 	a.replies.fill(msg)

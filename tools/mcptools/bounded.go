@@ -12,7 +12,7 @@ import (
 
 // bounding returns the transport with a bound on what the server may ask, since
 // the SDK handles all requests at once. Over HTTP the SDK must see its own
-// connection, and what is asked there comes with a call or the one other stream.
+// connection, and the bound is in [answers].
 func bounding(c *connection, t mcp.Transport) mcp.Transport {
 	switch t.(type) {
 	case *web, *mcp.StreamableClientTransport, *mcp.SSEClientTransport:
@@ -33,16 +33,14 @@ func (t *boundedTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &bounded{Connection: conn, c: t.c, open: map[jsonrpc.ID]bool{}}, nil
+	return &bounded{Connection: conn, c: t.c}, nil
 }
 
 // bounded is a connection over which a server may ask so much at once.
 type bounded struct {
 	mcp.Connection
-	c *connection
-
-	mu   sync.Mutex
-	open map[jsonrpc.ID]bool // the server's requests without an answer; false if taken back
+	c    *connection
+	open openRequests
 }
 
 // maxOpen is how many requests of a server may wait for their answers at once.
@@ -60,11 +58,11 @@ func (b *bounded) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		request, ok := msg.(*jsonrpc.Request)
 		switch {
-		case ok && request.IsCall() && !b.opened(request.ID):
+		case ok && request.IsCall() && !b.open.opened(request.ID):
 			b.c.blame(errFlood)
 			go b.Connection.Close() // answers that it does not read would hold up the end
 			return nil, errFlood
-		case ok && request.Method == cancelled && !b.withdrawn(request.Params):
+		case ok && request.Method == cancelled && !b.open.withdrawn(request.Params):
 		default:
 			return msg, nil
 		}
@@ -75,24 +73,40 @@ func (b *bounded) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (b *bounded) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := b.Connection.Write(ctx, msg) // until then it counts: not all servers read
 	if response, ok := msg.(*jsonrpc.Response); ok {
-		b.mu.Lock()
-		delete(b.open, response.ID)
-		b.mu.Unlock()
+		b.open.answered(response.ID)
 	}
 	return err
 }
 
+// openRequests are a server's requests that wait for their answers.
+type openRequests struct {
+	mu  sync.Mutex
+	ids map[jsonrpc.ID]bool // false if taken back
+}
+
 // opened notes a request and reports whether that is not one too many.
-func (b *bounded) opened(id jsonrpc.ID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open[id] = true
-	return len(b.open) <= maxOpen
+func (o *openRequests) opened(id jsonrpc.ID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ids == nil {
+		o.ids = map[jsonrpc.ID]bool{}
+	}
+	if _, open := o.ids[id]; !open && len(o.ids) == maxOpen {
+		return false
+	}
+	o.ids[id] = true
+	return true
+}
+
+func (o *openRequests) answered(id jsonrpc.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.ids, id)
 }
 
 // withdrawn reports whether the server takes back a request of its own, for the
 // first time.
-func (b *bounded) withdrawn(params json.RawMessage) bool {
+func (o *openRequests) withdrawn(params json.RawMessage) bool {
 	var p struct{ RequestID any }
 	if json.Unmarshal(params, &p) != nil {
 		return false
@@ -101,11 +115,24 @@ func (b *bounded) withdrawn(params json.RawMessage) bool {
 	if err != nil {
 		return false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	open := b.open[id]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := o.ids[id]
 	if open {
-		b.open[id] = false
+		o.ids[id] = false
 	}
 	return open
+}
+
+// admits reports whether the SDK is to see a message: not a request too many,
+// nor the end of one that it does not know.
+func (o *openRequests) admits(msg jsonrpc.Message) bool {
+	request, ok := msg.(*jsonrpc.Request)
+	switch {
+	case ok && request.IsCall():
+		return o.opened(request.ID)
+	case ok && request.Method == cancelled:
+		return o.withdrawn(request.Params)
+	}
+	return true
 }

@@ -70,8 +70,8 @@ func (c *connection) relist(this *comparison) {
 		c.mu.Unlock()
 		return
 	}
-	for _, w := range l.warnings {
-		if !slices.Contains(said, w) {
+	for _, w := range l.warnings.texts {
+		if !slices.Contains(said.texts, w) {
 			s.o.Logger.Warn(w)
 		}
 	}

@@ -131,7 +131,9 @@ func (e *event) addData(value []byte, line longLine, room int) {
 	if e.data == nil {
 		e.data = []byte{}
 	} else {
-		e.data = append(e.data, '\n')
+		if room > 0 {
+			e.data = append(e.data, '\n')
+		}
 		e.size++
 	}
 	e.size += line.size - (len(line.head) - len(value))

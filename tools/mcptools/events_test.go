@@ -25,6 +25,7 @@ func TestEvents(t *testing.T) {
 		{"too large", "data: 12345678901\n\ndata: x\n\n", "too large: 11\n   \"x\""},
 		{"too large over several lines", "data: 12345\ndata: 678901\n\n", "too large: 12"},
 		{"far too large, in short lines", strings.Repeat("data: 1234567\n", 10_000) + "\ndata: x\n\n", "too large: 79999\n   \"x\""},
+		{"empty lines of data without end", strings.Repeat("data\n", 10_000) + "\ndata: x\n\n", "too large: 9999\n   \"x\""},
 		{"comments without end", strings.Repeat(": ping\n", 100) + "data: x\n\n", `   "x"`},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
@@ -45,6 +46,21 @@ func TestEvents(t *testing.T) {
 				got = append(got, line)
 			}
 			equal(t, c.name, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
+// Of data without end no more is kept than is allowed, even if its lines are
+// empty, of which gzip makes next to nothing.
+func TestEndlessDataIsNotKept(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"data\n", "data:\n", "data: x\n"} {
+		evt, err := newEventReader(strings.NewReader(strings.Repeat(line, 100_000)+"\n"), 1000).next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept := cap(evt.long.head); kept > 10_000 {
+			t.Errorf("%q: %d bytes were kept", line, kept)
 		}
 	}
 }

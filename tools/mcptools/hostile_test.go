@@ -206,3 +206,65 @@ func TestStormOfNotices(t *testing.T) {
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
 	equal(t, "warnings", strings.Join(s.Warnings(), "\n"), "")
 }
+
+// Malformed tools count as tools, and what is said of them is bounded.
+func TestMalformedToolsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&page, `,{"name":"t%d","annotations":5}`, i)
+	}
+	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)}, &Options{MaxTools: 3000})
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
+	warnings := s.Warnings()
+	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
+	equal(t, "first", warnings[0], `mcp server "s": tool "t0" is left out: malformed description: annotations: json: cannot unmarshal number into Go value of type map[string]json.RawMessage`)
+	equal(t, "last", warnings[100], `mcp server "s": and 2901 more warnings`)
+}
+
+// A listing ends with its context, also in the middle of a page.
+func TestListingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	l := current(serve(t, nil, nil)).server.newListing()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := l.add(ctx, &toolPage{Tools: []json.RawMessage{json.RawMessage(`{"name":"t"}`)}})
+	equal(t, "listing", fmt.Sprint(len(l.tools), " ", err), "0 context canceled")
+}
+
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	most := strings.Repeat("x", maxName)
+	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":%q},{"name":"%[1]sx"},{"name":"%[1]sx","title":5}]}`, most))}, nil)
+	equal(t, "kept", list(t, s)[most].Name, most)
+	equalLines(t, "warnings", s.Warnings(), `mcp server "s": a tool is left out whose name has 257 bytes; at most 256 are accepted`)
+}
+
+// What is known of the first listings is bounded, and a server cannot push it
+// out.
+func TestNewNamesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	n := 0
+	s := serve(t, script{"tools/list": func(json.RawMessage) string {
+		n++
+		return fmt.Sprintf(`"result":{"tools":[{"name":"t","description":"%d"},{"name":"t%[1]d"}]}`, n)
+	}}, &Options{MaxTools: 3})
+	for range 5 {
+		list(t, s)
+	}
+	equal(t, "known", fmt.Sprint(len(s.servers[0].first)), "3")
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": tool "t" has changed its description or schema since it was first listed`,
+		`mcp server "s": it has listed more than 3 tools by now; changes of 1 of them will not be noticed`)
+}
+
+// A line that is an array of millions costs what its bytes do.
+func TestBatchOfMillions(t *testing.T) {
+	s := start(t, fake("batches"), nil)
+	tool := list(t, s)["t"]
+	used := allocated(func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
+	if used > 32<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "1")
+}

@@ -85,10 +85,11 @@ func (b *pipedBody) Close() error {
 // postLegacy posts a message. What fails is answered over the stream: the SDK
 // would end the session.
 func (a *answers) postLegacy(req *http.Request) (*http.Response, error) {
-	id, err := a.expect(req)
+	id, answered, err := a.expect(req)
 	if err != nil {
 		return nil, err
 	}
+	defer answered()
 	if id.IsValid() {
 		replyOf(req.Context()).leaves()
 	}

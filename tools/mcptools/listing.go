@@ -125,7 +125,9 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 	for !l.done {
 		page, err := c.readPage(bounded, l.cursor)
 		if err == nil {
-			l.add(page)
+			err = l.add(bounded, page)
+		}
+		if err == nil {
 			continue
 		}
 		switch {
@@ -153,24 +155,34 @@ func (s *server) newListing() *listing {
 
 // warn notes what the host should know of the listing.
 func (l *listing) warn(format string, args ...any) {
-	if text := l.server.about(format, args...); !slices.Contains(l.warnings, text) {
-		l.warnings = append(l.warnings, text)
-	}
+	l.warnings.add(l.server.about(format, args...))
 }
 
-// keep keeps what a listing says, in place of what the one before said.
+// keep keeps what a listing says, in place of what the one before said, and the
+// fingerprints of tools that are new. The first ones are never given up for others:
+// a server could get rid of them so.
 func (s *server) keep(l *listing) {
+	unwatched := 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pins, s.refused, s.listed, s.tools = l.pins, l.refused, l.warnings, len(l.tools)
+	s.pins, s.refused, s.tools = l.pins, l.refused, len(l.tools)
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
 	for name, pin := range l.pins {
-		if _, seen := s.first[name]; !seen {
+		_, seen := s.first[name]
+		switch {
+		case seen:
+		case len(s.first) < s.o.MaxTools:
 			s.first[name] = pin
+		default:
+			unwatched++
 		}
 	}
+	if unwatched > 0 {
+		l.warn("it has listed more than %d tools by now; changes of %d of them will not be noticed", s.o.MaxTools, unwatched)
+	}
+	s.listed = l.warnings
 }
 
 // readPage reads the page at a cursor.
@@ -201,8 +213,9 @@ type listing struct {
 	first  map[string]string // fingerprints of the first listing; nil in that
 
 	refused  map[string]string // as server.refused
-	warnings []string
+	warnings warnings
 
+	listed  int // tools, also those that are left out for what they are
 	pages   int
 	size    int
 	cursor  string // of the next page
@@ -211,14 +224,18 @@ type listing struct {
 	all     []string // names, also of those that are not to be taken
 }
 
-// add takes in one page, and ends the listing if no other is to be read.
-func (l *listing) add(page *toolPage) {
+// add takes in one page, and ends the listing if no other is to be read. Its
+// error is that of ctx.
+func (l *listing) add(ctx context.Context, page *toolPage) error {
 	s := l.server
 	for _, raw := range page.Tools {
-		if len(l.tools) == s.o.MaxTools {
-			l.warn("it has more than %d tools; the rest is left out", len(l.tools))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.listed == s.o.MaxTools {
+			l.warn("it has more than %d tools; the rest is left out", l.listed)
 			l.done = true
-			return
+			return nil
 		}
 		l.addTool(raw)
 	}
@@ -239,6 +256,7 @@ func (l *listing) add(page *toolPage) {
 		l.cursors[l.cursor] = true
 		l.done = false
 	}
+	return nil
 }
 
 // checkPatterns warns of patterns that match no tool, once all are known.
@@ -251,18 +269,26 @@ func (l *listing) checkPatterns() {
 	}
 }
 
+// maxName bounds the name of a tool, in bytes.
+const maxName = 256
+
 func (l *listing) addTool(raw json.RawMessage) {
 	var t listedTool
 	err := json.Unmarshal(raw, &t)
 	if t.Name != "" {
 		l.all = append(l.all, t.Name)
+		if !l.server.config.offers(t.Name) {
+			return
+		}
 	}
+	l.listed++
 	switch {
+	case len(t.Name) > maxName:
+		l.warn("a tool is left out whose name has %d bytes; at most %d are accepted", len(t.Name), maxName)
 	case err != nil && t.Name != "":
 		l.warn("tool %q is left out: malformed description: %v", t.Name, err)
 	case err != nil || t.Name == "":
 		l.warn("a tool without a proper name is left out")
-	case !l.server.config.offers(t.Name):
 	case l.names[t.Name]:
 		l.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:

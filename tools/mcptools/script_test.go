@@ -291,6 +291,12 @@ var processes = map[string]func(){
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}})
 	},
+	"batches": func() {
+		serveStdio(script{"tools/call": func(json.RawMessage) string {
+			fmt.Println("[" + strings.Repeat("1,", 2_000_000) + "1]")
+			return `"result":{"content":[{"type":"text","text":"fine"}]}`
+		}})
+	},
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"broken": func() {
 		fmt.Fprintln(os.Stderr, "Error: TOKEN is not set\n    at main.js:1")

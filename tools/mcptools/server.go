@@ -37,8 +37,8 @@ type server struct {
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
 	refused  map[string]string // what is refused to a call of a tool that has changed, by tool
-	listed   []string          // warnings of the last listing
-	warnings []string          // all others
+	listed   warnings          // of the last listing
+	warnings warnings          // all others
 }
 
 // newServer makes a server that lives until it is closed, with the values of ctx:
@@ -103,7 +103,7 @@ func (s *server) start(ctx context.Context, version string) (*connection, error)
 
 func (c *connection) shakeHands(ctx context.Context, t mcp.Transport, version string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "writ", Version: "0"}, c.clientOptions())
-	link := &tap{Transport: bounding(c, t), limit: c.server.o.MaxMessage}
+	link := &tap{Transport: bounding(c, t), limit: c.server.o.MaxMessage, grace: c.server.o.Grace}
 	link.notice = c.server.notices.note
 	session, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -145,15 +145,46 @@ func (s *server) warn(format string, args ...any) {
 	text := s.about(format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.warnings, text) {
-		return
+	if s.warnings.add(text) {
+		s.o.Logger.Warn(text)
 	}
-	s.warnings = append(s.warnings, text)
-	s.o.Logger.Warn(text)
 }
 
 func (s *server) about(format string, args ...any) string {
-	return fmt.Sprintf("mcp server %q: ", s.name) + fmt.Sprintf(format, args...)
+	return fmt.Sprintf("mcp server %q: ", s.name) + cutMessage(fmt.Sprintf(format, args...))
+}
+
+// warned returns all warnings about the server.
+func (s *server) warned() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Concat(s.listed.texts, s.warnings.texts)
+	if more := s.listed.more + s.warnings.more; more > 0 {
+		list = append(list, s.about("and %d more warnings", more))
+	}
+	return list
+}
+
+// warnings are different from each other and bounded: the server decides how many
+// there are.
+type warnings struct {
+	texts []string
+	more  int
+}
+
+const maxWarnings = 100
+
+// add reports whether the warning is new and kept.
+func (w *warnings) add(text string) bool {
+	switch {
+	case slices.Contains(w.texts, text):
+		return false
+	case len(w.texts) == maxWarnings:
+		w.more++
+		return false
+	}
+	w.texts = append(w.texts, text)
+	return true
 }
 
 // close ends the server, whatever it is doing, and keeps it from coming back.

@@ -216,9 +216,7 @@ func (s *Servers) Status() []Status {
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
-		srv.mu.Lock()
-		list = append(append(list, srv.listed...), srv.warnings...)
-		srv.mu.Unlock()
+		list = append(list, srv.warned()...)
 	}
 	return list
 }

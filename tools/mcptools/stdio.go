@@ -3,7 +3,6 @@ package mcptools
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -85,23 +84,18 @@ func (s *stdio) tooLong(long *longLine) []jsonrpc.Message {
 	return nil
 }
 
-// messages returns the messages of a line: one, or those of a batch, which
-// protocol versions before 2025-06-18 allow.
+// messages returns the messages of a line: one, or those of a batch.
 func (s *stdio) messages(line []byte) []jsonrpc.Message {
+	if isBatch(line) {
+		list, _ := decodeBatch(line)
+		if len(list) == 0 {
+			s.noise.add(line)
+		}
+		return list
+	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err == nil {
 		return []jsonrpc.Message{msg}
-	}
-	var batch []json.RawMessage
-	var list []jsonrpc.Message
-	_ = json.Unmarshal(line, &batch) // what is no batch is noise
-	for _, raw := range batch {
-		if msg, err := jsonrpc.DecodeMessage(raw); err == nil {
-			list = append(list, msg)
-		}
-	}
-	if len(list) > 0 {
-		return list
 	}
 	if r := edges(line).response(&formError{err}); r != nil {
 		return []jsonrpc.Message{r}

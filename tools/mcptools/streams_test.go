@@ -104,3 +104,60 @@ func TestResumption(t *testing.T) {
 	<-resumed
 	equal(t, "resumed again", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
 }
+
+// Requests of the server are bounded over HTTP too: those beyond are dropped
+// until its others have been answered.
+func TestRequestsOverTheStandingStream(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	var seen atomic.Int32
+	full, release, all := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, r *http.Request, msg request) bool {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			for i := range many {
+				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"p%d\",\"method\":\"ping\"}\n\n", i)
+			}
+			_ = http.NewResponseController(w).Flush()
+			<-full
+			close(all)
+			<-r.Context().Done()
+		case r.Method == http.MethodPost && msg.Method == "":
+			if seen.Add(1) == maxOpen {
+				close(full)
+			}
+			<-release
+		default:
+			return false
+		}
+		return true
+	}))}, nil)
+	<-all
+	equal(t, "result", fmt.Sprint(len(list(t, s))), "1")
+	equal(t, "answers under way", fmt.Sprint(seen.Load()), fmt.Sprint(maxOpen))
+	close(release)
+}
+
+// A server that does not answer the end of its session holds up Close for as
+// long as a process would.
+func TestCloseWaitsForGrace(t *testing.T) {
+	t.Parallel()
+	asked, over := make(chan struct{}), make(chan struct{})
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(_ http.ResponseWriter, r *http.Request, _ request) bool {
+		if r.Method != http.MethodDelete {
+			return false
+		}
+		close(asked)
+		<-r.Context().Done()
+		close(over)
+		return true
+	}))}, &Options{Grace: 10 * time.Millisecond})
+	go func() { _ = s.Close() }()
+	<-asked
+	select {
+	case <-over:
+	case <-time.After(4 * time.Second): // the SDK waits for five
+		t.Error("the request was not given up")
+	}
+}

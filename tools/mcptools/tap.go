@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -143,6 +144,7 @@ type tap struct {
 	mcp.Transport
 	replies
 	limit int            // bytes of one message, where the SDK reads them
+	grace time.Duration  // for a session to end
 	conn  mcp.Connection // once connected
 }
 
@@ -155,7 +157,7 @@ func (t *tap) Connect(ctx context.Context) (conn mcp.Connection, err error) {
 		conn, err = inner.connect(ctx, &t.replies)
 	case *mcp.StreamableClientTransport:
 		over := *inner
-		over.HTTPClient, over.MaxEventSize = tapClient(inner.HTTPClient, &answers{replies: &t.replies, limit: t.limit}), -1
+		over.HTTPClient, over.MaxEventSize = tapClient(inner.HTTPClient, &answers{replies: &t.replies, limit: t.limit, grace: t.grace}), -1
 		conn, err = over.Connect(ctx)
 	case *mcp.SSEClientTransport:
 		over := *inner

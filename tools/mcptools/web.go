@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -32,7 +33,7 @@ func (s *server) dialURL(ctx context.Context) (*connection, error) {
 	}
 	var errs []error
 	for _, kind := range kinds(s.config.Type, g.endpoint) {
-		w := &web{guard: g, kind: kind, limit: s.o.MaxMessage, client: s.o.HTTPClient}
+		w := &web{guard: g, kind: kind, limit: s.o.MaxMessage, grace: s.o.Grace, client: s.o.HTTPClient}
 		c := &connection{server: s}
 		err := c.shakeHands(ctx, w, "")
 		if err == nil {
@@ -118,6 +119,7 @@ type web struct {
 	guard  *guard
 	kind   string
 	limit  int
+	grace  time.Duration
 	client *http.Client // the host's, or nil
 	conn   mcp.Connection
 }
@@ -128,7 +130,7 @@ func (w *web) Connect(ctx context.Context) (mcp.Connection, error) {
 }
 
 func (w *web) connect(ctx context.Context, r *replies) (conn mcp.Connection, err error) {
-	a := &answers{next: w.guard, replies: r, limit: w.limit, legacy: w.kind == typeSSE, moved: w.guard.messagesAt}
+	a := &answers{next: w.guard, replies: r, limit: w.limit, grace: w.grace, legacy: w.kind == typeSSE, moved: w.guard.messagesAt}
 	client := &http.Client{Transport: a, Jar: cmp.Or(w.client, &http.Client{}).Jar}
 	if a.legacy {
 		conn, err = connectSSE(ctx, &mcp.SSEClientTransport{Endpoint: w.guard.shown(), HTTPClient: client, MaxEventSize: -1})
