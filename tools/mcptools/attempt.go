@@ -3,6 +3,7 @@ package mcptools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -86,14 +87,14 @@ func (s *server) connect(last *attempt) (*connection, error) {
 		}
 	}
 	if err := s.health.allowed(); err != nil {
-		return nil, fmt.Errorf("mcp server %q: %w", s.name, err)
+		return nil, s.named(err)
 	}
 	ctx, cancel := context.WithTimeout(s.life, s.timeout())
 	defer cancel()
 	s.health.starting()
 	c, err := s.dial(ctx)
 	if err != nil {
-		err = fmt.Errorf("mcp server %q: %w", s.name, err)
+		err = s.named(err)
 		s.health.failed(s.name, err)
 		return nil, err
 	}
@@ -125,3 +126,20 @@ func (s *server) next() string {
 		return "the next use connects again"
 	}
 }
+
+// named puts the server's name before an error, once.
+func (s *server) named(err error) error {
+	return &namedError{fmt.Sprintf("mcp server %q: ", s.name), "", err}
+}
+
+// namedError is an error with the name of its server before it, and perhaps of
+// its tool; others have put the server's name there before.
+type namedError struct {
+	server, tool string
+	err          error
+}
+
+func (e *namedError) Error() string {
+	return e.server + e.tool + strings.ReplaceAll(e.err.Error(), e.server, "")
+}
+func (e *namedError) Unwrap() error { return e.err }

@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,5 +90,5 @@ func (r *remote) refusal() error {
 		return nil
 	}
 	te := &tools.ToolError{Kind: tools.KindDenied, Message: why + "; nothing was done"}
-	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s; if it is well as it is now, give what Servers.Pins says of it as Options.Pins", r.server.name, r.name, why))
+	return te.WithCause(r.named(errors.New(why + "; if it is well as it is now, give what Servers.Pins says of it as Options.Pins")))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -68,7 +69,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 	case s.transport != nil:
 		c := &connection{server: s}
 		if err := c.shakeHands(ctx, s.transport, ""); err != nil {
-			return nil, fmt.Errorf("handshake: %w", err)
+			return nil, wordHandshake(err, "that the transport leads to one")
 		}
 		return c, nil
 	case s.config.URL != "":
@@ -135,7 +136,7 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, died bool) 
 	case ctx.Err() != nil:
 		what = "connecting was cancelled"
 	default:
-		what, refused = fmt.Sprintf("handshake: %v", err), true
+		what, refused = wordHandshake(err, "that its command starts one on stdio").Error(), true
 	}
 	return &handshakeError{message: what + c.evidence(), refused: refused, err: err}
 }
@@ -148,6 +149,14 @@ func (s *server) warn(format string, args ...any) {
 	if s.warnings.add(text) {
 		s.o.Logger.Warn(text)
 	}
+}
+
+// wordHandshake says what to do about an answer that no MCP server gives.
+func wordHandshake(err error, see string) error {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && wire.Code == jsonrpc.CodeMethodNotFound {
+		return fmt.Errorf("handshake: %w; it answered, but not as an MCP server; see %s", err, see)
+	}
+	return fmt.Errorf("handshake: %w", err)
 }
 
 func (s *server) about(format string, args ...any) string {

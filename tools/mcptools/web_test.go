@@ -259,7 +259,7 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 	}{
 		{"401", status(401), `it answers 401 Unauthorized: it wants credentials, or others; give "headers" in its entry, Options.HeaderFunc or Options.OAuth`},
 		{"403", status(403), `it answers 403 Forbidden: the credentials are not enough; give others, or ask for more rights`},
-		{"404", status(404), "neither transport is served at its URL:\n  it answers 404 Not Found; see that the URL is that of an MCP server\n  it answers 404 Not Found; see that the URL is that of an MCP server"},
+		{"404", status(404), "neither transport is served at its URL: it answers 404 Not Found; see that the URL is that of an MCP server"},
 		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
 		{"a page", page, "it answers with text/html instead of JSON; see that the URL is that of an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -404,49 +404,4 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
-}
-
-// A refused call ends nothing else: not the session, nor the calls that are in
-// flight over it.
-func TestRefusedCallsEndNoSession(t *testing.T) {
-	t.Parallel()
-	for _, code := range []int{401, 403, 404, 429, 500, 503} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			t.Parallel()
-			arrived, release := make(chan struct{}), make(chan struct{})
-			var starts atomic.Int32
-			h := script{"initialize": func(json.RawMessage) string {
-				starts.Add(1)
-				return `"result":` + hello
-			}}.handler(func(w http.ResponseWriter, a string) {
-				if code != 404 { // which would be the end of a session
-					w.Header().Set("Mcp-Session-Id", "x")
-				}
-				asJSON(w, a)
-			}, func(w http.ResponseWriter, _ *http.Request, msg request) {
-				if strings.Contains(string(msg.Params), "bad") {
-					w.WriteHeader(code)
-					return
-				}
-				arrived <- struct{}{}
-				<-release
-				asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"structuredContent":"fine"}}`, msg.ID))
-			})
-			s := open(t, ServerConfig{URL: serveWeb(t, h)}, nil)
-			tool := list(t, s)["t"]
-			var slow sync.WaitGroup
-			slow.Go(func() { equal(t, "in flight", call(t.Context(), tool, `{}`), `"fine"`) })
-			<-arrived
-			for range 3 {
-				_, err := tool.Handler(t.Context(), json.RawMessage(`{"x":"bad"}`))
-				if want := statusError(&http.Response{StatusCode: code}).toolError(); err == nil || err.Error() != want.Error() {
-					t.Errorf("refused: %v, not %v", err, want)
-				}
-			}
-			close(release)
-			slow.Wait()
-			equal(t, "status", brief(s), "s ready 2025-11-25, 1 tools, 0 restarts")
-			equal(t, "handshakes", fmt.Sprint(starts.Load()), "1")
-		})
-	}
 }
