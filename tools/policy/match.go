@@ -59,16 +59,33 @@ func (m Match) String() string {
 }
 
 // Tools matches tools by name. In a pattern, * stands for any text: "mail.*",
-// "*.delete_*", "refund". Names are those that programs use (mail.send) or those
-// that the server itself uses, behind the server's name ("mail.send/now").
+// "*.delete_*", "refund". Before the dot is the server's name as the host gave it,
+// whatever programs call it; after it the tool's, as programs or as the server
+// writes it: "mail.send_now" or "mail.send/now".
+//
+// Either name may hold dots. The server's name in quotes says where it ends, and
+// is taken as it is: `"files.readonly".*` has nothing to do with a tool
+// readonly.rm of the server files. A pattern with several dots and no quotes may
+// mean both; calls of such tools are refused, whatever the policy.
 func Tools(patterns ...string) Match {
-	return Match{text: strings.Join(patterns, ", "), tool: func(b *tools.Binding) answer {
-		own := b.Name
-		if b.Namespace != "" {
-			own = b.Namespace + "." + b.Name
-		}
-		return sure(slices.ContainsFunc(patterns, func(p string) bool { return glob(p, b.Path()) || glob(p, own) }))
-	}}
+	var list []name
+	for _, p := range patterns {
+		list = append(list, parseName(p))
+	}
+	return Match{
+		text: strings.Join(patterns, ", "),
+		tool: func(b *tools.Binding) answer {
+			a := no
+			for _, n := range list {
+				a = max(a, n.of(b))
+			}
+			return a
+		},
+		call: func(c tools.Call) (bool, error) { // of a tool that one perhaps means, and none for sure
+			i := slices.IndexFunc(list, func(n name) bool { return n.of(c.Tool) == perhaps })
+			return false, list[i].unclear(c.Tool)
+		},
+	}
 }
 
 // glob reports whether a name fits a pattern in which * stands for any text.

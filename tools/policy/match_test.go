@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -83,6 +84,59 @@ func TestMatch(t *testing.T) {
 			}
 			equal(t, test.match.String(), got, test.want)
 		})
+	}
+}
+
+// Who names a tool, or has the server whose name another gives way to, cannot
+// have it taken for a tool of that other server.
+func TestToolsOfServers(t *testing.T) {
+	t.Parallel()
+	const (
+		unclear = "denied: the pattern files.readonly.* of a policy can be read in several ways, and as %s in one of them; whoever wrote it must put the server's name in quotes, as in %q.*"
+		dotted  = `"files.readonly".*`
+	)
+	set := newSet(t,
+		&tools.Tool{Namespace: "files", Name: "readonly.rm", Handler: answer(`"called"`, nil)},
+		&tools.Tool{Namespace: "files.readonly", Name: "read", Handler: answer(`"called"`, nil)},
+		&tools.Tool{Namespace: "sa-fe", Name: "rm", Handler: answer(`"called"`, nil)})
+	either := []string{fmt.Sprintf(unclear, "files.readonly_rm", "files"), fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
+	for _, test := range []struct {
+		pattern string
+		want    []string // how calls of the three end: "" is not matched
+	}{
+		{dotted, []string{"", "yes", ""}},
+		{"files.readonly.*", either},
+		{`"files".readonly.*`, []string{"yes", "", ""}},
+		{"files.*", []string{"yes", "", ""}},
+		{"files*.*", []string{"yes", "yes", ""}},
+		{"files*", []string{"yes", "yes", ""}},
+		{"*.rm", []string{"yes", "", "yes"}},
+		{"*.*.rm", []string{"denied: the pattern *.*.rm of a policy can be read in several ways, and as files.readonly_rm in one of them; whoever wrote it must put the server's name in quotes, as in \"files\".*", "", ""}},
+		{"files.readonly_rm", []string{"yes", "", ""}},
+		{"files_readonly.*", []string{"", "", ""}},
+		{"sa_fe.*", []string{"", "", ""}},
+		{"sa-fe.*", []string{"", "", "yes"}},
+		{`"sa-fe".rm`, []string{"", "", "yes"}},
+		{`"sa-*".rm`, []string{"", "", ""}},
+		{`"sa-fe"rm`, []string{"", "", ""}},
+		{"*", []string{"yes", "yes", "yes"}},
+	} {
+		m := policy.Tools(test.pattern)
+		for i, path := range []string{"files.readonly_rm", "files_readonly.read", "sa_fe.rm"} {
+			matched, other := test.want[i], `"called"`
+			switch matched {
+			case "":
+				matched, other = `"called"`, "denied: yes"
+			case "yes":
+				matched = "denied: yes"
+			default: // by both
+				other = matched
+			}
+			end := func(p tools.Policy) string { return told(call(t.Context(), set.With(p), path, `{}`)) }
+			equal(t, test.pattern+" denied, "+path, end(policy.Deny(m, "yes")), matched)
+			equal(t, test.pattern+" allowed, "+path, end(policy.Allow(m, "yes")), other)
+			equal(t, "not "+test.pattern+", "+path, end(policy.Deny(policy.Not(m), "yes")), other)
+		}
 	}
 }
 
