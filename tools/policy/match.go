@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -134,7 +135,8 @@ func undecided(*tools.Binding) answer { return perhaps }
 // Argument matches the calls with an argument for which is returns true. The
 // name is that of an argument, or a JSON Pointer to a part of one: "/user/id".
 // An argument that is not there, or null, does not match. The call is refused if
-// an argument that is there does not fit T, whatever the policy.
+// an argument that is there does not fit T, whatever the policy, or has a name
+// that differs from one of T's fields only in case.
 func Argument[T any](name string, is func(T) bool) Match {
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw := argument(c.Args, name)
@@ -146,6 +148,9 @@ func Argument[T any](name string, is func(T) bool) Match {
 		d.UseNumber()
 		if err := d.Decode(&v); err != nil {
 			return false, fmt.Errorf("the argument %s must be a %T here", name, v)
+		}
+		if other := misspelt(reflect.TypeFor[T](), raw); other != "" {
+			return false, fmt.Errorf("the argument %s has the name %q, which differs from a known one only in case", name, other)
 		}
 		return is(v), nil
 	}}

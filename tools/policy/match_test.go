@@ -17,6 +17,11 @@ func TestMatch(t *testing.T) {
 	first := policy.Argument("/to/0", func(to string) bool { return to == "ann" })
 	odd := policy.Argument("/a~1b/c~0d", func(b bool) bool { return b })
 	exact := policy.Argument("n", func(n json.Number) bool { return n == "9007199254740993" })
+	type file struct {
+		Path string `json:"path"`
+		Next []*file
+	}
+	under := policy.Argument("file", func(f file) bool { return f.Path == "/safe" })
 	never := policy.Argument("n", func(int) bool { t.Error("asked"); return true })
 	tests := []struct {
 		name  string
@@ -60,6 +65,12 @@ func TestMatch(t *testing.T) {
 		{"no array", first, "refund", `{"to":"ann"}`, "no"},
 		{"escaped pointer", odd, "refund", `{"a/b":{"c~d":true}}`, "yes"},
 		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
+		{"structure", under, "refund", `{"file":{"path":"/safe","other":1,"Next":[{"path":"/"}]}}`, "yes"},
+		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
+		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
+		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
+		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
+		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`, "invalid_arguments: file.path is given twice"},
 		{"own function", policy.Calls(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
 		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
 		{"and of none", policy.And(), "refund", `{}`, "yes"},
