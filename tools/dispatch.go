@@ -139,6 +139,7 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 		if findings := b.Check(c.Args, nil); len(findings) > 0 {
 			return nil, invalidArguments(b, "as changed by a policy: ", findings)
 		}
+		c.Args = b.complete(c.Args)
 	}
 	if ctx.Err() != nil {
 		return nil, errEnded

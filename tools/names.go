@@ -60,7 +60,14 @@ func Identifier(name string) bool {
 }
 
 func identifierRune(r rune, first bool) bool {
-	return r == '_' || r == '$' || unicode.IsLetter(r) || !first && unicode.IsDigit(r)
+	switch {
+	case r == '_' || r == '$':
+		return true
+	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // a few letters, too
+		return false
+	default:
+		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)
+	}
 }
 
 // identifier turns any text into an identifier name that resembles it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func nothing(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
@@ -109,6 +110,30 @@ func TestIdentifier(t *testing.T) {
 	} {
 		if Identifier(name) != want {
 			t.Errorf("Identifier(%q) is %v", name, !want)
+		}
+	}
+}
+
+// What names are made of is what ECMAScript allows there, by the definition of
+// ID_Start and ID_Continue.
+func TestIdentifierRunes(t *testing.T) {
+	t.Parallel()
+	starts := []*unicode.RangeTable{unicode.L, unicode.Nl, unicode.Other_ID_Start}
+	continues := append([]*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue}, starts...)
+	is := func(r rune, tables []*unicode.RangeTable) bool {
+		return r == '$' || r == '_' || unicode.In(r, tables...) && !unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
+	}
+	for r := range unicode.MaxRune + 1 {
+		if Identifier(string(r)) && !is(r, starts) {
+			t.Errorf("%U may not begin a name", r)
+		}
+		if Identifier("a"+string(r)) && !is(r, continues) {
+			t.Errorf("%U may not be in a name", r)
+		}
+	}
+	for name, want := range map[string]bool{"\u2e2f": false, "a\u2e2f": false, "ä1": true, "1a": false, "変数": true} {
+		if Identifier(name) != want {
+			t.Errorf("%q is an identifier: %v", name, !want)
 		}
 	}
 }

@@ -5,163 +5,203 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // A schema that recurses through alternatives checks what is nested n deep up
-// to alternativesⁿ times, and whoever writes the value chooses n. So validation
-// of such schemas counts its steps, and ends when there were too many.
+// to alternativesⁿ times, and one of thousands of rules applies them all to every
+// item of an array. Whoever writes the schema or the value chooses how many. So
+// every validation counts its steps, and ends when there were too many.
 const (
-	maxSteps      = 30_000 // schemas applied in one validation
-	stepsPerValue = 12     // and as many more for each of the first values
-	stepsPerMore  = 2      // and for each of the rest
-	firstValues   = 30_000
-	fewSteps      = 5_000  // that need not be counted
-	maxVisits     = 10_000 // of one value, if a schema does not recurse
-	bigEnum       = 50     // values that are looked up, not compared one by one
+	baseSteps   = 200_000                // in one validation, one more for each byte of the value,
+	valueSteps  = 12                     // and so many for each
+	firstValues = 30_000                 // of the first values
+	stepBytes   = 500                    // of a string that are read in the time of a step
+	stepDigits  = 20                     // of a number
+	patience    = 250 * time.Millisecond // for all matches of patterns in one validation
+	patienceFor = time.Microsecond / 2   // for each byte of the value
+	bigEnum     = 50                     // values that are looked up, not compared one by one
 )
 
 // maxPlaces is how many values a value may have, times their depth, for its
 // errors to be collected: each holds the path to its place.
 const maxPlaces = 4_000_000
 
-// runner is a compiled schema and its opposite, which is for values of which it
-// is only asked whether they fit: it collects no errors.
-type runner struct{ compiled, opposite *jsonschema.Schema }
-
-// limits is how often a schema may check one and the same value.
-type limits struct {
-	// multiplies says that it depends on the value and has no other bound.
-	multiplies bool
-	// fan is how often it checks a member of a value that it checks once.
-	fan float64
-	// checks is how many schemas apply to a value that it checks once.
-	checks int
+// guard is a compiled schema that counts its steps, and the time that its
+// patterns take. It is for one validation at a time.
+type guard struct {
+	compiled *jsonschema.Schema
+	opposite *jsonschema.Schema // for values of which it is only asked whether they fit: it collects no errors
+	steps    int                // that are left
+	patience time.Duration      // that is left
 }
 
-// tame reports whether a value cannot make the schema take too many steps.
-func (b limits) tame(d document) bool {
-	return !b.multiplies ||
-		float64(d.values)*float64(b.checks)*math.Pow(b.fan, float64(d.deepest)) <= fewSteps
-}
-
-// findLimits finds the limits of a schema that has been weighed. It overestimates:
-// alternatives count as if all were tried, and all to their end.
-func findLimits(rules map[string]*jsonschema.Schema, w weigher) limits {
-	g := graph{component: map[*jsonschema.Schema]int{}, low: map[*jsonschema.Schema]int{}}
-	b := limits{fan: 1, checks: 1}
-	turns := fans{known: map[*jsonschema.Schema]float64{}, within: g.component}
-	levels := fans{known: map[*jsonschema.Schema]float64{}}
-	visits := visits{}
-	dynamic := false
+// newGuard compiles a schema and arms it. It also returns all schemas that can be
+// reached, by place.
+func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, error) {
+	g := &guard{patience: math.MaxInt64}
+	if err := g.build(doc, formats); err != nil {
+		return nil, nil, err
+	}
+	rules := index(g.compiled, formats)
+	followed := false
 	for _, s := range rules {
-		g.visit(s)
+		followed = followed || s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
 	}
 	for _, s := range rules {
-		b.fan = max(b.fan, levels.of(s))
-		b.multiplies = b.multiplies || turns.of(s) > 1 || visits.of(s) > maxVisits
-		dynamic = dynamic || s.DynamicRef != nil || s.RecursiveRef != nil
-		if known := w[s]; known != nil {
-			b.checks = max(b.checks, known.checks)
-		}
+		g.arm(s, tollOf(s, followed))
 	}
-	b.multiplies = b.multiplies || dynamic && b.fan > 1 // where these lead is seen only in validation
-	return b
+	return g, rules, nil
 }
 
-// graph finds which schemas can reach one another, by Tarjan's algorithm. They
-// get the same component.
-type graph struct {
-	component, low map[*jsonschema.Schema]int
-	stack          []*jsonschema.Schema
-	seen           int
+// arm makes a schema count. The library asks for the format before all that
+// leads to other schemas.
+func (g *guard) arm(s *jsonschema.Schema, t toll) {
+	hook(s, func(v any) error {
+		g.spend(t.own * weightOf(v))
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				g.spend(t.name + t.each*weightOf(member) + len(name)/stepBytes)
+			}
+		case []any:
+			for _, item := range v {
+				g.spend(t.each * weightOf(item))
+			}
+			if t.unique {
+				g.compare(v)
+			}
+		}
+		return nil
+	})
 }
 
-func (g *graph) visit(s *jsonschema.Schema) {
-	if g.low[s] > 0 {
-		return
-	}
-	g.seen++
-	index := g.seen
-	g.low[s] = index
-	g.stack = append(g.stack, s)
-	for _, next := range append(sameValue(s), innerValues(s)...) {
-		if _, done := g.component[next]; done {
-			continue
-		}
-		g.visit(next)
-		g.low[s] = min(g.low[s], g.low[next])
-	}
-	if g.low[s] < index {
-		return
-	}
-	for {
-		last := g.stack[len(g.stack)-1]
-		g.stack = g.stack[:len(g.stack)-1]
-		g.component[last] = index
-		if last == s {
-			return
-		}
+func (g *guard) spend(steps int) {
+	if g.steps -= steps; g.steps < 0 {
+		panic(exhausted{})
 	}
 }
 
-// fans counts how often a schema checks a member of its value: by any schema,
-// or by those from which it can be reached again.
-type fans struct {
-	known  map[*jsonschema.Schema]float64
-	within map[*jsonschema.Schema]int // components; nil for any schema
-}
-
-func (f fans) of(s *jsonschema.Schema) float64 {
-	if n, ok := f.known[s]; ok {
-		return n
-	}
-	f.known[s] = 0 // no schema that was weighed leads to itself on the same value
-	n := 0.0
-	for _, group := range memberRules(s) {
-		if slices.ContainsFunc(group, func(next *jsonschema.Schema) bool { return f.follows(s, next) }) {
-			n++
+// compare counts the items that are compared with one another, to the last value
+// in them.
+func (g *guard) compare(v any) {
+	g.spend(2 * weightOf(v))
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			g.compare(member)
+		}
+	case []any:
+		for _, item := range v {
+			g.compare(item)
 		}
 	}
+}
+
+// begin allows for the validation of a value. The deeper it is, the more each
+// error takes, which holds a path.
+func (g *guard) begin(d document, collecting bool) {
+	g.steps = baseSteps + d.bytes + valueSteps*min(d.values, firstValues)
+	if collecting {
+		g.steps /= 1 + d.deepest/32
+	}
+	g.patience = patience + time.Duration(d.bytes)*patienceFor
+}
+
+// toll is how many steps a schema takes that was entered: above all, to enter
+// others, some of which never ask.
+type toll struct {
+	own    int // for a value
+	each   int // for each member of a value
+	name   int // for the name of each property
+	unique bool
+}
+
+func tollOf(s *jsonschema.Schema, followed bool) toll {
+	t := toll{own: len(s.Required) / 4, unique: s.UniqueItems}
 	for _, next := range sameValue(s) {
-		if f.follows(s, next) {
-			n += f.of(next)
-		}
+		t.own += entry(next)
 	}
-	f.known[s] = n
-	return n
-}
-
-func (f fans) follows(s, next *jsonschema.Schema) bool {
-	return f.within == nil || f.within[s] == f.within[next]
-}
-
-// visits counts how many schemas apply to a value and to one member of it, one
-// member of that and so on, as far as the schema does not recurse.
-type visits map[*jsonschema.Schema]float64
-
-func (v visits) of(s *jsonschema.Schema) float64 {
-	if n, ok := v[s]; ok {
-		return n
+	for _, names := range s.DependentRequired {
+		t.own += 1 + len(names)/4
 	}
-	v[s] = 0
-	n := 1.0
-	for _, next := range sameValue(s) {
-		n += v.of(next)
+	for _, dependency := range s.Dependencies {
+		names, _ := dependency.([]string)
+		t.own += 1 + len(names)/4
 	}
 	for _, group := range memberRules(s) {
-		most := 0.0
+		most := 0
 		for _, next := range group {
-			most = max(most, v.of(next))
+			most = max(most, entry(next))
 		}
-		n += most
+		t.each += most
 	}
-	v[s] = n
+	if followed { // by name, in case that nothing looks at them
+		t.each += 1 + len(sameValue(s))
+	}
+	t.name = 2 * len(s.PatternProperties)
+	for _, x := range s.Extensions {
+		if n, ok := x.(names); ok {
+			t.name += 1 + entry(n.rule)
+		}
+	}
+	return t
+}
+
+// entry is how many steps it takes to enter a schema, until the format is asked,
+// and to compare numbers with its bounds.
+func entry(s *jsonschema.Schema) int {
+	size := 4
+	for _, bound := range []*big.Rat{s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum, s.MultipleOf} {
+		if bound != nil {
+			size += 4
+		}
+	}
+	if s.Const != nil {
+		size += sizeOf(*s.Const)
+	}
+	if s.Enum != nil {
+		size += sizeOf(s.Enum.Values)
+	}
+	return size / 4
+}
+
+// sizeOf is how long it takes to compare values with this one, in quarters of a
+// step. Numbers are parsed each time.
+func sizeOf(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			n += sizeOf(member)
+		}
+	case []any:
+		for _, item := range v {
+			n += sizeOf(item)
+		}
+	case json.Number:
+		n = 4 * weightOf(v)
+	}
 	return n
+}
+
+// weightOf is how many times as long as another one a value takes that has no
+// members.
+func weightOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return 1 + len(v)/stepBytes
+	case json.Number:
+		if n := len(v); n > stepDigits || strings.ContainsAny(v.String(), "eE") {
+			return 2 + n/stepDigits
+		}
+	}
+	return 1
 }
 
 // memberRules groups the schemas that s applies to members of its value: of
@@ -177,45 +217,13 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	either = appendSchemas(either, s.AdditionalItems)
 	either = append(either, s.Items2020)
 	groups := [][]*jsonschema.Schema{present(either)}
-	alone := []*jsonschema.Schema{s.Contains, s.UnevaluatedProperties, s.UnevaluatedItems}
-	for _, p := range s.PatternProperties {
-		alone = append(alone, p)
-	}
-	for _, rule := range present(alone) {
+	for _, rule := range present([]*jsonschema.Schema{s.Contains, s.UnevaluatedProperties, s.UnevaluatedItems}) {
 		groups = append(groups, []*jsonschema.Schema{rule})
 	}
+	for _, p := range s.PatternProperties {
+		groups = append(groups, []*jsonschema.Schema{p})
+	}
 	return groups
-}
-
-// guard is a schema that counts its steps. It is for one validation at a time.
-type guard struct {
-	runner
-	left int // steps
-}
-
-// newGuard compiles a schema that has been compiled before once more.
-func newGuard(doc any, formats bool) *guard {
-	compiled, opposite, err := build(doc, formats)
-	if err != nil {
-		return nil
-	}
-	g := &guard{runner: runner{compiled, opposite}}
-	for _, s := range index(compiled, formats) {
-		g.arm(s)
-	}
-	return g
-}
-
-// arm makes a schema count. The library asks for the format before all that
-// leads to other schemas.
-func (g *guard) arm(s *jsonschema.Schema) {
-	cost := 1 + len(sameValue(s))/4
-	hook(s, func(any) error {
-		if g.left -= cost; g.left < 0 {
-			panic(exhausted{})
-		}
-		return nil
-	})
 }
 
 // hook lets a function check values before the schema's format does.
@@ -236,18 +244,11 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 // exhausted is the panic that ends a validation.
 type exhausted struct{}
 
-// steps is how many steps the validation of a value may take. The deeper it is,
-// the more each error takes, which holds a path.
-func steps(d document) int {
-	few := min(d.values, firstValues)
-	return (maxSteps + stepsPerValue*few + stepsPerMore*(d.values-few)) / (1 + d.deepest/32)
-}
-
 // tooIntricate words that a validation has been given up.
 func tooIntricate(d document) problem {
 	return problem{
-		text: fmt.Sprintf("is nested %d deep and cannot be checked: at every level, its schema has several alternatives to try", d.deepest),
-		hint: "nest it less deep",
+		text: fmt.Sprintf("is too intricate to be checked: its schema has too many rules to try on %s, nested %d deep", plural(d.values, "value"), d.deepest),
+		hint: "make it smaller, or nest it less deep",
 	}
 }
 

@@ -1,7 +1,10 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +47,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 		{"filters", filters, nested(3, "or", `"y"`), true},
 		{"filters, six deep", filters, nested(6, "or", `"y"`), true},
 		{"filters, eight deep", filters, nested(8, "or", `{"op": "eq", "field": "a", "value": [[[[[1]]]]]}`), true},
-		{"filters, eleven deep", filters, nested(11, "or", `1`), false},
+		{"filters, fourteen deep", filters, nested(14, "or", `1`), false},
 		{"filters, a hundred deep", filters, nested(100, "or", `1`), false},
 		{"filters, deep and wide", filters, nested(8, "or", `"y"`+strings.Repeat(`, "y"`, 100_000)), false},
 		{"filters, wide", filters, nested(2, "or", `"y"`+strings.Repeat(`, {"op": "eq", "field": "a", "value": 1}`, 10_000)), true},
@@ -69,7 +72,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 			if test.ok {
 				return
 			}
-			if len(found) != 1 || !strings.Contains(found[0].Message, "deep and cannot be checked") {
+			if len(found) != 1 || !strings.Contains(found[0].Message, "is too intricate to be checked") {
 				t.Errorf("got %q", clip(lines(found)))
 			}
 			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"}) })
@@ -195,6 +198,68 @@ func TestConcurrentGuards(t *testing.T) {
 	}
 }
 
+// TestProductsAreBounded has schemas and values neither of which is large, but
+// each part of the one is checked against each of the other.
+func TestProductsAreBounded(t *testing.T) {
+	t.Parallel()
+	list := func(n int, item string) string { return "[" + strings.Repeat(item+",", n) + item + "]" }
+	named := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+",", i)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	long := strings.Repeat("1", 900)
+	for _, test := range []struct{ name, schema, value string }{
+		{"allOf", `{"items":{"allOf":` + list(4500, `{"minimum":0}`) + `}}`, list(50_000, "1")},
+		{"allOf that fails", `{"items":{"allOf":` + list(4500, `{"minimum":2}`) + `}}`, list(50_000, "1")},
+		{"wrong types", `{"items":{"allOf":` + list(4500, `{"type":"string"}`) + `}}`, list(50_000, "1")},
+		{"false", `{"items":{"anyOf":` + list(4500, `false`) + `}}`, list(50_000, "1")},
+		{"patterns of names", `{"patternProperties":{` + named(4000, `"x%d$":{}`) + `}}`, "{" + named(2000, `"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz%d":1`) + "}"},
+		{"required", `{"items":{"required":[` + named(4500, `"a%d"`) + `]}}`, list(50_000, "{}")},
+		{"dependent", `{"items":{"dependentRequired":{` + named(3000, `"a%d":["b"]`) + `}}}`, list(50_000, "{}")},
+		{"numbers", `{"items":{"anyOf":` + list(150, `{"enum":[`+named(40, long+"%d")+`]}`) + `}}`, list(1000, long)},
+		{"constants", `{"items":{"oneOf":` + list(1900, `{"const":`+list(2, `1`)+`}`) + `}}`, list(20_000, list(2, `1`))},
+		{"long strings", `{"allOf":` + list(4500, `{"minLength":1}`) + `}`, `"` + strings.Repeat("ä", 500_000) + `"`},
+		{"unevaluated", `{"allOf":` + list(4500, `{"title":"x"}`) + `,"unevaluatedProperties":{}}`, "{" + named(20_000, `"a%d":1`) + "}"},
+		{"unique", `{"uniqueItems":true,"items":{"$ref":"#"}}`, strings.Repeat("[", 900) + list(200_000, "1") + strings.Repeat("]", 900)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := compile(t, test.schema)
+			var found []schema.Finding
+			inTime(t, func() { found = s.Validate([]byte(test.value)) })
+			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "the value is too intricate to be checked: its schema has too many rules to try on ") {
+				t.Errorf("got %q", clip(lines(found)))
+			}
+			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"}) })
+			if found != nil {
+				t.Errorf("partial: got %q", clip(lines(found)))
+			}
+		})
+	}
+}
+
+// TestLargeValuesAreChecked has what honest schemas and values are like.
+func TestLargeValuesAreChecked(t *testing.T) {
+	t.Parallel()
+	const record = `{"type":"object","properties":{
+		"id":{"type":"string","pattern":"^[a-z]+-[0-9]+$"},"name":{"type":"string","minLength":1,"maxLength":200},
+		"state":{"enum":["open","closed","draft","merged","rejected","waiting","planned","gone"]},"sum":{"type":"number","minimum":0,"multipleOf":0.01},
+		"note":{"anyOf":[{"type":"string"},{"type":"null"}]},"tags":{"type":"array","items":{"type":"string"},"uniqueItems":true},
+		"owner":{"$ref":"#/$defs/user"},"by":{"anyOf":[{"$ref":"#/$defs/user"},{"type":"null"}]},"n":{"type":"integer"},"ok":{"type":"boolean"}},
+		"required":["id","name"],"additionalProperties":false}`
+	s := compile(t, `{"type":"array","items":`+record+`,"$defs":{"user":{"type":"object","properties":{"login":{"type":"string"}},"required":["login"]}}}`)
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, `{"id":"issue-%d","name":"The name of it","state":"planned","sum":12.5,"note":null,"tags":["a","b"],"owner":{"login":"ann"},"by":null,"n":%[1]d,"ok":true},`, i)
+	}
+	checkLines(t, s.Validate([]byte("["+strings.TrimSuffix(b.String(), ",")+"]")), nil)
+	checkLines(t, s.Validate([]byte("["+b.String()+`{"id":"x"}]`)), []string{
+		`[10000].id must match /^[a-z]+-[0-9]+$/, not "x"`, `[10000].name is required`})
+}
+
 // FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
 func FuzzBounds(f *testing.F) {
 	for _, seed := range []string{"", "aio", "aiaiaj", "pcpc", "nanb", "dpqru", "xyzw", "oiopocou", "rrrr"} {
@@ -243,4 +308,99 @@ func odd(shape string) string {
 		return "true"
 	}
 	return inner
+}
+
+// TestRealSchemasAreChecked fills the schemas of real servers with values of up to
+// a megabyte. Whether these fit in every detail is not the question.
+func TestRealSchemasAreChecked(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../tools/declare/testdata/servers/*.json")
+	if err != nil || len(files) < 8 {
+		t.Fatal(files, err)
+	}
+	largest := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var listing struct {
+			Tools []struct {
+				Name        string
+				InputSchema json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(raw, &listing); err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range listing.Tools {
+			s, err := schema.Loosely(tool.InputSchema).Schema()
+			if err != nil {
+				t.Fatal(tool.Name, err)
+			}
+			var root map[string]any
+			if err := json.Unmarshal(tool.InputSchema, &root); err != nil {
+				t.Fatal(err)
+			}
+			value, err := json.Marshal(filled(root, root, 4))
+			if err != nil {
+				t.Fatal(err)
+			}
+			largest = max(largest, len(value))
+			if found := schema.Summary(s.Validate(value)); strings.Contains(found, "be checked") {
+				t.Errorf("%s, %d bytes: %s", tool.Name, len(value), found)
+			}
+		}
+	}
+	if largest < 100_000 {
+		t.Errorf("the largest value has only %d bytes", largest)
+	}
+}
+
+// filled returns a large value of about the form that a schema asks for.
+func filled(root, s map[string]any, room int) any {
+	for _, name := range []string{"anyOf", "oneOf", "allOf"} {
+		if list, ok := s[name].([]any); ok && len(list) > 0 {
+			first, _ := list[0].(map[string]any)
+			return filled(root, first, room)
+		}
+	}
+	if ref, ok := s["$ref"].(string); ok && room > 0 {
+		at := any(root)
+		for _, step := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+			object, _ := at.(map[string]any)
+			at = object[step]
+		}
+		target, _ := at.(map[string]any)
+		return filled(root, target, room-1)
+	}
+	if values, ok := s["enum"].([]any); ok && len(values) > 0 {
+		return values[len(values)-1]
+	}
+	switch s["type"] {
+	case "array":
+		items, _ := s["items"].(map[string]any)
+		var list []any
+		for range []int{0, 2, 2, 20, 200}[room] {
+			list = append(list, filled(root, items, room-1))
+		}
+		return list
+	case "object":
+		object := map[string]any{}
+		properties, _ := s["properties"].(map[string]any)
+		for name, p := range properties {
+			property, _ := p.(map[string]any)
+			object[name] = filled(root, property, room)
+		}
+		if len(properties) == 0 {
+			for i := range 20 {
+				object[fmt.Sprint("name", i)] = []string{"a value", "another"}
+			}
+		}
+		return object
+	case "string":
+		return strings.Repeat("some text ", 10)
+	default:
+		return 1
+	}
 }

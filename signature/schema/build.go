@@ -19,7 +19,7 @@ const (
 
 // build compiles a decoded schema, and its opposite. The library is not trusted
 // never to panic on what a stranger wrote.
-func build(doc any, formats bool) (s, not *jsonschema.Schema, err error) {
+func (g *guard) build(doc any, formats bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("cannot be compiled: %v", p)
@@ -27,22 +27,21 @@ func build(doc any, formats bool) (s, not *jsonschema.Schema, err error) {
 	}()
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(compilePattern)
+	c.UseRegexpEngine(func(source string) (jsonschema.Regexp, error) { return compilePattern(source, g) })
 	if formats {
 		c.AssertFormat()
 	}
 	if err := c.AddResource(home, doc); err != nil {
-		return nil, nil, err
+		return err
 	}
-	s, err = c.Compile(home)
-	if err != nil {
-		return nil, nil, wording(doc, err)
+	if g.compiled, err = c.Compile(home); err != nil {
+		return wording(doc, err)
 	}
 	if err := c.AddResource(opposite, map[string]any{"not": map[string]any{"$ref": home}}); err != nil {
-		return nil, nil, err
+		return err
 	}
-	not, err = c.Compile(opposite)
-	return s, not, err
+	g.opposite, err = c.Compile(opposite)
+	return err
 }
 
 // noLoader keeps schemas from reaching the network and the disk.

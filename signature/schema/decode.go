@@ -25,6 +25,7 @@ type document struct {
 	order    map[string][]string // the names of each object as written, by JSON pointer
 	repeated []problem           // names that an object has twice, the first of them
 	surplus  int                 // how many more such names there are
+	bytes    int                 // how long the text is
 	values   int                 // how many values there are
 	deepest  int                 // how many objects and arrays are one in the other
 }
@@ -48,7 +49,7 @@ func decode(raw json.RawMessage, depth int, order map[string][]string) (document
 		return document{}, err
 	}
 	d := decoder{text: raw, room: depth}
-	d.order = order
+	d.order, d.bytes = order, len(raw)
 	v, err := d.next()
 	d.value = v
 	return d.document, err

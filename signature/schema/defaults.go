@@ -136,7 +136,8 @@ func (s *Schema) findDefaults() *defaults {
 	if !bytes.Contains(s.raw, []byte(`"default"`)) {
 		return nil
 	}
-	f := finder{schema: s, known: map[*jsonschema.Schema]*defaults{}}
+	f := finder{known: map[*jsonschema.Schema]*defaults{}}
+	s.guard.begin(s.document, true) // for all defaults together
 	d := f.of(s.compiled)
 	if f.found == 0 {
 		return nil
@@ -145,10 +146,9 @@ func (s *Schema) findDefaults() *defaults {
 }
 
 type finder struct {
-	schema *Schema
-	known  map[*jsonschema.Schema]*defaults
-	found  int
-	parts  int
+	known map[*jsonschema.Schema]*defaults
+	found int
+	parts int
 }
 
 // certain is [certain] within what one search may look at.
@@ -239,11 +239,11 @@ func (f *finder) valid(name string, value any, rule *jsonschema.Schema) []byte {
 		return nil
 	}
 	doc, err := decode(text, maxSchemaDepth, nil)
-	if err != nil || !f.schema.limits.tame(doc) {
+	if err != nil {
 		return nil
 	}
 	x := &explainer{root: doc.value}
-	if problems, done := x.check(rule); !done || problems != nil {
+	if problems, broken := x.check(rule); broken != nil || problems != nil {
 		return nil
 	}
 	return []byte(literalOf(name) + ":" + string(text))

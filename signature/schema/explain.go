@@ -28,34 +28,38 @@ type explainer struct {
 // mended so many may ask again.
 const maxProblems = 20
 
-// check validates the value, and says whether that came to an end. The library
-// is not trusted never to panic.
-func (x *explainer) check(s *jsonschema.Schema) (problems []problem, done bool) {
+// check validates the value. Broken is the panic that ended it, or nil: a guard's
+// or the library's, which is not trusted never to do so.
+func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any) {
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case exhausted:
-			problems, done = nil, false
-		default:
-			problems, done = []problem{{text: fmt.Sprintf("cannot be checked: %v", p)}}, true
+		if broken = recover(); broken != nil {
+			problems = nil
 		}
 	}()
 	violation, _ := s.Validate(x.root).(*jsonschema.ValidationError)
 	if violation == nil {
-		return nil, true
+		return nil, nil
 	}
-	return x.explain(violation), true
+	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits the schema that has this opposite, and
-// whether finding out came to an end.
-func (x *explainer) fits(opposite *jsonschema.Schema) (fits, done bool) {
-	defer func() {
-		if recover() != nil {
-			fits, done = false, false
-		}
-	}()
-	return opposite.Validate(x.root) != nil, true
+// fits reports whether the value fits the schema that has this opposite. Broken
+// is as in check.
+func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
+	defer func() { broken = recover() }()
+	return opposite.Validate(x.root) != nil, nil
+}
+
+// ended words why there is no answer.
+func ended(broken any, d document) problem {
+	switch b := broken.(type) {
+	case exhausted:
+		return tooIntricate(d)
+	case slow:
+		return b.problem()
+	default:
+		return problem{text: fmt.Sprintf("cannot be checked: %v", b)}
+	}
 }
 
 // explain returns the problems of one error; none if it hangs on an unknown

@@ -174,7 +174,7 @@ func (m *mender) value(object map[string]any, name string, at []string) {
 }
 
 func (m *mender) compiles(pattern string) bool {
-	_, err := compilePattern(pattern)
+	_, err := compilePattern(pattern, nil)
 	return err == nil
 }
 

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
@@ -12,19 +11,18 @@ import (
 const (
 	maxPattern   = 2_000 // bytes
 	matchTimeout = 100 * time.Millisecond
-	penalty      = time.Second
 )
 
 // pattern is an ECMAScript regular expression, which JSON Schema asks for and
-// Go's own do not support. It backtracks, so a match has a time limit; a match
-// that exceeds it counts as none, and for a second all others do too: a list of
-// hostile strings costs one timeout and not thousands.
+// Go's own do not support. It backtracks, so matches have a time limit. Whether
+// there is a match that was not found in time is unknown, and under a "not" either
+// answer could let a value pass: the whole validation ends.
 type pattern struct {
 	*regexp2.Regexp
-	blocked atomic.Int64 // until when, in Unix nanoseconds
+	guard *guard
 }
 
-func compilePattern(source string) (jsonschema.Regexp, error) {
+func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
 	if len(source) > maxPattern {
 		return nil, fmt.Errorf("it has %d bytes; at most %d are taken", len(source), maxPattern)
 	}
@@ -33,17 +31,23 @@ func compilePattern(source string) (jsonschema.Regexp, error) {
 		return nil, err
 	}
 	re.MatchTimeout = matchTimeout
-	return &pattern{Regexp: re}, nil
+	return &pattern{re, g}, nil
 }
 
 // MatchString reports whether s has a match.
 func (p *pattern) MatchString(s string) bool {
-	if time.Now().UnixNano() < p.blocked.Load() {
-		return false
-	}
+	start := time.Now()
 	matched, err := p.Regexp.MatchString(s)
-	if err != nil {
-		p.blocked.Store(time.Now().Add(penalty).UnixNano())
+	p.guard.patience -= time.Since(start)
+	if err != nil || p.guard.patience < 0 {
+		panic(slow{p.String()})
 	}
-	return matched && err == nil
+	return matched
+}
+
+// slow is the panic that ends a validation in which a pattern took too long.
+type slow struct{ pattern string }
+
+func (s slow) problem() problem {
+	return problem{text: "could not be checked: the pattern /" + clip(s.pattern) + "/ takes too long on this value"}
 }

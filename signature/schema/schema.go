@@ -45,15 +45,16 @@ type Schema struct {
 	raw      json.RawMessage
 	document document
 	compiled *jsonschema.Schema
-	opposite *jsonschema.Schema // what this one refuses
 	// rules are the compiled schemas by JSON pointer (or by URL, outside the
 	// document).
 	rules map[string]*jsonschema.Schema
 
 	defaults *defaults // nil if there are none
+	formats  bool      // are asserted
 
-	limits limits
-	guards sync.Pool // of *guard, for values that may take too many steps
+	busy  sync.Mutex
+	guard *guard    // of which compiled is a part; for whoever holds busy
+	more  sync.Pool // of *guard, for all others
 }
 
 // Compile compiles a schema of any draft from 4 to 2020-12, the latest being
@@ -77,19 +78,15 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 }
 
 func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, error) {
-	compiled, opposite, err := build(doc.value, formats)
+	g, rules, err := newGuard(doc.value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s := &Schema{raw: compact(raw), document: doc, compiled: compiled, opposite: opposite}
-	s.rules = index(compiled, formats)
-	weights, err := weigh(compiled)
-	if err != nil {
+	if err := weigh(g.compiled); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s.limits = findLimits(s.rules, weights)
+	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
-	s.guards.New = func() any { return newGuard(doc.value, formats) }
 	return s, nil
 }
 
@@ -101,10 +98,10 @@ func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 // repeated properties and nesting deeper than 1,000 are findings too. Numbers are
 // compared exactly, whatever their size.
 //
-// A schema that recurses through alternatives, such as a tree of filters, may
-// check what is inside of a value exponentially often. So it takes a limited
-// number of steps, in proportion to the size of the value; a value that needs
-// more is not valid.
+// Whoever writes the schema may make it check every part of a value thousands of
+// times, or by a pattern that takes forever. So validation takes a limited number
+// of steps and, for patterns, a limited time, in proportion to the size of the
+// value; a value that needs more is not valid, whatever the schema makes of it.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
@@ -134,34 +131,45 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 	return x.findings(append(cut(d.repeated, d.surplus), problems...))
 }
 
-// check validates a value, counting the steps if they may be many. What is not
-// certain is not a problem of a value that is known in part.
+// check validates a value. What is not certain is not a problem of a value that
+// is known in part.
 func (s *Schema) check(x *explainer, d document) []problem {
-	run := runner{s.compiled, s.opposite}
-	if !s.limits.tame(d) {
-		g, _ := s.guards.Get().(*guard)
-		if g == nil {
-			return x.ifKnown(tooIntricate(d))
-		}
-		defer s.guards.Put(g)
-		g.left = steps(d)
-		run = g.runner
+	g, free, err := s.acquire()
+	if err != nil {
+		return x.ifKnown(problem{text: fmt.Sprintf("cannot be checked: %v", err)})
 	}
+	defer free()
 	if d.values*d.deepest <= maxPlaces {
-		problems, done := x.check(run.compiled)
-		if !done {
-			return x.ifKnown(tooIntricate(d))
+		g.begin(d, true)
+		problems, broken := x.check(g.compiled)
+		switch _, short := broken.(exhausted); {
+		case broken == nil:
+			return problems
+		case !short || d.deepest < 32:
+			return x.ifKnown(ended(broken, d))
 		}
-		return problems
 	}
-	switch fits, done := x.fits(run.opposite); {
-	case !done:
-		return x.ifKnown(tooIntricate(d))
+	g.begin(d, false)
+	switch fits, broken := x.fits(g.opposite); {
+	case broken != nil:
+		return x.ifKnown(ended(broken, d))
 	case !fits:
 		return x.ifKnown(tooLarge())
 	default:
 		return nil
 	}
+}
+
+// acquire returns a guard for one validation, and what gives it back.
+func (s *Schema) acquire() (*guard, func(), error) {
+	if s.busy.TryLock() {
+		return s.guard, s.busy.Unlock, nil
+	}
+	if g, ok := s.more.Get().(*guard); ok {
+		return g, func() { s.more.Put(g) }, nil
+	}
+	g, _, err := newGuard(s.document.value, s.formats)
+	return g, func() { s.more.Put(g) }, err
 }
 
 func compact(raw json.RawMessage) json.RawMessage {

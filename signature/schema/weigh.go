@@ -13,8 +13,8 @@ const (
 
 // weigh refuses schemas that would check one and the same value without end,
 // exponentially often, or so deep that the stack overflows. How often schemas are
-// applied to what is inside of the value depends on the value; see [limits].
-func weigh(root *jsonschema.Schema) (weigher, error) {
+// applied to what is inside of the value depends on the value; see [guard].
+func weigh(root *jsonschema.Schema) error {
 	w := weigher{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
 		s := queue[len(queue)-1]
@@ -23,11 +23,11 @@ func weigh(root *jsonschema.Schema) (weigher, error) {
 			continue
 		}
 		if _, err := w.weight(s); err != nil {
-			return nil, err
+			return err
 		}
 		queue = append(append(queue, sameValue(s)...), innerValues(s)...)
 	}
-	return w, nil
+	return nil
 }
 
 type weight struct{ checks, chain int }

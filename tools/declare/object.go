@@ -83,6 +83,9 @@ func (t *tool) hasBlocks() bool { return t.Namespace != "" && absent(t.OutputSch
 // is what a program should write.
 func (t *tool) member() string {
 	own := t.Names[len(t.Names)-1]
+	if own == "new" { // would declare what a constructor makes
+		return `"new"`
+	}
 	invisible := func(r rune) bool { return !unicode.IsPrint(r) }
 	if len(t.Names) == 1 || strings.ContainsFunc(own, invisible) {
 		return t.Names[0]

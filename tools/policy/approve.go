@@ -143,7 +143,7 @@ func request(c tools.Call) Request {
 	}
 	r.Origin = r.Tool
 	if b.Namespace != "" {
-		r.Origin = Display(fmt.Sprintf(`"%s" of "%s"`, b.Name, b.Namespace))
+		r.Origin = Display(fmt.Sprintf("%q of %q", b.Name, b.Namespace))
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, c.Args, "", "  ") != nil {

@@ -14,6 +14,35 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
+// What a person wrote instead gets the defaults that the program's arguments had.
+func TestApproveEdited(t *testing.T) {
+	t.Parallel()
+	it := tool("it", tools.Hints{}, echo)
+	it.InputSchema = json.RawMessage(`{"type":"object","properties":{"dry_run":{"type":"boolean","default":true},"n":{"type":"integer"}}}`)
+	var shown string
+	set := newSet(t, it).With(policy.Approve(func(_ context.Context, r policy.Request) (policy.Decision, error) {
+		shown = string(r.Call.Args)
+		return policy.Decision{Approved: true, Args: json.RawMessage(`{"n":2}`)}, nil
+	}, nil))
+	equal(t, "the end", told(call(t.Context(), set, "it", `{"n":1}`)), `{"n":2,"dry_run":true}`)
+	equal(t, "what is shown", shown, `{"n":1,"dry_run":true}`)
+}
+
+// A name cannot close its own quotes.
+func TestApproveOrigin(t *testing.T) {
+	t.Parallel()
+	var origin string
+	set := newSet(t, &tools.Tool{Namespace: "evil", Name: `send" of "mail`, Handler: echo}).With(
+		policy.Approve(func(_ context.Context, r policy.Request) (policy.Decision, error) {
+			origin = r.Origin
+			return policy.Decision{Approved: true}, nil
+		}, nil))
+	if _, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "origin", origin, `"send\" of \"mail" of "evil"`)
+}
+
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	broke := errors.New("the screen is broken")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,36 +62,45 @@ func (m Match) String() string {
 }
 
 // Tools matches tools by name. In a pattern, * stands for any text: "mail.*",
-// "*.delete_*", "refund". Names are those that programs use (mail.send) or those
-// that the server itself uses, behind the server's name ("mail.send/now").
+// "*.delete_*", "refund". Before the dot is the server's name as the host gave it,
+// whatever programs call it; after it the tool's, as programs or as the server
+// writes it: "mail.send_now" or "mail.send/now".
+//
+// Either name may hold dots. The server's name in quotes says where it ends, and
+// is taken as it is: `"files.readonly".*` has nothing to do with a tool
+// readonly.rm of the server files. A pattern with several dots and no quotes may
+// mean both; calls of such tools are refused, whatever the policy.
 //
 // [tools.Set.Warnings] tells of names that no tool has. Patterns with a * may well
 // be for what is not there yet: of these, it tells if there is a server with
 // nearly the name before the dot.
 func Tools(patterns ...string) Match {
-	return Match{text: strings.Join(patterns, ", "), patterns: patterns, tool: func(b *tools.Binding) answer {
-		return sure(slices.ContainsFunc(patterns, func(p string) bool { return names(p, b) }))
-	}}
-}
-
-// names reports whether a pattern fits one of a tool's names.
-func names(pattern string, b *tools.Binding) bool {
-	return glob(pattern, b.Path()) || glob(pattern, own(b))
-}
-
-// own is what a tool's server calls it.
-func own(b *tools.Binding) string {
-	if b.Namespace == "" {
-		return b.Name
+	var list []name
+	for _, p := range patterns {
+		list = append(list, parseName(p))
 	}
-	return b.Namespace + "." + b.Name
+	return Match{
+		text:     strings.Join(patterns, ", "),
+		patterns: patterns,
+		tool: func(b *tools.Binding) answer {
+			a := no
+			for _, n := range list {
+				a = max(a, n.of(b))
+			}
+			return a
+		},
+		call: func(c tools.Call) (bool, error) { // of a tool that one perhaps means, and none for sure
+			i := slices.IndexFunc(list, func(n name) bool { return n.of(c.Tool) == perhaps })
+			return false, list[i].unclear(c.Tool)
+		},
+	}
 }
 
 // misspelt warns of the names that no tool has.
 func (m Match) misspelt(all []*tools.Binding) []string {
 	var warnings []string
 	for _, p := range m.patterns {
-		if slices.ContainsFunc(all, func(b *tools.Binding) bool { return names(p, b) }) {
+		if slices.ContainsFunc(all, func(b *tools.Binding) bool { return parseName(p).of(b) != no }) {
 			continue
 		}
 		switch near := nearest(p, all); {
@@ -177,7 +187,8 @@ func undecided(*tools.Binding) answer { return perhaps }
 // Argument matches the calls with an argument for which is returns true. The
 // name is that of an argument, or a JSON Pointer to a part of one: "/user/id".
 // An argument that is not there, or null, does not match. The call is refused if
-// an argument that is there does not fit T, whatever the policy.
+// an argument that is there does not fit T, whatever the policy, or has a name
+// that differs from one of T's fields only in case.
 func Argument[T any](name string, is func(T) bool) Match {
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw := argument(c.Args, name)
@@ -189,6 +200,9 @@ func Argument[T any](name string, is func(T) bool) Match {
 		d.UseNumber()
 		if err := d.Decode(&v); err != nil {
 			return false, fmt.Errorf("the argument %s must be a %T here", name, v)
+		}
+		if other := misspelt(reflect.TypeFor[T](), raw); other != "" {
+			return false, fmt.Errorf("the argument %s has the name %q, which differs from a known one only in case", name, other)
 		}
 		return is(v), nil
 	}}

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -16,6 +17,11 @@ func TestMatch(t *testing.T) {
 	first := policy.Argument("/to/0", func(to string) bool { return to == "ann" })
 	odd := policy.Argument("/a~1b/c~0d", func(b bool) bool { return b })
 	exact := policy.Argument("n", func(n json.Number) bool { return n == "9007199254740993" })
+	type file struct {
+		Path string `json:"path"`
+		Next []*file
+	}
+	under := policy.Argument("file", func(f file) bool { return f.Path == "/safe" })
 	never := policy.Argument("n", func(int) bool { t.Error("asked"); return true })
 	tests := []struct {
 		name  string
@@ -59,6 +65,12 @@ func TestMatch(t *testing.T) {
 		{"no array", first, "refund", `{"to":"ann"}`, "no"},
 		{"escaped pointer", odd, "refund", `{"a/b":{"c~d":true}}`, "yes"},
 		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
+		{"structure", under, "refund", `{"file":{"path":"/safe","other":1,"Next":[{"path":"/"}]}}`, "yes"},
+		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
+		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
+		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
+		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
+		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`, "invalid_arguments: file.path is given twice"},
 		{"own function", policy.Calls(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
 		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
 		{"and of none", policy.And(), "refund", `{}`, "yes"},
@@ -83,6 +95,59 @@ func TestMatch(t *testing.T) {
 			}
 			equal(t, test.match.String(), got, test.want)
 		})
+	}
+}
+
+// Who names a tool, or has the server whose name another gives way to, cannot
+// have it taken for a tool of that other server.
+func TestToolsOfServers(t *testing.T) {
+	t.Parallel()
+	const (
+		unclear = "denied: the pattern files.readonly.* of a policy can be read in several ways, and as %s in one of them; whoever wrote it must put the server's name in quotes, as in %q.*"
+		dotted  = `"files.readonly".*`
+	)
+	set := newSet(t,
+		&tools.Tool{Namespace: "files", Name: "readonly.rm", Handler: answer(`"called"`, nil)},
+		&tools.Tool{Namespace: "files.readonly", Name: "read", Handler: answer(`"called"`, nil)},
+		&tools.Tool{Namespace: "sa-fe", Name: "rm", Handler: answer(`"called"`, nil)})
+	either := []string{fmt.Sprintf(unclear, "files.readonly_rm", "files"), fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
+	for _, test := range []struct {
+		pattern string
+		want    []string // how calls of the three end: "" is not matched
+	}{
+		{dotted, []string{"", "yes", ""}},
+		{"files.readonly.*", either},
+		{`"files".readonly.*`, []string{"yes", "", ""}},
+		{"files.*", []string{"yes", "", ""}},
+		{"files*.*", []string{"yes", "yes", ""}},
+		{"files*", []string{"yes", "yes", ""}},
+		{"*.rm", []string{"yes", "", "yes"}},
+		{"*.*.rm", []string{"denied: the pattern *.*.rm of a policy can be read in several ways, and as files.readonly_rm in one of them; whoever wrote it must put the server's name in quotes, as in \"files\".*", "", ""}},
+		{"files.readonly_rm", []string{"yes", "", ""}},
+		{"files_readonly.*", []string{"", "", ""}},
+		{"sa_fe.*", []string{"", "", ""}},
+		{"sa-fe.*", []string{"", "", "yes"}},
+		{`"sa-fe".rm`, []string{"", "", "yes"}},
+		{`"sa-*".rm`, []string{"", "", ""}},
+		{`"sa-fe"rm`, []string{"", "", ""}},
+		{"*", []string{"yes", "yes", "yes"}},
+	} {
+		m := policy.Tools(test.pattern)
+		for i, path := range []string{"files.readonly_rm", "files_readonly.read", "sa_fe.rm"} {
+			matched, other := test.want[i], `"called"`
+			switch matched {
+			case "":
+				matched, other = `"called"`, "denied: yes"
+			case "yes":
+				matched = "denied: yes"
+			default: // by both
+				other = matched
+			}
+			end := func(p tools.Policy) string { return told(call(t.Context(), set.With(p), path, `{}`)) }
+			equal(t, test.pattern+" denied, "+path, end(policy.Deny(m, "yes")), matched)
+			equal(t, test.pattern+" allowed, "+path, end(policy.Allow(m, "yes")), other)
+			equal(t, "not "+test.pattern+", "+path, end(policy.Deny(policy.Not(m), "yes")), other)
+		}
 	}
 }
 

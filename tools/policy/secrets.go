@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,6 +137,8 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.StringValue(s.Text(a.Value.String()))
 	case slog.KindAny:
 		a.Value = s.any(a.Value)
+	default:
+		a.Value = s.plain(a.Value)
 	}
 	a.Key = s.Text(a.Key)
 	return a
@@ -143,9 +146,14 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 
 // any is a value as it was if neither of the ways in which handlers write it,
 // as JSON and by fmt, shows a secret.
-func (s *Secrets) any(v slog.Value) slog.Value {
+func (s *Secrets) any(v slog.Value) (clean slog.Value) {
+	defer func() {
+		if p := recover(); p != nil { // in a method of the value's
+			clean = slog.StringValue(s.Text(fmt.Sprintf("!PANIC: %v", p)))
+		}
+	}()
 	if err, ok := v.Any().(error); ok {
-		return slog.StringValue(s.Text(err.Error()))
+		return slog.StringValue(s.Text(errorText(err)))
 	}
 	if encoded, err := json.Marshal(v.Any()); err == nil {
 		if clean := s.JSON(encoded); !bytes.Equal(clean, encoded) {
@@ -153,8 +161,33 @@ func (s *Secrets) any(v slog.Value) slog.Value {
 		}
 	}
 	text := fmt.Sprintf("%+v", v.Any())
+	if r := reflect.ValueOf(v.Any()); r.Kind() == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8 {
+		text = string(r.Bytes()) // as a TextHandler writes it
+	}
 	if clean := s.Text(text); clean != text {
 		return slog.StringValue(clean)
 	}
 	return v
+}
+
+// plain is a number, time or truth as it was, unless it shows a secret.
+func (s *Secrets) plain(v slog.Value) slog.Value {
+	texts := []string{v.String()}
+	if encoded, err := json.Marshal(v.Any()); err == nil { // 1e+06 and 1000000
+		texts = append(texts, string(encoded))
+	}
+	for _, text := range texts {
+		if clean := s.Text(text); clean != text {
+			return slog.StringValue(clean)
+		}
+	}
+	return v
+}
+
+// errorText is the text of an error that may be a nil pointer.
+func errorText(err error) string {
+	if r := reflect.ValueOf(err); r.Kind() == reflect.Pointer && r.IsNil() {
+		return "<nil>"
+	}
+	return err.Error()
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/writ-go/writ/tools/policy"
@@ -216,6 +217,46 @@ func TestAttr(t *testing.T) {
 		`"ok":{"User":"ann","Password":""},"struct":{"User":"","Password":"[redacted]"},"deep":{"User":"","Password":"","Next":{"User":"","Password":"[redacted]"}},"hidden":"{password:[redacted]}",`+
 		`"g":{"k":"[redacted]","[redacted]":1},"lazy":"[redacted]"}`+"\n")
 }
+
+// Whatever kind of value has a secret in its text, it is taken out.
+func TestAttrKinds(t *testing.T) {
+	t.Parallel()
+	s := newSecrets(t, "top secret", "4929123456781234", "1h12m3s")
+	type bytesToo []byte
+	for name, value := range map[string]any{
+		"bytes": []byte("a top secret"), "other bytes": bytesToo("a top secret"), "raw": json.RawMessage(`"\u0074op secret"`), "token": []byte(tokens()["aws"]),
+		"integer": int64(4929123456781234), "unsigned": uint64(4929123456781234), "float": 4929123456781234.0, "duration": time.Hour + 12*time.Minute + 3*time.Second,
+		"errors": []error{errors.New("top secret")}, "panic": broken{}, "typed nil": (*failure)(nil),
+	} {
+		for kind, handler := range map[string]func(io.Writer, *slog.HandlerOptions) slog.Handler{
+			"text": func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewTextHandler(w, o) },
+			"json": func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewJSONHandler(w, o) },
+		} {
+			var log bytes.Buffer
+			slog.New(handler(&log, &slog.HandlerOptions{ReplaceAttr: s.Attr})).Info("m", "k", value)
+			clean := strings.Contains(log.String(), "redacted") || name == "typed nil" && strings.Contains(log.String(), "<nil>") ||
+				kind == "json" && name == "token" // in base64, which no pattern knows
+			for _, secret := range []string{"top secret", "4929123456781234", "1h12m3s", tokens()["aws"]} {
+				clean = clean && !strings.Contains(log.String(), secret)
+			}
+			if !clean {
+				t.Errorf("%s, %s: %s", name, kind, log.String())
+			}
+		}
+	}
+	same := slog.Int("n", 1)
+	if got := s.Attr(nil, same); !got.Equal(same) {
+		t.Errorf("%v became %v", same, got)
+	}
+}
+
+type failure struct{ text string }
+
+func (f *failure) Error() string { return f.text }
+
+type broken struct{}
+
+func (broken) Error() string { panic("top secret") }
 
 type lazy struct{}
 
