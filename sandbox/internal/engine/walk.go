@@ -14,6 +14,7 @@ func walk(n ast.Node, visit func(ast.Node)) (deepest int) {
 type walker struct {
 	visit          func(ast.Node)
 	depth, deepest int
+	functions      int // around the node; goja's places say nothing of that: they count two bytes for each character of some names
 }
 
 func (w *walker) node(n ast.Node) {
@@ -186,11 +187,15 @@ func (w *walker) compound(e ast.Expression) {
 		w.node(e.Target)
 		w.expr(e.Initializer)
 	case *ast.FunctionLiteral:
+		w.functions++
 		w.parameters(e.ParameterList)
 		w.block(e.Body)
+		w.functions--
 	case *ast.ArrowFunctionLiteral:
+		w.functions++
 		w.parameters(e.ParameterList)
 		w.node(e.Body)
+		w.functions--
 	case *ast.ClassLiteral:
 		w.expr(e.SuperClass)
 		for _, element := range e.Body {
