@@ -108,6 +108,7 @@ const discarded = "\x00"
 
 func (s *surveyor) visit(n ast.Node) {
 	s.declare(n)
+	unfold(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.identifier(n)
