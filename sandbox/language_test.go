@@ -149,6 +149,37 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 	}
 }
 
+// TestNamesThatAreNotASCII runs the programs that have a value behind a function
+// that ends with a name whose characters take goja several bytes each: it must not
+// be taken for longer than it is.
+func TestNamesThatAreNotASCII(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/language/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no archives", err)
+	}
+	box := openTiers(t, sandbox.Limits{})["inprocess"]
+	shop := shopTools(t)
+	for _, file := range files {
+		for _, p := range readLanguage(t, file) {
+			if p.value == "" || p.failure != "" || p.warnings != "" || strings.HasPrefix(p.source, "#!") {
+				continue
+			}
+			program := sandbox.Program{
+				Source: "const größer = r => r." + strings.Repeat("größte_", 50) + ";\n" + p.source,
+				Inputs: p.inputs, Tools: shop, Submit: strings.Contains(p.source, "submit("),
+			}
+			out, err := patiently(t, box, program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Failure != nil || !sameJSON(t, out.Value, or(p.goja, p.value)) {
+				t.Errorf("%s/%s: got\n%s\n%v\nwant\n%s", filepath.Base(file), p.name, out.Value, out.Failure, or(p.goja, p.value))
+			}
+		}
+	}
+}
+
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

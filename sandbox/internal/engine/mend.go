@@ -30,6 +30,9 @@ type mending struct {
 	text     string                         // of the wrapped program
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
 	renamed  int                            // fields that have other names
+	fields   []int                          // where those are that do
+	walker   walker
+	awaits   file.Idx // where an await is that cannot be there; 0 if there is none
 }
 
 // mend parses a wrapped program that goja's parser refuses. Renamed is what it is
@@ -45,13 +48,34 @@ func mend(name, text, renamed string) (*ast.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.walker.visit = m.restore
 	for _, statement := range tree.Body {
-		walk(statement, m.restore)
+		m.walker.node(statement)
 	}
-	if m.renamed > 0 { // something that looks like a field
-		return parseByGoja(name, text)
+	switch {
+	case m.renamed > 0: // something that looks like a field
+		return mend(name, text, m.onlyFields())
+	case m.awaits > 0:
+		return nil, m.misplaced()
 	}
 	return tree, nil
+}
+
+// onlyFields is the text in which nothing but fields has other names.
+func (m *mending) onlyFields() string {
+	text := []byte(m.text)
+	for _, at := range m.fields {
+		text[at] = capital(text[at])
+	}
+	return string(text)
+}
+
+// misplaced is the error that the parser has missed, which saw a pattern without
+// the function that it is a parameter of.
+func (m *mending) misplaced() error {
+	var list parser.ErrorList
+	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), awaitMessage)
+	return list
 }
 
 // parse parses a text, and empties patterns as long as that helps: those in the
@@ -107,6 +131,10 @@ func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 // restore puts a node right that is to be walked.
 func (m *mending) restore(n ast.Node) {
 	switch n := n.(type) {
+	case *ast.AwaitExpression:
+		if !m.walker.awaits && m.awaits == 0 {
+			m.awaits = n.Await
+		}
 	case *ast.FieldDefinition:
 		m.name(n.Key)
 	case *ast.ArrayPattern:
@@ -130,14 +158,19 @@ func (m *mending) name(key ast.Expression) {
 	case *ast.StringLiteral:
 		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
 			key.Literal, key.Value = name, unistring.String(strings.Trim(name, `"'`))
-			m.renamed--
+			m.restored(key.Idx)
 		}
 	case *ast.PrivateIdentifier:
 		if name := m.slice(key.Idx+1, len("get")); key.Name == "Get" && name == "get" || key.Name == "Set" && name == "set" {
 			key.Name = unistring.String(name)
-			m.renamed--
+			m.restored(key.Idx + 1)
 		}
 	}
+}
+
+func (m *mending) restored(at file.Idx) {
+	m.renamed--
+	m.fields = append(m.fields, int(at)-1)
 }
 
 func (m *mending) slice(at file.Idx, length int) string {

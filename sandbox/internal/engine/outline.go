@@ -68,9 +68,11 @@ type callSite struct {
 // of them is meant where.
 func (p *program) survey(body []ast.Statement, words bool) {
 	s := surveyor{program: p, words: words, known: map[unistring.String]*usedName{}}
+	s.walker.visit = s.visit
 	for _, statement := range body {
-		p.depth = max(p.depth, walk(statement, s.visit))
+		s.walker.node(statement)
 	}
+	p.depth = s.walker.deepest
 	declares := func(name string) bool { return s.name(unistring.NewFromString(name)).declared }
 	p.names = slices.DeleteFunc(p.names, func(n *usedName) bool { return n.declared })
 	p.writes = slices.DeleteFunc(p.writes, func(w writeSite) bool { return declares(w.base()) })
@@ -87,11 +89,11 @@ func (m member) base() string { return cmp.Or(m.object, m.name) }
 // surveyor walks a program for its outline.
 type surveyor struct {
 	*program
-	words    bool
-	known    map[unistring.String]*usedName
-	loose    []looseCall
-	callees  []callee
-	function file.Idx // where the function ends that was entered last and is in no other
+	walker  walker
+	words   bool
+	known   map[unistring.String]*usedName
+	loose   []looseCall
+	callees []callee
 }
 
 // looseCall is a call that nothing awaits, and what is read of its promise. It is
@@ -107,13 +109,14 @@ const discarded = "\x00"
 
 func (s *surveyor) visit(n ast.Node) {
 	s.declare(n)
+	unfold(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.identifier(n)
 	case *ast.AwaitExpression:
-		s.awaits = s.awaits || n.Await >= s.function
+		s.awaits = s.awaits || s.walker.functions == 0
 	case *ast.ReturnStatement:
-		s.gives = s.gives || n.Argument != nil && n.Return >= s.function
+		s.gives = s.gives || n.Argument != nil && s.walker.functions == 0
 	case *ast.ExpressionStatement:
 		s.discard(n.Expression)
 	case *ast.UnaryExpression:
@@ -175,10 +178,8 @@ func (s *surveyor) declare(n ast.Node) {
 			s.declared(n.Name.Name)
 		}
 		bind(n.ParameterList.Rest, s.declared)
-		s.function = max(s.function, n.Idx1())
 	case *ast.ArrowFunctionLiteral:
 		bind(n.ParameterList.Rest, s.declared)
-		s.function = max(s.function, n.Idx1())
 	}
 }
 

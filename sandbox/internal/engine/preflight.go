@@ -140,14 +140,14 @@ func (s *preflight) class(n *js.ClassDecl) {
 			name[0] = capital(name[0])
 		}
 		if private := element.Name.Private; private != nil {
-			s.private = s.private || modifierField.Match(append(private.Data, '='))
+			s.private = s.private || string(private.Data) == "#get" || string(private.Data) == "#set"
 		}
 	}
 }
 
-// modifierField is a private field that goja takes for an accessor. The parser does
-// not tell where it is.
-var modifierField = regexp.MustCompile(`(?m)(?:^|[^.])#([gs])et\s*(?:[=}]|$)`)
+// modifierField is what may be a private field that goja takes for an accessor.
+// The parser does not tell where it is: it may as well be a text.
+var modifierField = regexp.MustCompile(`(?:^|[^.])#([gs])et\b`)
 
 // renamePrivate does for private fields what class does for others.
 func renamePrivate(text []byte) {

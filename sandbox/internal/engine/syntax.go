@@ -49,6 +49,9 @@ func syntaxFailure(src *source, err error, unsupported string) *Failure {
 
 func wordSyntax(message string) string {
 	message = strings.TrimPrefix(message, "SyntaxError: ")
+	if strings.HasPrefix(message, "unsupported binding target") {
+		return "only a name can be declared"
+	}
 	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
 }
 

@@ -7,18 +7,21 @@ import "strings"
 const (
 	tameLength = 16 << 10
 	tameDepth  = 64
+	tameLabels = 100 // for each, it looks at all those around it
 )
 
 // tame reports whether goja's parser takes no more than linear time and a small
-// stack for a text, be it JavaScript or not. It parses the parameters of an arrow
-// function twice, and so takes exponential time for arrow functions in the
-// parameters of others; and what a yield is followed by, if it is no expression.
+// stack for a text, be it JavaScript or not. It parses what is from a parenthesis
+// to an arrow twice, and so takes exponential time for arrow functions in the
+// parameters of others; and what a yield is followed by, if it is no expression. Of classes it is not known.
 //
-// All arrows count, as nothing is known of strings and comments yet: of each it
-// must be certain where its function begins, and that the parameters have no
-// arrow in them, whatever is before.
+// All arrows count, as nothing is known of strings and comments yet. Of each it must
+// be certain that it belongs to the parameters right before it, whatever is before
+// these: where goja's parser misses a bracket, it drops the token that is there
+// instead, and goes on as if that had been the bracket. So the parameters must be
+// without a fault, and begin behind what is not dropped, or does no harm if it is.
 func tame(text string) bool {
-	if len(text) > tameLength || deepest(text) > tameDepth || strings.Contains(text, "yield") {
+	if len(text) > tameLength || deepest(text) > tameDepth || strings.Contains(text, "yield") || strings.Contains(text, "class") || manyLabels(text) {
 		return false
 	}
 	for at := strings.Index(text, "=>"); at >= 0; {
@@ -41,33 +44,16 @@ func plainArrow(text string) bool {
 	text = strings.TrimRight(text, " \t")
 	start := len(text)
 	if strings.HasSuffix(text, ")") {
-		start = plainParameters(text)
-	} else {
-		start -= len(lastWord(text))
-	}
-	return start >= 0 && start < len(text) && beginsExpression(text[:start])
-}
-
-// plainParameters returns where the parenthesis opens that closes at the end of a
-// text, -1 if what is between is not plain.
-func plainParameters(text string) int {
-	quote := byte(0)
-	for i := len(text) - 2; i >= 0; i-- {
-		switch c := text[i]; {
-		case c == '(' && quote == 0:
-			return i
-		case c == '"' || c == '\'':
-			if quote != 0 && quote != c {
-				return -1
-			}
-			quote ^= c
-		case c == '{' && i > 0 && text[i-1] == '$':
-			return -1
-		case !inWord(c) && strings.IndexByte(" \t,.:={}[]+-*%?!&|", c) < 0:
-			return -1
+		start = strings.LastIndexByte(text, '(')
+		if start < 0 || !plainParameters(text[start+1:len(text)-1]) {
+			return false
 		}
+	} else if word := lastWord(text); isVariable(word) {
+		start -= len(word)
+	} else {
+		return false
 	}
-	return -1
+	return beginsExpression(text[:start])
 }
 
 // beginsExpression reports whether an expression begins behind a text, and not the
@@ -77,24 +63,54 @@ func beginsExpression(text string) bool {
 	if text == "" {
 		return false
 	}
-	end := len(text) - 1
-	switch c := text[end]; c {
-	case '(', ',', '[', '{', ':':
+	before := text[:len(text)-1]
+	switch text[len(text)-1] {
+	case ',':
 		return true
-	case '=':
-		return strings.IndexByte("=!<>", text[max(end-1, 0)]) < 0
+	case '(': // of a call: another may be dropped
+		return endsName(before)
+	case '=': // that is no operator
+		return endsName(strings.TrimRight(before, " \t"))
 	case '>':
-		return strings.HasSuffix(text, "=>")
-	case '?':
-		return !strings.HasSuffix(text, "??")
-	}
-	switch word := lastWord(text); word {
-	case "return":
-		return true
-	case "async":
-		return beginsExpression(text[:len(text)-len(word)])
+		return strings.HasSuffix(before, "=")
+	case 'c':
+		name, isAsync := strings.CutSuffix(text, "async")
+		return isAsync && beginsExpression(name)
 	}
 	return false
+}
+
+// endsName reports whether a text ends with a name, or a member's name, that is no
+// private one.
+func endsName(text string) bool {
+	before := text[:len(text)-len(lastWord(text))]
+	if len(before) == len(text) || before == "" {
+		return len(before) < len(text)
+	}
+	c := before[len(before)-1]
+	return c < 0x80 && strings.IndexByte("#}\\", c) < 0
+}
+
+// manyLabels counts what may be labels: each colon that is not behind a key or an
+// alternative.
+func manyLabels(text string) bool {
+	labels := 0
+	for i := range len(text) {
+		if text[i] == ':' && !behindKey(text[:i]) {
+			labels++
+		}
+	}
+	return labels > tameLabels
+}
+
+func behindKey(text string) bool {
+	text = beforeSpace(text)
+	if strings.HasSuffix(text, `"`) || strings.HasSuffix(text, "'") {
+		return true
+	}
+	word := lastWord(text)
+	text = beforeSpace(text[:len(text)-len(word)])
+	return word != "" && text != "" && strings.IndexByte("{,?.", text[len(text)-1]) >= 0
 }
 
 // beforeSpace leaves out the space at the end of a text, and returns nothing if

@@ -10,7 +10,12 @@ func TestTame(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]bool{
 		"rows.map(r => r.id)": true, "list.map(([id, rows], i) => ({id}))": true, "const f = async ({ limit = 10, by = \"id\" }) => 1": true,
-		"f(a,\n  // two\n  (b) => 1)": false, "f(\n  (b) => async x => 1)": true, "g = a ? x => 1 : (y) => 2": true, "return (x) => 1": true,
+		"f(a,\n  // two\n  (b) => 1)": false, "f(\n  (b) => async x => 1)": true, "g = a ? x => 1 : (y) => 2": false, "return (x) => 1": false,
+		"r = l.reduce((m, {id = -1, at: [x, ...y]}, ...z) => m, {})": true, "f(() => 1, async () => 2)": true,
+		"o.return (x) => 1": false, "éreturn (x) => 1": false, "f(a, this => 1)": false, "f(a, 1 => 1)": false, "(1 : (x) => 1": false, "(a {(y) => 1": false,
+		"(x => {}((y) => 1": false, "(x => {} = (y) => 1": false, "(#x((y) => 1": false, "(#\\u{61}b((y) => 1": false, "f((a b) => 1)": false, "f(({) => 1}) => 2": false,
+		"f((function) => 1)": false, "f((a = async) => 1)": false, "(a++((y) => 1": false,
+		strings.Repeat("x:", tameLabels+1): false, strings.Repeat("x://,\n", tameLabels+1): false, "({" + strings.Repeat("a: 1, 'b': 2,\n c: d ? e : 1,", 90) + "})": true,
 		"(a = (b) => 1) => 2": false, "(a = b => 1) => 2": false, "(A) + x => 1": false, "(A) + async (b) => 1": false, "(A) ?? (b) => 1": false,
 		"(A) == x => 1": false, "// (\nx => 1": false, "(a = `${1})` ) => 1": false, "(a = \"'\") => 1": false, "(a /* ( */) => 1": false, "(é) => 1": false,
 		"function* g() { yield 1 }": false, strings.Repeat("[", tameDepth+1): false, strings.Repeat("1", tameLength+1): false,
@@ -37,6 +42,31 @@ func TestMended(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%s %d:%d %s", f.Kind, f.Line, f.Column, f.Message); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\ngave %s\nwant %s", source, got, want)
+		}
+	}
+}
+
+// What a mended program has besides is as it was, or not allowed as ever.
+func TestMendedElsewhere(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"class A { #get = '#get = 1 #set = 2'; read() { return this.#get } }; new A().read()":                                          `"#get = 1 #set = 2"`,
+		"class A { #set = `#get = 1\n#set`; read() { return this.#set + /#get = 1/.source } }; new A().read()":                         `"#get = 1\n#set#get = 1"`,
+		"class A { // #get = 1\n #get/**/= 1; #set\n = 2; #x = 3; read() { return this.#get + this.#set + this.#x } }; new A().read()": `6`,
+		"class A { #get() { return 1 } #set = 2; read() { return this.#get() + this . #set } }; new A().read()":                        `3`,
+		"const f = (z, [a = 1, b = (async () => await 2)()] = []) => b; await f()":                                                     `2`,
+		"const g = async () => { const [w = 1, {v = await 3} = {}] = []; return v }; await g()":                                        `3`,
+		"const f = (a, [b = await 5] = []) => b; f()":                                                                                  "1:20 await is only valid in async functions and outside of functions",
+		"const f = (z, [c = 1, b = await 5] = []) => b; f()":                                                                           "1:27 await is only valid in async functions and outside of functions",
+		"const f = (z, [b.c = 1, d = 2] = []) => d":                                                                                    "1:16 only a name can be declared",
+	} {
+		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
+		gave := string(got.Value)
+		if f := got.Failure; f != nil {
+			gave = fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Message)
+		}
+		if gave != want {
+			t.Errorf("%s\ngave %s\nwant %s", source, gave, want)
 		}
 	}
 }

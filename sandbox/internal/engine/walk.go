@@ -14,6 +14,8 @@ func walk(n ast.Node, visit func(ast.Node)) (deepest int) {
 type walker struct {
 	visit          func(ast.Node)
 	depth, deepest int
+	awaits         bool // whether the function around the node is async, and the node not in its parameters
+	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
 }
 
 func (w *walker) node(n ast.Node) {
@@ -186,17 +188,33 @@ func (w *walker) compound(e ast.Expression) {
 		w.node(e.Target)
 		w.expr(e.Initializer)
 	case *ast.FunctionLiteral:
-		w.parameters(e.ParameterList)
+		outer := w.enter(e.ParameterList, e.Async)
 		w.block(e.Body)
+		w.exit(outer)
 	case *ast.ArrowFunctionLiteral:
-		w.parameters(e.ParameterList)
+		outer := w.enter(e.ParameterList, e.Async)
 		w.node(e.Body)
+		w.exit(outer)
 	case *ast.ClassLiteral:
 		w.expr(e.SuperClass)
 		for _, element := range e.Body {
 			w.node(element)
 		}
 	}
+}
+
+// enter visits the parameters of a function, and tells of what is around it.
+func (w *walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
+	awaits, w.awaits = w.awaits, false
+	w.functions++
+	w.parameters(p)
+	w.awaits = async
+	return awaits
+}
+
+func (w *walker) exit(awaits bool) {
+	w.functions--
+	w.awaits = awaits
 }
 
 func (w *walker) classElement(e ast.ClassElement) {

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTameIsQuick puts texts together from what goja's parser may get wrong, in the
+// way of those that it takes exponential time for: an opening, often, and what
+// closes it, more often. It must be through with each that is tame.
+func TestTameIsQuick(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	openings := []string{"(a=", "(a,", "f(a,", "(", "(a)?", "[", "{a:", "`${", "(a=>", "async(a,", "(a=f(", "(a=b=", "(a={b:", "({a=", "(a=x=>{}", "(...a,"}
+	pieces := []string{
+		"1", "a", "b", "f", "[b]", "+", "é", "return", "if", "(x)", "(x,y)", "({x})", "=>", "x=>", "(x)=>", "async", " x=>", "(", ")", "=", ",", ":", "?", "{", "}", "{}", "#x",
+		"++", ".", "...", "\n", ";", "`", "'", "/", "function", "class", "new", "get", "this", "1=>", "f((x)=>", ",(x)=>", "b=(x)=>", "b=x=>", "in", "await", "let", "null",
+	}
+	piece := func(n int) string {
+		var b strings.Builder
+		for range 1 + random.IntN(n) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	seen := 0
+	for range 60_000 {
+		const depth = 24
+		opening := openings[random.IntN(len(openings))]
+		if random.IntN(2) == 0 {
+			opening += piece(3)
+		}
+		text := strings.Repeat(opening, depth) + piece(2) + strings.Repeat(piece(6), 3*depth) + piece(2)
+		if !tame(text) {
+			continue
+		}
+		seen++
+		done := make(chan struct{})
+		go func() {
+			_, _ = parseByGoja("program.js", prologue+text+epilogue)
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("it takes forever: %q", text)
+		}
+	}
+	if seen < 500 {
+		t.Errorf("only %d of the texts are tame", seen)
+	}
+}
