@@ -25,6 +25,7 @@ type answers struct {
 	limit   int           // bytes of one message
 	grace   time.Duration // for the answer to the end of the session; zero for no bound
 	open    openRequests  // those beyond its bound are dropped
+	secrets *secrets      // nil for none
 	legacy  bool          // the transport of 2024-11-05: all answers come over one stream
 
 	// moved is told where a legacy server wants its messages, and says what
@@ -49,6 +50,19 @@ func tapClient(c *http.Client, a *answers) *http.Client {
 
 // RoundTrip implements [http.RoundTripper].
 func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := a.roundTrip(req)
+	a.hush(err)
+	return resp, err
+}
+
+// hush keeps secrets out of the text of an error.
+func (a *answers) hush(err error) {
+	if web, ok := errors.AsType[*webError](err); ok {
+		web.secrets = a.secrets
+	}
+}
+
+func (a *answers) roundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method == http.MethodPost && a.legacy:
 		return a.postLegacy(req)
@@ -228,6 +242,7 @@ func (a *answers) pass(msg jsonrpc.Message) []byte {
 	if a.replies.hears(msg) || !a.open.admits(msg) {
 		return nil
 	}
+	a.hideIn(msg)
 	a.replies.fill(msg)
 	data, err := jsonrpc.EncodeMessage(msg)
 	if response, ok := msg.(*jsonrpc.Response); ok && err != nil {
@@ -236,9 +251,21 @@ func (a *answers) pass(msg jsonrpc.Message) []byte {
 	return data
 }
 
+// hideIn keeps secrets out of what becomes an error.
+func (a *answers) hideIn(msg jsonrpc.Message) {
+	response, _ := msg.(*jsonrpc.Response)
+	if response == nil {
+		return
+	}
+	if wire, ok := errors.AsType[*jsonrpc.Error](response.Error); ok {
+		wire.Message = a.secrets.hide(cutMessage(wire.Message))
+	}
+}
+
 // fail returns an answer that says why there is none, and tells it to who
 // waits.
 func (a *answers) fail(id jsonrpc.ID, why error) []byte {
+	a.hush(why)
 	if r := a.replies.take(id); r != nil {
 		r.why.Store(&why)
 	}

@@ -35,6 +35,10 @@ func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 32<<10), max: limit}
 }
 
+// patience is how many times as large as allowed an event may be before its end,
+// which may say what it answers, is no longer waited for.
+const patience = 16
+
 // next returns the next event. At the end of the stream an event that is not
 // complete is dropped, as the standard says.
 func (e *eventReader) next() (event, error) {
@@ -46,7 +50,9 @@ func (e *eventReader) next() (event, error) {
 		case err != nil:
 			return event{}, err
 		case line.size > 0:
-			evt.add(line, room)
+			if evt.add(line, room); evt.size > patience*e.max+1<<20 {
+				return evt.within(e.max), nil // what follows is taken for another
+			}
 		case !evt.empty():
 			return evt.within(e.max), nil
 		}

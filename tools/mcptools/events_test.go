@@ -50,6 +50,16 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// An event that does not end is not waited for.
+func TestEndlessEventsAreCutOff(t *testing.T) {
+	t.Parallel()
+	in := strings.NewReader(strings.Repeat("data\n", 2<<20))
+	evt, err := newEventReader(in, 1000).next()
+	if err != nil || evt.long == nil || in.Len() == 0 {
+		t.Errorf("%+v, %v, %d bytes are left", evt.long, err, in.Len())
+	}
+}
+
 // Of data without end no more is kept than is allowed, even if its lines are
 // empty, of which gzip makes next to nothing.
 func TestEndlessDataIsNotKept(t *testing.T) {

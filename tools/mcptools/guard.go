@@ -21,6 +21,7 @@ type guard struct {
 	headerFunc func(ctx context.Context, server string) (http.Header, error)
 	oauth      *authorizer // nil for none
 	next       http.RoundTripper
+	secrets    *secrets // nil to keep none
 
 	mu       sync.Mutex
 	messages *url.URL // where a legacy server wants its messages
@@ -49,6 +50,9 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if id := resp.Header.Get(sessionHeader); id != "" {
 		g.mu.Lock()
 		g.session = id
+		if g.secrets != nil {
+			g.secrets.add(id)
+		}
 		g.mu.Unlock()
 		resp.Header.Set(sessionHeader, shownSession)
 	}
@@ -86,6 +90,9 @@ func (g *guard) prepare(req *http.Request) (*http.Request, error) {
 		if _, set := out.Header[name]; !set {
 			out.Header[name] = values
 		}
+	}
+	if g.secrets != nil {
+		g.secrets.note(headers)
 	}
 	sentOnce(out.Header)
 	return out, nil
@@ -192,6 +199,9 @@ func rewound(req *http.Request) (*http.Request, error) {
 // send sends one request. Its error says whether anything can have reached the
 // server.
 func (g *guard) send(req *http.Request) (*http.Response, error) {
+	if token := req.Header["Authorization"]; g.secrets != nil && token != nil {
+		g.secrets.note(http.Header{"Authorization": token}) // which may be that of OAuth
+	}
 	var dialled, written atomic.Bool
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn:      func(string) { dialled.Store(true) },

@@ -18,14 +18,15 @@ type webError struct {
 	message   string // for the program
 	detail    string // for the host
 	err       error
+	secrets   *secrets // that are not told
 }
 
 // Error returns what the host should know.
 func (e *webError) Error() string {
 	if e.err == nil {
-		return e.detail
+		return e.secrets.hide(e.detail)
 	}
-	return e.detail + ": " + e.err.Error()
+	return e.secrets.hide(e.detail + ": " + e.err.Error())
 }
 
 func (e *webError) Unwrap() error { return e.err }

@@ -134,7 +134,7 @@ func (r *remote) reported(a *callResult) error {
 			te.Kind = r.turnedAway(m[2])
 		}
 	}
-	if te.Message = cutMessage(te.Message); te.Message == "" {
+	if te.Message = r.server.secrets.hide(cutMessage(te.Message)); te.Message == "" {
 		te.Message = "the tool failed and gave no reason"
 	}
 	return te

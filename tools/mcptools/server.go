@@ -31,6 +31,7 @@ type server struct {
 	watched sync.WaitGroup // the connections that there are
 	health  health
 	notices *notices
+	secrets secrets
 
 	mu       sync.Mutex
 	attempt  *attempt // the last to connect; nil before the first

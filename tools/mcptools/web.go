@@ -77,12 +77,14 @@ func (s *server) guard() (*guard, error) {
 		headerFunc: s.o.HeaderFunc,
 		oauth:      newAuthorizer(s.o.OAuth[s.name]),
 		next:       http.DefaultTransport,
+		secrets:    &s.secrets,
 	}
 	if c := s.o.HTTPClient; c != nil && c.Transport != nil {
 		g.next = c.Transport
 	}
 	if user := endpoint.User; user != nil {
 		password, _ := user.Password()
+		s.secrets.add(password)
 		plain := http.Request{Header: g.headers}
 		plain.SetBasicAuth(user.Username(), password)
 		endpoint.User = nil
@@ -114,7 +116,7 @@ func (s *server) wordDial(ctx context.Context, err error) error {
 	case known:
 		return web
 	}
-	return wordHandshake(err, "that its URL is that of one")
+	return &hiddenError{wordHandshake(err, "that its URL is that of one"), &s.secrets}
 }
 
 // web is the transport to a server at a URL.
@@ -133,7 +135,7 @@ func (w *web) Connect(ctx context.Context) (mcp.Connection, error) {
 }
 
 func (w *web) connect(ctx context.Context, r *replies) (conn mcp.Connection, err error) {
-	a := &answers{next: w.guard, replies: r, limit: w.limit, grace: w.grace, legacy: w.kind == typeSSE, moved: w.guard.messagesAt}
+	a := &answers{next: w.guard, replies: r, limit: w.limit, grace: w.grace, secrets: w.guard.secrets, legacy: w.kind == typeSSE, moved: w.guard.messagesAt}
 	client := &http.Client{Transport: a, Jar: cmp.Or(w.client, &http.Client{}).Jar}
 	if a.legacy {
 		conn, err = connectSSE(ctx, &mcp.SSEClientTransport{Endpoint: w.guard.shown(), HTTPClient: client, MaxEventSize: -1})
