@@ -22,7 +22,8 @@ const minSecret = 6
 // SecretOptions configures [NewSecrets].
 type SecretOptions struct {
 	// Values are secrets as they are: keys, passwords. They are also found as
-	// they are written in JSON, URLs, hex and base64. White space around them
+	// they are written in JSON, URLs, hex and base64, whichever characters are
+	// escaped there, and with lines that end in \r\n. White space around them
 	// does not count.
 	Values []string
 
@@ -39,6 +40,7 @@ type SecretOptions struct {
 // concurrent use. A nil *Secrets knows of none.
 type Secrets struct {
 	texts    texts
+	spelled  spellings
 	patterns []*pattern
 	alarm    texts // the texts, and the hints at patterns: without any of them there is no secret
 	always   bool  // unless a pattern has no hints
@@ -50,7 +52,7 @@ type Secrets struct {
 // matches no text at all; it does not repeat the value.
 func NewSecrets(o SecretOptions) (*Secrets, error) {
 	s := &Secrets{}
-	var list []string
+	var list, values []string
 	var errs []error
 	for i, value := range o.Values {
 		value = strings.TrimSpace(value)
@@ -60,6 +62,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of %s, which is written instead", i+1, placeholder))
 		default:
+			values = append(values, value)
 			list = append(list, forms(value)...)
 		}
 	}
@@ -74,6 +77,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		s.patterns = append(s.patterns, given(re))
 	}
 	s.texts.set(list)
+	s.spelled.set(values)
 	for _, p := range s.patterns {
 		s.always = s.always || len(p.hints) == 0
 		list = append(list, p.hints...)
@@ -88,7 +92,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 
 // given is a pattern of the host's.
 func given(re *regexp.Regexp) *pattern {
-	p := &pattern{re: re, keep: placeholder}
+	p := &pattern{re: re}
 	if hint, _ := re.LiteralPrefix(); len(hint) >= headSize && escaped(hint, false) == hint {
 		p.hints = []string{hint}
 	}
@@ -111,17 +115,22 @@ func (s *Secrets) Text(text string) string {
 }
 
 func (s *Secrets) once(text string) string {
-	text = s.texts.replace(text, placeholder)
+	spans := s.spelled.spans(text, s.texts.spans(text, nil))
 	for _, p := range s.patterns {
-		text = p.re.ReplaceAllString(text, p.keep)
+		for _, at := range p.re.FindAllStringSubmatchIndex(text, -1) {
+			spans = append(spans, span{at[2*p.part], at[2*p.part+1]})
+		}
 	}
-	return text
+	if len(spans) == 0 {
+		return text
+	}
+	return replace(text, placeholder, spans)
 }
 
 // suspicious reports, quickly, whether there may be a secret in a text.
 func (s *Secrets) suspicious(text string) bool {
 	start, _ := s.alarm.find(text, 0)
-	return start >= 0 || s.always
+	return start >= 0 || s.always || len(s.spelled.spans(text, nil)) > 0
 }
 
 // Attr takes secrets out of what is logged. It is a ReplaceAttr of

@@ -70,6 +70,61 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// A value is found whichever of its characters are escaped.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ value, text string }{
+		{"p@ss!word#1", "pw=p%40ss!word%231"},
+		{"correct horse@battery", "pw=correct%20horse%40battery"},
+		{"correct horse@battery", "pw=correct+horse%40battery"},
+		{"Tr0ub4dor(&)3", "pw=Tr0ub4dor(%26)3"},
+		{"p@ss word#1/x", "pw=p@ss%20word#1/x"},
+		{"pässwörter", `pw=p\u00e4ssw\u00F6rter`},
+		{"a😀bcdef", `pw=a\ud83d\uDE00bcdef`},
+		{"abcd/efgh/ijkl", `pw=abcd\/efgh\/ijkl`},
+		{"abcd+efgh+ijkl==", `pw=abcd\u002Befgh\u002bijkl==`},
+		{"a<b>c&d1234", `pw=a\u003Cb\u003ec\u0026d1234`},
+		{"a/b/c+d/e", `pw=a%2fb%2Fc%2Bd%2fe`},
+		{`a%41\u0041b\c`, `pw=a%2541\\u0041b\\c`},
+		{`a%41\u0041b\c+`, `pw=a%41\u0041b\c%2B`},
+		{"line one\nline two", "pw=line one\r\nline two"},
+		{"line one\r\nline two", "pw=line one\nline two%"},
+		{"line one\nline two", `pw=line one\r\nline two`},
+		{"%abcdef", `pw=%25abcdef`},
+	} {
+		s := newSecrets(t, test.value)
+		want := "pw=[redacted]"
+		if strings.HasSuffix(test.text, "two%") {
+			want += "%"
+		}
+		equal(t, test.text, s.Text(test.text), want)
+		quoted, err := json.Marshal([]any{test.text, 1.0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, test.text+" in JSON", string(s.JSON(quoted)), `["`+want+`",1]`)
+	}
+	s := newSecrets(t, "abcd+efgh")
+	for _, text := range []string{`abcd\u002`, `abcd\u002`, "abcd%2", "abcd%", `abcd\`, `\`, "%", "abcd%2Cefgh", `abcd\ud83defgh`, "100% of abcd + efgh"} {
+		equal(t, "no secret", s.Text(text), text)
+	}
+}
+
+// Of secrets that overlap, nothing is left.
+func TestOverlaps(t *testing.T) {
+	t.Parallel()
+	s := newSecrets(t, "tenant7-abcdef", "abcdef-0123456789", "sk-abc", "abcabc")
+	for text, want := range map[string]string{
+		"x tenant7-abcdef-0123456789 y":             "x [redacted] y",
+		"(sk-abcdefghijklmnopqrstuvwxyz0123456789)": "([redacted])",
+		"abcabcabcabc":                                 "[redacted]",
+		"postgres://ann:abcabc-and-more@db":            "postgres://ann:[redacted]@db",
+		"Authorization: Bearer 0123456789-abcabc-4567": "Authorization: Bearer [redacted]",
+	} {
+		equal(t, text, s.Text(text), want)
+	}
+}
+
 // tokens are made up, and put together here so that no scanner takes them for
 // real ones.
 func tokens() map[string]string {
@@ -182,7 +237,7 @@ func TestJSON(t *testing.T) {
 func TestPlaceholderCompletesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "abcdef", "xy[redacted", "redacted]z")
-	for text, want := range map[string]string{"xyabcdef": "[redacted]]", "abcdefz": "[[redacted]", "xy[redacted]z": "[redacted]]z"} {
+	for text, want := range map[string]string{"xyabcdef": "[redacted]]", "abcdefz": "[[redacted]", "xy[redacted]z": "[redacted]"} {
 		equal(t, text, s.Text(text), want)
 	}
 }

@@ -53,20 +53,32 @@ func (t *texts) find(s string, from int) (start, end int) {
 	return -1, -1
 }
 
-// replace puts with in the place of every text in s.
-func (t *texts) replace(s, with string) string {
+// span is a part of a text.
+type span struct{ start, end int }
+
+// spans appends where the texts are in s, those that overlap too.
+func (t *texts) spans(s string, found []span) []span {
 	start, end := t.find(s, 0)
-	if start < 0 {
-		return s
-	}
-	var b strings.Builder
-	from := 0
 	for start >= 0 {
-		b.WriteString(s[from:start])
-		b.WriteString(with)
-		from = end
-		start, end = t.find(s, from)
+		found = append(found, span{start, end})
+		start, end = t.find(s, start+1)
 	}
-	b.WriteString(s[from:])
+	return found
+}
+
+// replace puts with in the place of every span; of those that overlap, in the
+// place of all together.
+func replace(s, with string, spans []span) string {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	end := 0
+	for _, next := range spans {
+		if next.start >= end {
+			b.WriteString(s[end:next.start])
+			b.WriteString(with)
+		}
+		end = max(end, next.end)
+	}
+	b.WriteString(s[end:])
 	return b.String()
 }

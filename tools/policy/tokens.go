@@ -6,11 +6,11 @@ import "regexp"
 type pattern struct {
 	hints []string // one of them is in every match; none if that is not known
 	re    *regexp.Regexp
-	keep  string // what is left of a match, as in [regexp.Regexp.Expand], beside the placeholder
+	part  int // the group that is the secret; 0 for all
 }
 
 func shape(re string, hints ...string) *pattern {
-	return &pattern{hints: hints, re: regexp.MustCompile(re), keep: placeholder}
+	return &pattern{hints: hints, re: regexp.MustCompile(re)}
 }
 
 // wellKnown are the shapes of tokens that say of themselves what they are.
@@ -42,9 +42,9 @@ func wellKnown() []*pattern {
 
 // secretParts are the shapes of what holds a secret, which alone is taken out.
 func secretParts() []*pattern {
-	password := shape(`(://[^/\s:@"]*:)[^/\s@"]+@`, "://") // postgres://user:password@host
-	password.keep = "${1}" + placeholder + "@"
-	header := shape(`(?i)(authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}`, "uthorization", "UTHORIZATION")
-	header.keep = "${1}" + placeholder
+	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
+	password.part = 1
+	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`, "uthorization", "UTHORIZATION")
+	header.part = 1
 	return []*pattern{password, header}
 }
