@@ -7,9 +7,13 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// firstLine is an observation in short.
+// firstLine is an observation in short: its first line, and what that announces.
 func firstLine(observation string) string {
-	line, _, _ := strings.Cut(observation, "\n")
+	line, rest, _ := strings.Cut(observation, "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(rest, "\n")
+		line += " " + next
+	}
 	return shorten(line, 200)
 }
 

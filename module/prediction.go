@@ -68,6 +68,11 @@ type Step struct {
 	Duration    time.Duration // of the model's reply
 }
 
+// replied reports whether there was a reply, even an empty one.
+func (s *Step) replied() bool {
+	return s.Reply != "" || s.Truncated || s.Observation != "" || s.Outcome != nil
+}
+
 // Usage counts what models charge for.
 type Usage struct {
 	Calls        int `json:"calls"`        // to the model
@@ -93,8 +98,14 @@ type IncompleteError struct {
 	Trajectory Trajectory
 }
 
+// Error returns after how many steps there is no answer, and why. A question to
+// which the model did not reply is no step.
 func (e *IncompleteError) Error() string {
-	return fmt.Sprintf("module: no answer after %s: %v", plural(len(e.Trajectory.Steps), "step"), e.Err)
+	steps := len(e.Trajectory.Steps)
+	if steps > 0 && !e.Trajectory.last().replied() && !errors.Is(e.Err, ErrNoAnswer) {
+		steps--
+	}
+	return fmt.Sprintf("module: no answer after %s: %v", plural(steps, "step"), e.Err)
 }
 
 // Unwrap returns Err.

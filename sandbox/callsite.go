@@ -69,13 +69,25 @@ func (h *host) unknownTool(s engine.Site) Finding {
 	if len(members) == 0 {
 		return h.memberOfTool(s)
 	}
-	hint := fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
-	if near := schema.Nearest(s.Name, members); near != "" {
-		hint = fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
-	} else if other := h.elsewhere(s.Name); other != "" {
-		hint = fmt.Sprintf("did you mean %s?", other)
+	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
+}
+
+// insteadOf is the hint for a member that a namespace does not have.
+func (h *host) insteadOf(s engine.Site, members []string) string {
+	if s.Namespace == discoverer && len(h.members(s.Name)) > 0 {
+		return h.withoutPrefix(s.Line)
 	}
-	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), hint, s.Pos)
+	other := h.elsewhere(s.Name)
+	if near := schema.Nearest(s.Name, members); near != "" && (s.Namespace != discoverer || other == nil) {
+		return fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
+	}
+	switch {
+	case other == nil:
+		return fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
+	case other.Object == "":
+		return fmt.Sprintf("did you mean %s? it is a global, not a member of %s", example(other), s.Namespace)
+	}
+	return fmt.Sprintf("did you mean %s?", other.Path())
 }
 
 // memberOfTool words search.query({}) where search is a tool.
@@ -90,14 +102,14 @@ func (h *host) memberOfTool(s engine.Site) Finding {
 	return h.finding(UnknownTool, message, "call "+call, s.Pos)
 }
 
-// elsewhere finds a tool that has the name in another namespace, or "".
-func (h *host) elsewhere(name string) string {
+// elsewhere finds a tool that has the name in another namespace, or nil.
+func (h *host) elsewhere(name string) *tools.Binding {
 	for _, b := range h.bindings {
 		if b.Object != discoverer && slices.Contains(b.Names, name) {
-			return b.Path()
+			return b
 		}
 	}
-	return ""
+	return nil
 }
 
 // maxListed is how many tools a hint names.

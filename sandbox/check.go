@@ -64,7 +64,7 @@ func (h *host) undeclared(name engine.Name) Finding {
 	near := schema.Nearest(name.Name, h.names())
 	switch {
 	case name.Name == "tools":
-		hint = h.withoutPrefix(name)
+		hint = h.withoutPrefix(name.Line)
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"
@@ -76,10 +76,10 @@ func (h *host) undeclared(name engine.Name) Finding {
 
 var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
 
-// withoutPrefix is the hint for tools.orders.list, where tools is nothing.
-func (h *host) withoutPrefix(name engine.Name) string {
+// withoutPrefix is the hint for tools.orders.list, where tools has no orders.
+func (h *host) withoutPrefix(line int) string {
 	hint := "the tools are globals"
-	if m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, name.Line)); m != nil {
+	if m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, line)); m != nil {
 		hint += ": write " + m[1]
 	}
 	return hint

@@ -187,6 +187,8 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 		reply(engine.Reply{Value: result})
 	case catchable:
 		reply(engine.Reply{Error: &engine.ToolError{Tool: te.Tool, Kind: te.Kind, Message: te.Message, Data: te.Data}})
+	case tools.IsFatal(err):
+		h.abort(fmt.Errorf("tool %s: %w", record.Tool, err))
 	default:
 		h.abort(err)
 	}

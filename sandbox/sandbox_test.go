@@ -323,7 +323,7 @@ func TestFatal(t *testing.T) {
 			await refund({order: 1, reason: "late"});
 			try { await fatal({}) } catch {}
 			await refund({order: 2, reason: "late"})`})
-		want := `error: sandbox: the account is closed
+		want := `error: sandbox: tool fatal: the account is closed
 call 1 at 2:10: refund({"order":1,"reason":"late"}) → {"order":1,"status":"refunded"}
 call 2 at 3:16: fatal({}) threw failed of fatal: the account is closed
 failure: stopped

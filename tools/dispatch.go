@@ -150,12 +150,12 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	if err != nil && !IsFatal(err) {
 		err = asToolError(ctx, b, err)
 	}
-	f.end(err)
+	f.end(ctx, err)
 	return result, err
 }
 
 func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindUnknown, "the tool broke down; whether it took effect is unknown")
+	defer f.recovered(&err, KindUnknown, "the tool broke down"+unsure)
 	return f.call.Tool.Handler(ctx, args)
 }
 
@@ -179,11 +179,18 @@ func (f *flight) begin() error {
 	return nil
 }
 
-func (f *flight) end(err error) {
+// end takes in how a try ended. A result that comes when its context is done may
+// have come too late for whoever asked, and is then no result that a policy
+// withholds.
+func (f *flight) end(ctx context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	f.did = max(f.did, OutcomeOf(err))
+	did := OutcomeOf(err)
+	if ctx.Err() != nil {
+		did = min(did, MaybeDone)
+	}
+	f.did = max(f.did, did)
 }
 
 // outcome is the most that the tries may have done by now.
@@ -197,16 +204,19 @@ func (f *flight) outcome() Outcome {
 }
 
 // honest keeps an error from claiming less than the tries may have done: a
-// policy may have refused a result, or have failed to repeat what timed out.
+// policy may have refused a result, or have failed to repeat what timed out. An
+// error that leaves open what was done claims nothing.
 func (f *flight) honest(te *ToolError) *ToolError {
-	did := f.outcome()
-	if OutcomeOf(te) >= did {
+	did, said := f.outcome(), OutcomeOf(te)
+	if said >= did || said == MaybeDone {
 		return te
 	}
-	switch did {
-	case Done:
+	switch {
+	case did == Done:
 		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case MaybeDone:
+	case did == MaybeDone && f.call.Tool.Hints.Class == Read:
+		te.Kind, te.Message = KindUnknown, "an earlier try had no answer; the last one: "+te.Message
+	case did == MaybeDone:
 		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
 		te.Kind = KindFailed

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 )
 
 // Kinds of [ToolError]. Each says what is known of the call's effect; see
@@ -57,8 +59,8 @@ func (e *ToolError) WithCause(err error) *ToolError {
 }
 
 // Fatal marks an error that no rewritten program can mend. The program ends,
-// the module asks the model nothing more, and its Run returns err. Nil stays
-// nil.
+// the module asks the model nothing more, and its Run returns err, behind the
+// name of the tool. Nil stays nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -80,6 +82,17 @@ func Hidden(err error) error {
 		return nil
 	}
 	return &hiddenError{err}
+}
+
+// RetryAfter is implemented by errors that know when another try may help. It is
+// looked for behind what a [Handler] returns, with errors.As, so that it may be
+// the cause of a [ToolError]; policy.Retry does not try again before.
+type RetryAfter interface {
+	error
+
+	// RetryAfter returns how long to wait, from now on. Zero and less mean that
+	// there is no need to.
+	RetryAfter() time.Duration
 }
 
 type fatalError struct{ err error }
@@ -121,8 +134,14 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	if !json.Valid(te.Data) {
 		te.Data = nil
 	}
+	if b.Hints.Class == Read {
+		te.Message = strings.ReplaceAll(te.Message, unsure, "") // it takes none
+	}
 	return te
 }
+
+// unsure ends the messages of calls of which nobody knows what they did.
+const unsure = "; whether it took effect is unknown"
 
 // wording makes a ToolError of an error that contains none.
 func wording(ctx context.Context, err error) *ToolError {
@@ -132,9 +151,9 @@ func wording(ctx context.Context, err error) *ToolError {
 	}](err)
 	switch {
 	case ok && late.Timeout():
-		return &ToolError{Kind: KindTimeout, Message: "no answer in time; whether it took effect is unknown", err: err}
+		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + unsure, err: err}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
-		return &ToolError{Kind: KindCancelled, Message: "cancelled; whether it took effect is unknown", err: err}
+		return &ToolError{Kind: KindCancelled, Message: "cancelled" + unsure, err: err}
 	default:
 		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
 	}

@@ -114,7 +114,7 @@ func TestFuncErrors(t *testing.T) {
 		{"recursive", tools.Func("f", "", func(context.Context, node) (int, error) { return 0, nil }, nil),
 			`tools: tool "f": argument type tools_test.node: field "Children": type tools_test.node is recursive; use json.RawMessage, or give the type a JSONSchema method`},
 		{"result", tools.Func("f", "", func(context.Context, struct{}) (chan int, error) { return nil, nil }, nil),
-			`tools: tool "f": result type chan int: type chan int cannot be JSON; leave the field out with json:"-"`},
+			`tools: tool "f": result type chan int: type chan int cannot be JSON`},
 		{"nil function", tools.Func[query, int]("f", "", nil, nil), `tools: tool "f": the function is nil`},
 	}
 	for _, test := range tests {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,17 @@ type Guard interface {
 	// Guards reports whether the policy answers for every call of a tool. It
 	// does not look at the Caller that the policy stands around.
 	Guards(b *Binding) bool
+}
+
+// Warner is implemented by the Caller that a [Policy] returns, if the policy can
+// tell without any call that it is not what was meant: it was made wrongly, or is
+// for a tool that there is not.
+type Warner interface {
+	Caller
+
+	// Warnings says what the host should know of the policy around these tools.
+	// It does not look at the Caller that the policy stands around.
+	Warnings(all []*Binding) []string
 }
 
 // unguarded warns of destructive tools for which no policy answers.
@@ -47,12 +59,39 @@ func (s *Set) guarded(b *Binding) bool {
 
 // Guards reports whether the policy answers for every call of a tool: whether
 // what it makes of a Caller is a [Guard] that says so.
-func (p Policy) Guards(b *Binding) (answers bool) {
+func (p Policy) Guards(b *Binding) bool {
+	guard, ok := p.probe().(Guard)
+	return ok && guard.Guards(b)
+}
+
+// Warnings returns what the policy says of itself around these tools: what the
+// [Warner] that it makes of a Caller says, if it is one.
+func (p Policy) Warnings(all []*Binding) []string {
+	if warner, ok := p.probe().(Warner); ok {
+		return warner.Warnings(all)
+	}
+	return nil
+}
+
+// probe is what the policy makes of a Caller that is never called.
+func (p Policy) probe() (c Caller) {
 	defer func() {
 		if recover() != nil { // a nil policy, say; its calls will tell
-			answers = false
+			c = nil
 		}
 	}()
-	guard, ok := p(CallerFunc(nil)).(Guard)
-	return ok && guard.Guards(b)
+	return p(CallerFunc(nil))
+}
+
+// misplaced warns of policies that are not what was meant.
+func (s *Set) misplaced() []string {
+	var all []string
+	for _, p := range s.policies {
+		for _, warning := range p.Warnings(s.bindings) {
+			if !slices.Contains(all, warning) {
+				all = append(all, warning)
+			}
+		}
+	}
+	return all
 }

@@ -69,14 +69,17 @@ func (h Hints) check(input json.RawMessage) error {
 // themselves what they please, and only the host knows which servers to trust.
 //
 //	files := tools.WithHints(servers, func(t *tools.Tool) tools.Hints {
-//		switch t.Name {
-//		case "read_file", "list_directory":
+//		switch t.Namespace + "." + t.Name {
+//		case "fs.read_file", "fs.list_directory":
 //			return tools.Hints{Class: tools.Read}
-//		case "write_file":
+//		case "fs.write_file":
 //			return tools.Hints{Class: tools.Idempotent}
 //		}
 //		return t.Hints
 //	})
+//
+// Hints are given by namespace and name: any server can offer a tool that is
+// called read_file.
 //
 // The tools are copied; those of source stay as they are.
 func WithHints(source Source, hints func(*Tool) Hints) Source {

@@ -106,6 +106,9 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 		}
 		list, err := source.Tools(ctx)
 		errs = append(errs, err)
+		if w, ok := source.(warner); ok {
+			b.set.warnings = append(b.set.warnings, w.Warnings()...)
+		}
 		for _, tool := range list {
 			errs = append(errs, b.add(tool))
 		}
@@ -151,16 +154,18 @@ func (s *Set) Len() int {
 	return len(s.bindings)
 }
 
-// Warnings says which tools were renamed, what of their schemas is not checked,
-// that nobody is asked before destructive ones are called (see [Guard]), and what
-// else the host should know. That a schema is too intricate to be checked at all
+// Warnings says what the sources warned of when the set was built (see [Source]),
+// which tools were renamed, what of their schemas is not checked, that nobody is
+// asked before destructive ones are called (see [Guard]), which policies were made
+// wrongly or name a tool that there is not (see [Warner]), and what else the host
+// should know. That a schema is too intricate to be checked at all
 // shows when it is compiled, which is when its tool is first called: then there is
 // one more.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	all := append(slices.Clone(s.warnings), s.unguarded()...)
+	all := slices.Concat(s.warnings, s.unguarded(), s.misplaced())
 	for _, b := range s.bindings {
 		if b.loose == nil {
 			continue

@@ -52,10 +52,17 @@ type Tool struct {
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]: a [Tool] itself, or a group of MCP servers.
+//
+// If it has a method Warnings() []string, what that returns after Tools is part
+// of [Set.Warnings]: what the host should know of the tools, or of why some are
+// missing.
 type Source interface {
 	// Tools returns the tools as they are now. The result is not modified.
 	Tools(ctx context.Context) ([]*Tool, error)
 }
+
+// warner is a [Source] with warnings.
+type warner interface{ Warnings() []string }
 
 // Tools returns the tool itself, which makes a Tool a [Source]. The error is
 // always nil.

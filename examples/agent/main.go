@@ -126,7 +126,8 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 	return bot.Run(ctx, c.task)
 }
 
-// introduce says which servers are there and what is wrong with the others.
+// introduce says which servers are there and what is wrong with the others. The
+// agent's log has the warnings.
 func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {
@@ -135,9 +136,6 @@ func (c *config) introduce(servers *mcptools.Servers) {
 		case !c.quiet:
 			fmt.Fprintf(c.stderr, "server %s: %d tools (MCP %s)\n", s.Name, s.Tools, s.ProtocolVersion)
 		}
-	}
-	for _, w := range servers.Warnings() {
-		fmt.Fprintln(c.stderr, "warning:", w)
 	}
 }
 

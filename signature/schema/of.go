@@ -136,6 +136,9 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return &jsonschema.Schema{Type: "integer", Minimum: "0"}, nil
 	default:
+		if path == "" {
+			return nil, typeError(path, t, "cannot be JSON")
+		}
 		return nil, typeError(path, t, "cannot be JSON; leave the field out with json:\"-\"")
 	}
 }

@@ -114,7 +114,7 @@ func TestOfErrors(t *testing.T) {
 		want string
 	}{
 		{"nil", nil, `a nil type has no schema`},
-		{"root", reflect.TypeFor[func()](), `type func() cannot be JSON; leave the field out with json:"-"`},
+		{"root", reflect.TypeFor[func()](), `type func() cannot be JSON`},
 		{"recursive", reflect.TypeFor[forest](), `field "Tree.Children": type schema_test.tree is recursive; use json.RawMessage, or give the type a JSONSchema method`},
 		{"channel", reflect.TypeFor[struct{ E []events }](), `field "E.Done": type chan int cannot be JSON; leave the field out with json:"-"`},
 		{"complex", reflect.TypeFor[struct{ C complex64 }](), `field "C": type complex64 cannot be JSON; leave the field out with json:"-"`},

@@ -44,7 +44,8 @@ const perTool = 120
 // TypeScript declares the tools of a set in at most budget [Tokens]. As the
 // budget shrinks, it says less: first of what the tools mean, then of deep
 // types, then only names with what each tool does, and at last which servers
-// there are and how many tools each has. What says how a value must look is kept
+// there are and how many tools each has, and some of the host's own functions. If
+// not even the servers fit, the largest are named and the others counted. What says how a value must look is kept
 // longest, and no sentence is cut in two. Where anything is left out, the text
 // says so and declares tools.search and tools.describe, by which a program gets
 // the rest ([Describe]). Only a budget too small for one line is exceeded.

@@ -238,6 +238,25 @@ func TestVeryMany(t *testing.T) {
 	}
 }
 
+// Servers come before the host's own functions.
+func TestServersComeFirst(t *testing.T) {
+	t.Parallel()
+	var list []*tools.Tool
+	for i := range 95 {
+		list = append(list, tool(fmt.Sprintf("server%d.tool%d", i%12, i), "Does one thing.", "", ""))
+	}
+	for i := range 26 {
+		list = append(list, tool(fmt.Sprintf("function%d", i), "Does one thing.", "", ""))
+	}
+	set := newSet(t, list...)
+	var all strings.Builder
+	for _, budget := range []int{600, 300, 200, 90} {
+		text := declare.TypeScript(set, budget)
+		fmt.Fprintf(&all, "// %d tokens of %d\n%s\n", declare.Tokens(text), budget, text)
+	}
+	compare(t, "servers_first", all.String())
+}
+
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	if got := declare.TypeScript(nil, 0) + declare.TypeScript(newSet(t), 0); got != "" {

@@ -20,7 +20,7 @@ var line = regexp.MustCompile(`^(` + strings.Join([]string{
 	`  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;`,
 	`(declare const [\p{L}\p{Nd}_$]+|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")): Tool;( // .*)?`,
 	`declare const [\p{L}\p{Nd}_$]+: Record<string, Tool>; // [0-9]+ tools?`,
-	`// … and [0-9]+ more, with [0-9]+ tools?`,
+	`// … and [0-9]+ more servers? with [0-9]+ tools?; tools\.search\(query\) finds them`,
 	` */\*\* .* \*/`,
 }, "|") + `)$`)
 

@@ -59,43 +59,62 @@ func (t *tool) gist() string {
 	return schema.Harmless(sentences[0])
 }
 
-// counts declares the servers and how many tools each has: first the host's own
-// functions, then the largest servers, as many as fit.
+// counts declares the servers and how many tools each has, the largest first, and
+// then the host's own functions: all of them if they fit, else how many there are
+// and the first few. Where not even the servers fit, it says how many more there
+// are.
 func counts(objects []*object, budget int) string {
-	text := rest + "\n" + outlined
-	left := budget - Tokens(text)
-	lines := countLines(objects)
-	tools := 0
-	for _, line := range lines {
-		tools += line.tools
+	head := rest + "\n" + outlined
+	servers, functions := countLines(objects)
+	var each strings.Builder
+	for _, name := range functions {
+		each.WriteString("declare const " + name + ": Tool;\n")
 	}
-	for i, line := range lines {
-		left -= Tokens(line.text)
-		last := i == len(lines)-1
-		if left < 0 || !last && left < maxRemainder {
-			return text + fmt.Sprintf("// … and %d more, with %s\n", len(lines)-i, plural(tools, "tool"))
+	for _, own := range []string{each.String(), few(functions)} {
+		text := head
+		for _, s := range servers {
+			text += s.text
 		}
-		text += line.text
-		tools -= line.tools
+		text += own
+		if Tokens(text) <= budget {
+			return text
+		}
 	}
-	return text
+	return head + most(servers, functions, budget-Tokens(head))
 }
 
-// maxRemainder is how many tokens the line takes that stands for the others.
-const maxRemainder = 16
+// most is as many servers as fit, and a line about the others; only that line is
+// written in any case.
+func most(servers []count, functions []string, left int) string {
+	text, own, open := "", few(functions), servers
+	remaining := 0
+	for _, s := range servers {
+		remaining += s.tools
+	}
+	for i, s := range servers {
+		with := text + s.text
+		if Tokens(with)+Tokens(own)+Tokens(remainder(len(servers)-i-1, remaining-s.tools, 0)) > left {
+			break
+		}
+		text, open, remaining = with, servers[i+1:], remaining-s.tools
+	}
+	if text == "" {
+		return remainder(len(servers), remaining, len(functions))
+	}
+	return text + own + remainder(len(open), remaining, 0)
+}
 
-// count is one line about some tools.
+// count is one line about the tools of a server.
 type count struct {
 	tools int
 	text  string
 }
 
-func countLines(objects []*object) []count {
-	var own, servers []count
+func countLines(objects []*object) (servers []count, functions []string) {
 	for _, o := range objects {
 		if o.name == "" {
 			for _, t := range o.tools {
-				own = append(own, count{1, "declare const " + t.Names[0] + ": Tool;\n"})
+				functions = append(functions, t.Names[0])
 			}
 			continue
 		}
@@ -103,7 +122,35 @@ func countLines(objects []*object) []count {
 		servers = append(servers, count{n, fmt.Sprintf("declare const %s: Record<string, Tool>; // %s\n", o.name, plural(n, "tool"))})
 	}
 	slices.SortStableFunc(servers, func(a, b count) int { return cmp.Compare(b.tools, a.tools) })
-	return append(own, servers...)
+	return servers, functions
+}
+
+// few is how many functions there are, with the names of some.
+func few(functions []string) string {
+	const shown = 5
+	if len(functions) == 0 {
+		return ""
+	}
+	names := strings.Join(functions[:min(shown, len(functions))], ", ")
+	if len(functions) > shown {
+		names += ", …"
+	}
+	return fmt.Sprintf("// %s without a server: %s\n", plural(len(functions), "function"), names)
+}
+
+// remainder stands for what there is no room for.
+func remainder(servers, tools, functions int) string {
+	var parts []string
+	if servers > 0 {
+		parts = append(parts, fmt.Sprintf("%s with %s", plural(servers, "more server"), plural(tools, "tool")))
+	}
+	if functions > 0 {
+		parts = append(parts, plural(functions, "function"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "// … and " + strings.Join(parts, " and ") + "; tools.search(query) finds them\n"
 }
 
 func plural(n int, noun string) string {

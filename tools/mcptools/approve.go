@@ -38,6 +38,9 @@ func unheeded(c *Config, o *Options) []string {
 			warnings = append(warnings, fmt.Sprintf("mcp server %q: that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove", s.Name))
 		}
 	}
+	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
+		warnings = append(warnings, "all mcp servers are disabled, so that there are no tools; enable one in the configuration")
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.OAuth)) {
 		if !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return s.Name == name }) {
 			warnings = append(warnings, fmt.Sprintf("OAuth is given for %q, but there is no mcp server of that name", name))

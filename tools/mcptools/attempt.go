@@ -3,6 +3,7 @@ package mcptools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -42,7 +43,7 @@ func (a *attempt) over() bool {
 // live returns a connection that works as far as is known. It starts the
 // server, or connects to it, if there is none; ctx bounds only the waiting.
 func (s *server) live(ctx context.Context) (*connection, error) {
-	a := s.current(ctx)
+	a := s.current()
 	select {
 	case <-a.done:
 		return a.conn, a.err
@@ -52,7 +53,7 @@ func (s *server) live(ctx context.Context) (*connection, error) {
 }
 
 // current returns the last attempt, or a new one if that is over.
-func (s *server) current(ctx context.Context) *attempt {
+func (s *server) current() *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.attempt
@@ -68,14 +69,14 @@ func (s *server) current(ctx context.Context) *attempt {
 	s.attempt = next
 	go func() {
 		defer close(next.done)
-		next.conn, next.err = s.connect(context.WithoutCancel(ctx), last)
+		next.conn, next.err = s.connect(last)
 	}()
 	return next
 }
 
 // connect makes a new connection after the last attempt, unless it is too early
 // for one. Its error is also the server's.
-func (s *server) connect(ctx context.Context, last *attempt) (*connection, error) {
+func (s *server) connect(last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
 		if last.conn.stdio != nil {
 			_ = last.conn.stdio.Close() // two of the same may not get along
@@ -86,15 +87,14 @@ func (s *server) connect(ctx context.Context, last *attempt) (*connection, error
 		}
 	}
 	if err := s.health.allowed(); err != nil {
-		return nil, fmt.Errorf("mcp server %q: %w", s.name, err)
+		return nil, s.named(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	ctx, cancel := context.WithTimeout(s.life, s.timeout())
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
 	s.health.starting()
 	c, err := s.dial(ctx)
 	if err != nil {
-		err = fmt.Errorf("mcp server %q: %w", s.name, err)
+		err = s.named(err)
 		s.health.failed(s.name, err)
 		return nil, err
 	}
@@ -126,3 +126,20 @@ func (s *server) next() string {
 		return "the next use connects again"
 	}
 }
+
+// named puts the server's name before an error, once.
+func (s *server) named(err error) error {
+	return &namedError{fmt.Sprintf("mcp server %q: ", s.name), "", err}
+}
+
+// namedError is an error with the name of its server before it, and perhaps of
+// its tool; others have put the server's name there before.
+type namedError struct {
+	server, tool string
+	err          error
+}
+
+func (e *namedError) Error() string {
+	return e.server + e.tool + strings.ReplaceAll(e.err.Error(), e.server, "")
+}
+func (e *namedError) Unwrap() error { return e.err }

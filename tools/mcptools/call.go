@@ -71,6 +71,14 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		if c, err = r.server.live(ctx); err != nil {
 			return nil, r.unavailable(ctx, err)
 		}
+		if err = c.compare(ctx); isLost(err) && ctx.Err() == nil {
+			continue
+		} else if err != nil {
+			return nil, r.unavailable(ctx, err)
+		}
+		if err = r.refusal(); err != nil {
+			return nil, err
+		}
 		var raw json.RawMessage
 		if raw, err = r.over(ctx, c, args); err == nil {
 			return raw, nil
@@ -107,13 +115,27 @@ func (r *remote) over(ctx context.Context, c *connection, args json.RawMessage) 
 func (r *remote) unavailable(ctx context.Context, err error) error {
 	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: "the tool's server is not running; nothing was done"}
 	var early *waitError
+	var unlisted *relistError
+	var web *webError
 	switch {
+	case errors.As(err, &unlisted) && ctx.Err() == nil:
+		te.Message = "whether the tool has changed cannot be told, since its server does not list its tools; nothing was done"
 	case errors.As(err, &early):
 		te.Message = fmt.Sprintf("the tool's server keeps failing and is tried again in %v; nothing was done", early.left.Round(time.Second/10))
 	case ctx.Err() != nil:
 		te.Message = "the tool's server was not ready in time; nothing was done"
+	case errors.As(err, &web): // to connecting again: the call was not sent
+		what, _, _ := strings.Cut(web.message, "; ")
+		te.Message = what + "; nothing was done"
+	case errors.Is(err, mcp.ErrSessionMissing):
+		te.Message = "the tool's server refused the request (404 Not Found: it does not know the session that it gave); nothing was done"
 	}
-	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %w", r.server.name, r.name, err))
+	return te.WithCause(r.named(err))
+}
+
+// named puts the names of the server and the tool before an error.
+func (r *remote) named(err error) error {
+	return &namedError{fmt.Sprintf("mcp server %q: ", r.server.name), fmt.Sprintf("tool %q: ", r.name), err}
 }
 
 // failure sorts the error of a request by what is known to have happened.
@@ -145,7 +167,7 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	default:
 		te.Kind, te.Message = tools.KindUnknown, "the answer could not be read; whether it took effect is unknown"
 	}
-	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %w", r.server.name, r.name, err))
+	return te.WithCause(r.named(err))
 }
 
 // rpcKind sorts JSON-RPC errors. Servers report a tool that they do not have

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Config says which servers to start.
@@ -75,6 +76,38 @@ type ServerConfig struct {
 
 	// Disabled keeps the server from being started.
 	Disabled bool
+
+	keys map[listed]string // under which patterns stand in the file
+}
+
+// listed is a pattern of Allow, or of Deny.
+type listed struct {
+	pattern string
+	deny    bool
+}
+
+// unmatched says which patterns match no tool of the server. There may be a
+// typing error in them, and with it a tool that was to be left out.
+func (c *ServerConfig) unmatched(all []string) (list []string) {
+	for i, pattern := range slices.Concat(c.Allow, c.Deny) {
+		if slices.ContainsFunc(all, func(tool string) bool { return matchesAny([]string{pattern}, tool) }) {
+			continue
+		}
+		deny := i >= len(c.Allow)
+		key := c.keys[listed{pattern, deny}]
+		switch {
+		case key == "" && deny:
+			key = "Deny"
+		case key == "":
+			key = "Allow"
+		}
+		text := fmt.Sprintf("pattern %q in %q matches no tool of the server", pattern, key)
+		if near := schema.Nearest(pattern, all); near != "" {
+			text += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		list = append(list, text)
+	}
+	return list
 }
 
 // offers reports whether a tool is to be taken from the server.
@@ -238,11 +271,29 @@ func findServers(document []member) (entries []member, inputs json.RawMessage, e
 		}
 	} else if inner := settings(bare); inner != nil {
 		return findServers(inner)
+	} else if err := misspelt(bare); err != nil {
+		return nil, nil, err
 	}
 	if len(entries) == 0 {
 		return nil, nil, errors.New(`no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`)
 	}
 	return entries, inputs, nil
+}
+
+// misspelt finds a root that was meant: what looks like one by its name, and
+// holds servers rather than being one.
+func misspelt(document []member) error {
+	for _, m := range document {
+		near := schema.Nearest(m.name, roots)
+		if near == "" {
+			continue
+		}
+		inner, err := m.members(m.name)
+		if err == nil && !slices.ContainsFunc(inner, func(m member) bool { return m.value[0] != '{' }) {
+			return fmt.Errorf("%q is no key for servers; did you mean %q?", m.name, near)
+		}
+	}
+	return nil
 }
 
 // settings returns what stands under "mcp" in an editor's settings, where it

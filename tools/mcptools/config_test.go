@@ -375,3 +375,56 @@ func FuzzParseConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{`{"a": {"comand": "x"}}`, `error: server "a": no "command"; give the program that starts it, or the "url" where it is; there is "comand": did you mean "command"?`},
+		{`{"a": {"type": "http", "URL": "http://x"}}`, `error: server "a": no "url"; give the address where it is; there is "URL": did you mean "url"?`},
+		{`{"a": {"command": "x", "dissabledTools": ["y"], "oauth": {}}}`, "a: x [] map[]\n" +
+			`warning: mcp server "a": "dissabledTools" is not supported and has no effect; did you mean "disabledTools"?` + "\n" +
+			`warning: mcp server "a": "oauth" is not supported and has no effect; the host gives Options.OAuth`},
+		{`{"mcpservers": {"a": {"command": "x"}}}`, `error: "mcpservers" is no key for servers; did you mean "mcpServers"?`},
+		{`{"theme": "dark", "mcpServer": {}}`, `error: "mcpServer" is no key for servers; did you mean "mcpServers"?`},
+		{`{"server": {"command": "x"}}`, `server: x [] map[]`},
+		{`{"a": {"command": "x", "timeout": 5000}}`, "a: x [] map[] within 5s\n" +
+			`warning: mcp server "a": "timeout" 5000 is read as milliseconds (5s), not as seconds (1h23m20s); write 5 if the former is meant`},
+		{`{"a": {"command": "x", "timeout": 999}, "b": {"command": "x", "timeout": 10000}}`, "a: x [] map[] within 16m39s\nb: x [] map[] within 10s"},
+	} {
+		equal(t, c.in, summary(ParseConfig([]byte(c.in), vars)), c.want)
+	}
+}
+
+// A pattern that matches nothing may be meant for something.
+func TestPatternsWithoutATool(t *testing.T) {
+	t.Parallel()
+	address := serveWeb(t, script{"tools/list": result(`{"tools":[{"name":"echo"},{"name":"add"}]}`)}.handler(asJSON, nil))
+	c, err := ParseConfig([]byte(`{"ok": {"url": "`+address+`", "disabledTools": ["ehco", "ad*"], "exclude_tools": ["zzz"], "tools": ["*", "ehco"]}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Servers[0].Deny = append(c.Servers[0].Deny, "host")
+	s, err := Start(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
+		equalLines(t, "warnings", s.Warnings(),
+			`mcp server "ok": pattern "ehco" in "tools" matches no tool of the server (did you mean "echo"?)`,
+			`mcp server "ok": pattern "ehco" in "disabledTools" matches no tool of the server (did you mean "echo"?)`,
+			`mcp server "ok": pattern "zzz" in "exclude_tools" matches no tool of the server`,
+			`mcp server "ok": pattern "host" in "Deny" matches no tool of the server`)
+	}
+}
+
+func TestAllServersDisabled(t *testing.T) {
+	t.Parallel()
+	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{{Name: "a", Command: "a", Disabled: true}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	equalLines(t, "warnings", s.Warnings(), "all mcp servers are disabled, so that there are no tools; enable one in the configuration")
+}

@@ -28,8 +28,9 @@ type connection struct {
 
 	listErr error // why the last listing failed; under server.mu
 
-	mu    sync.Mutex
-	fault error // why it ended, if not by itself
+	mu         sync.Mutex
+	fault      error       // why it ended, if not by itself
+	comparison *comparison // with the tools of the connection before; nil before the first call
 }
 
 // alive reports whether a request is worth sending.
@@ -145,19 +146,51 @@ func (c *connection) lost() error {
 	c.mu.Lock()
 	fault := c.fault
 	c.mu.Unlock()
-	name, next := c.server.name, c.server.next()
+	what := c.ending(fault)
+	return &lostError{what: what, next: c.server.next(), evidence: c.evidence()}
+}
+
+// ending says how the connection ended; it waits for the process to have.
+func (c *connection) ending(fault error) error {
+	name := c.server.name
 	switch {
 	case fault != nil:
-		return fmt.Errorf("mcp server %q %w; %s%s", name, fault, next, c.evidence())
+		return fmt.Errorf("mcp server %q %w", name, fault)
 	case c.stdio == nil:
-		return fmt.Errorf("mcp server %q closed the connection; %s", name, next)
+		return fmt.Errorf("mcp server %q closed the connection", name)
 	}
 	p := c.stdio.process
 	if !p.ends(2 * drainTime) {
-		return fmt.Errorf("mcp server %q closed its stdout; %s%s", name, next, c.evidence())
+		return fmt.Errorf("mcp server %q closed its stdout", name)
 	}
 	<-p.done
-	return fmt.Errorf("mcp server %q ended (%s); %s%s", name, p.status(), next, c.evidence())
+	return fmt.Errorf("mcp server %q ended (%s)", name, p.status())
+}
+
+// lostError is the loss of a connection.
+type lostError struct {
+	what     error
+	next     string // what the next use does; empty once it has
+	evidence string
+}
+
+func (e *lostError) Error() string {
+	if e.next == "" {
+		return e.what.Error() + e.evidence
+	}
+	return e.what.Error() + "; " + e.next + e.evidence
+}
+func (e *lostError) Unwrap() error { return e.what }
+
+// past is an error of a server that has recovered.
+func past(err error) error {
+	lost, ok := errors.AsType[*lostError](err)
+	if !ok {
+		return err
+	}
+	over := *lost
+	over.next = ""
+	return &over
 }
 
 // evidence is what the process left behind to explain a failure.

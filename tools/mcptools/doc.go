@@ -110,7 +110,10 @@
 // and not repeated; one that had not been sent is, once. A server that keeps
 // failing is tried ever less often, and [Servers.Status] says why and when. The
 // tools of a Set stay what they were; [Options.OnToolsChanged] says when to
-// build another, and [Servers.Pins] what has changed since it was approved.
+// build another, and [Servers.Pins] what has changed since it was approved. A
+// server that came back may be another version: before the first call its tools
+// are listed again and compared with what they were, and with
+// [Options.RefuseChanged] one that has changed is not called.
 //
 // # Failures
 //
@@ -129,4 +132,5 @@
 //	the server does not come back         unavailable
 //	the server refuses the request        unavailable
 //	a result too large or malformed       invalid_result
+//	the tool has changed                  denied; see Options.RefuseChanged
 package mcptools

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // entry is a server as files write it.
@@ -26,7 +28,13 @@ type entry struct {
 	description             string
 	allow, deny             names
 	approve                 approval
+
+	keys   map[listed]string // of the patterns in allow and deny
+	strays []stray
 }
+
+// stray is an unknown key, and the one that may be meant.
+type stray struct{ key, near string }
 
 // fields returns where the value of each key goes. What each client calls the
 // same thing goes to one place.
@@ -100,19 +108,51 @@ func (c *Config) decode(m member, e *entry) (errs []error) {
 		return []error{fmt.Errorf(`must be an object with a "command", not %s`, jsonType(m.value))}
 	}
 	fields := e.fields()
+	e.keys = map[listed]string{}
 	for _, key := range list {
 		target := fields[key.name]
 		switch {
 		case slices.Contains(quiet, key.name):
 		case target == nil, key.name == "tools" && key.value[0] == '{': // settings by tool
-			c.warn(m.name, fmt.Sprintf("%q is not supported and has no effect%s", key.name, instead[key.name]))
+			c.warn(m.name, e.stray(key.name, fields))
 		default:
 			if err := json.Unmarshal(key.value, target); err != nil {
 				errs = append(errs, fmt.Errorf("%q %s", key.name, describe(err, target)))
 			}
+			e.note(key.name)
 		}
 	}
 	return errs
+}
+
+// note keeps the key of the patterns that came with it.
+func (e *entry) note(key string) {
+	for i, pattern := range slices.Concat(e.allow, e.deny) {
+		p := listed{pattern, i >= len(e.allow)}
+		if _, known := e.keys[p]; !known {
+			e.keys[p] = key
+		}
+	}
+}
+
+// stray says that a key is unknown.
+func (e *entry) stray(key string, known map[string]any) string {
+	text := fmt.Sprintf("%q is not supported and has no effect%s", key, instead[key])
+	if near := schema.Nearest(key, slices.Sorted(maps.Keys(known))); near != "" && instead[key] == "" && near != key {
+		e.strays = append(e.strays, stray{key, near})
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text
+}
+
+// meant says which of the unknown keys may be one of those that are missing.
+func (e *entry) meant(missing ...string) string {
+	for _, s := range e.strays {
+		if slices.Contains(missing, s.near) {
+			return fmt.Sprintf("; there is %q: did you mean %q?", s.key, s.near)
+		}
+	}
+	return ""
 }
 
 func (e *entry) off() bool {
@@ -161,8 +201,8 @@ func (e *entry) contradictions() (errs []error) {
 	wrong(!known, `"type" is %s, which is not supported; use stdio, http or sse`, said)
 	wrong(remote && local, `both "command" and a URL are given; keep one`)
 	wrong(remote && !local && kind == typeStdio, `"type" is %s, but a URL is given; give a "command" instead`, said)
-	wrong(!remote && !local && (kind == "" || kind == typeStdio), `no "command"; give the program that starts it, or the "url" where it is`)
-	wrong(!remote && !local && kind != "" && kind != typeStdio, `no "url"; give the address where it is`)
+	wrong(!remote && !local && (kind == "" || kind == typeStdio), `no "command"; give the program that starts it, or the "url" where it is%s`, e.meant("command", "url", "serverUrl", "httpUrl"))
+	wrong(!remote && !local && kind != "" && kind != typeStdio, `no "url"; give the address where it is%s`, e.meant("url", "serverUrl", "httpUrl"))
 	wrong(local && !remote && kind != "" && kind != typeStdio, `"type" is %s, but a "command" is given; remove the type, or make it stdio`, said)
 	wrong(differ(e.url, e.serverURL, e.httpURL), "several URLs are given; keep one")
 	wrong(e.disabled != nil && e.enabled != nil && *e.disabled == *e.enabled, `"disabled" and "enabled" contradict each other; keep one`)
@@ -194,6 +234,7 @@ func (e *entry) server(name string, x *expander) ServerConfig {
 		AutoApprove: e.approve,
 		Disabled:    e.off(),
 		Env:         x.envFile(e.envFile),
+		keys:        e.keys,
 	}
 	if s.URL != "" {
 		s.Type, _ = e.named()
@@ -259,6 +300,8 @@ func (e *entry) oddities() (list []string) {
 		}
 	}
 	remote := e.address() != ""
+	say(e.timeout >= 1000 && e.timeout < 10_000, `"timeout" %v is read as milliseconds (%v), not as seconds (%v); write %v if the former is meant`,
+		e.timeout, e.wait(), time.Duration(e.timeout)*time.Second, e.wait().Seconds())
 	say(remote && len(e.args)+len(e.env) > 0, `"args" and "env" have no effect on a server at a URL`)
 	say(remote && e.cwd+e.envFile != "", `"cwd" and "envFile" have no effect on a server at a URL`)
 	say(!remote && len(e.headers) > 0, `"headers" have no effect on a server that is started`)

@@ -200,3 +200,72 @@ func TestNoSecretsAreTold(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// What belongs to no call has the identity of Open, also when the session is
+// made anew because somebody called.
+func TestHeadersOfTheHandshake(t *testing.T) {
+	t.Parallel()
+	for _, lazy := range []bool{false, true} {
+		var mu sync.Mutex
+		seen := map[string]map[string]bool{} // what was sent, by whom
+		note := func(what, who string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if seen[what] == nil {
+				seen[what] = map[string]bool{}
+			}
+			seen[what][who] = true
+		}
+		var lost atomic.Bool
+		stood := make(chan struct{}, 10)
+		whole := script{"tools/call": result(oddResult)}.whole()
+		address := serveWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			who := r.Header.Get("X-User")
+			if r.Method != http.MethodPost {
+				note(r.Method, who)
+				if r.Method == http.MethodGet {
+					stood <- struct{}{}
+				}
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			msg := read(r)
+			note(msg.Method, who)
+			w.Header().Set("Mcp-Session-Id", "x")
+			switch {
+			case msg.ID == nil:
+				w.WriteHeader(http.StatusAccepted)
+			case msg.Method == "tools/call" && lost.CompareAndSwap(true, false):
+				w.WriteHeader(http.StatusNotFound)
+			default:
+				asJSON(w, whole.answer(msg))
+			}
+		}))
+		o := &Options{Lazy: lazy, HeaderFunc: func(ctx context.Context, _ string) (http.Header, error) {
+			who, _ := ctx.Value(identity{}).(string)
+			return http.Header{"X-User": {who}}, nil
+		}}
+		as := func(who string) context.Context { return context.WithValue(t.Context(), identity{}, who) }
+		s, err := Start(as("host"), &Config{Servers: []ServerConfig{{Name: "s", URL: address}}}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Tools(as("lister"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-stood
+		lost.Store(true)
+		equal(t, "call", call(as("ada"), all[0], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+		<-stood
+		equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
+		mu.Lock()
+		for what, want := range map[string]string{
+			"initialize": "map[host:true]", "notifications/initialized": "map[host:true]",
+			"GET": "map[host:true]", "DELETE": "map[host:true]", "tools/call": "map[ada:true]",
+		} {
+			equal(t, what, fmt.Sprint(seen[what]), want)
+		}
+		mu.Unlock()
+	}
+}

@@ -39,7 +39,8 @@ type health struct {
 	err       error // why it is not connected
 	lastErr   error
 	lastErrAt time.Time
-	failures  int // in a row; an answered call ends it
+	unstarted int // failed starts in a row
+	losses    int // of connections in a row; an answered call ends it
 	retry     time.Time
 	stdio     *stdio // of the last process
 }
@@ -64,6 +65,7 @@ func (h *health) connected(name, version string) {
 	h.mu.Lock()
 	h.enter(Ready)
 	h.err, h.retry, h.version = nil, time.Time{}, version
+	h.lastErr, h.unstarted = past(h.lastErr), 0
 	h.starts++
 	h.mu.Unlock()
 	h.log.Info("mcp server connected", "server", name, "protocol", version)
@@ -72,7 +74,7 @@ func (h *health) connected(name, version string) {
 // failed notes that it could not be started.
 func (h *health) failed(name string, err error) {
 	h.mu.Lock()
-	h.failures++
+	h.unstarted++
 	h.blame(err)
 	h.mu.Unlock()
 	h.log.Error("mcp server failed", "server", name, "error", err)
@@ -81,8 +83,8 @@ func (h *health) failed(name string, err error) {
 // crashed notes the loss of a connection.
 func (h *health) crashed(name string, err error) {
 	h.mu.Lock()
+	h.losses++
 	h.blame(err)
-	h.failures++
 	h.mu.Unlock()
 	h.log.Error("mcp server failed", "server", name, "error", err)
 }
@@ -91,7 +93,7 @@ func (h *health) crashed(name string, err error) {
 func (h *health) blame(err error) {
 	h.enter(Failed)
 	h.err, h.lastErr, h.lastErrAt = err, err, h.since
-	h.retry = h.since.Add(wait(h.failures))
+	h.retry = h.since.Add(wait(h.unstarted + max(0, h.losses-1)))
 }
 
 // noted is a failure that leaves it connected, such as that of a listing.
@@ -105,7 +107,7 @@ func (h *health) noted(err error) {
 func (h *health) worked() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.failures = 0
+	h.unstarted, h.losses = 0, 0
 }
 
 func (h *health) closed() {
@@ -133,23 +135,31 @@ func (h *health) allowed() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if left := time.Until(h.retry); left > 0 {
-		return &waitError{failures: h.failures, left: left, last: h.err}
+		return &waitError{unstarted: h.unstarted, losses: h.losses, left: left, until: h.retry, last: h.err}
 	}
 	return nil
 }
 
 // waitError says that a server has failed too often to be started at once.
 type waitError struct {
-	failures int
-	left     time.Duration
-	last     error
+	unstarted, losses int
+	left              time.Duration // when it was made
+	until             time.Time
+	last              error
 }
 
 func (e *waitError) Error() string {
-	return fmt.Sprintf("it failed and is tried again in %v (failure %d in a row): %v",
-		e.left.Round(time.Millisecond), e.failures, e.last)
+	what, n := "failed start", e.unstarted
+	if n == 0 {
+		what, n = "loss", e.losses
+	}
+	return fmt.Sprintf("it failed and is tried again in %v (%s %d in a row): %v",
+		e.left.Round(time.Millisecond), what, n, e.last)
 }
 func (e *waitError) Unwrap() error { return e.last }
+
+// RetryAfter implements [tools.RetryAfter].
+func (e *waitError) RetryAfter() time.Duration { return time.Until(e.until) }
 
 // fill writes what is known into a status.
 func (h *health) fill(s *Status) {

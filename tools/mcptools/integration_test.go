@@ -89,7 +89,7 @@ func TestNPMFilesystem(t *testing.T) {
 		},
 		[3]string{
 			"read_text_file", `{}`,
-			`invalid_arguments: Input validation error: Invalid arguments for tool read_text_file: Invalid input: expected string, received undefined at path`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool read_text_file: Required at path`,
 		},
 	)
 	written, err := os.ReadFile(filepath.Join(dir, "new.txt"))

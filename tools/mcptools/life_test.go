@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -44,7 +45,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 	wg.Wait()
 	equal(t, "status", brief(s), "answers ready 2025-11-25, 1 tools, 1 restarts")
 	status := s.Status()[0]
-	equal(t, "the last error", fmt.Sprint(status.LastErr), `mcp server "answers" ended (signal: killed); the next use starts it again`)
+	equal(t, "the last error", fmt.Sprint(status.LastErr), `mcp server "answers" ended (signal: killed)`)
 	if status.LastErrAt.IsZero() || status.Since.Before(status.LastErrAt) {
 		t.Errorf("failed at %v, ready since %v", status.LastErrAt, status.Since)
 	}
@@ -65,6 +66,10 @@ func TestCrashLoop(t *testing.T) {
 	var te *tools.ToolError
 	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable || !strings.HasPrefix(te.Message, "the tool's server keeps failing and is tried again in ") {
 		t.Errorf("third: %v", err)
+	}
+	later, ok := errors.AsType[tools.RetryAfter](err)
+	if !ok || later.RetryAfter() <= 0 || later.RetryAfter() > lastWait {
+		t.Errorf("when to try again is not in %v", err)
 	}
 	status := s.Status()[0]
 	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
@@ -263,4 +268,41 @@ func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// Only starts that failed are counted as such, and each server is named once.
+func TestFailedStartsAreCounted(t *testing.T) {
+	t.Parallel()
+	good := fake("answers")
+	config := ServerConfig{Name: "late", Command: filepath.Join(t.TempDir(), "server"), Args: good.Args, Env: good.Env}
+	if err := os.Symlink(good.Command, config.Command); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, config, nil)
+	tool := list(t, s)["t"]
+	if err := os.Remove(config.Command); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, current(s))
+	_, err := tool.Handler(t.Context(), nil)
+	cause := errors.Unwrap(err).Error()
+	if strings.Count(cause, "mcp server") != 1 || !strings.HasPrefix(cause, `mcp server "late": tool "t": `) {
+		t.Errorf("cause: %s", cause)
+	}
+	_, err = tool.Handler(t.Context(), nil)
+	cause = errors.Unwrap(err).Error()
+	if strings.Count(cause, "mcp server") != 1 || !strings.Contains(cause, "(failed start 1 in a row)") {
+		t.Errorf("cause: %s", cause)
+	}
+}
+
+// A program that echoes answers, but not as a server does.
+func TestEcho(t *testing.T) {
+	t.Parallel()
+	cat, err := exec.LookPath("cat")
+	if err != nil {
+		t.Skip(err)
+	}
+	equal(t, "error", fails(t, ServerConfig{Command: cat}, nil),
+		`mcp server "s": handshake: calling "initialize": method not found: "initialize"; it answered, but not as an MCP server; see that its command starts one on stdio`)
 }

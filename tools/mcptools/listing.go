@@ -87,7 +87,7 @@ func (s *server) list(ctx context.Context) []*tools.Tool {
 			break // its status says why
 		}
 		l, err = c.list(ctx)
-		s.listed(ctx, c, l, err)
+		s.noteListing(ctx, c, l, err)
 		if !isLost(err) || ctx.Err() != nil {
 			break
 		}
@@ -98,8 +98,8 @@ func (s *server) list(ctx context.Context) []*tools.Tool {
 	return l.tools
 }
 
-// listed notes how a listing went; not if the caller gave up.
-func (s *server) listed(ctx context.Context, c *connection, l *listing, err error) {
+// noteListing notes how a listing went; not if the caller gave up.
+func (s *server) noteListing(ctx context.Context, c *connection, l *listing, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -107,7 +107,8 @@ func (s *server) listed(ctx context.Context, c *connection, l *listing, err erro
 	c.listErr = err
 	s.mu.Unlock()
 	if err == nil {
-		s.keep(l.pins)
+		s.keep(l)
+		c.compared()
 		return
 	}
 	s.health.noted(err)
@@ -143,24 +144,32 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 	return l, nil
 }
 
-// newListing begins a listing, and with it the warnings anew.
 func (s *server) newListing() *listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.warnings, s.unwarned = nil, 0
-	return &listing{server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{}, pins: map[string]string{}}
+	return &listing{
+		server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{},
+		pins: map[string]string{}, refused: map[string]string{},
+	}
 }
 
-// keep keeps the fingerprints of a listing, and of tools that are new. The first
-// ones are never given up for others: a server could get rid of them so.
-func (s *server) keep(pins map[string]string) {
+// warn notes what the host should know of the listing.
+func (l *listing) warn(format string, args ...any) {
+	l.warnings.add(l.server.about(format, args...))
+}
+
+// keep keeps what a listing says, in place of what the one before said, and the
+// fingerprints of tools that are new. The first ones are never given up for others:
+// a server could get rid of them so.
+func (s *server) keep(l *listing) {
 	unwatched := 0
 	s.mu.Lock()
-	s.pins = pins
+	defer s.mu.Unlock()
+	s.pins, s.refused, s.tools = l.pins, l.refused, len(l.tools)
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
-	for name, pin := range pins {
+	for name, pin := range l.pins {
 		_, seen := s.first[name]
 		switch {
 		case seen:
@@ -170,10 +179,10 @@ func (s *server) keep(pins map[string]string) {
 			unwatched++
 		}
 	}
-	s.mu.Unlock()
 	if unwatched > 0 {
-		s.warn("it has listed more than %d tools by now; changes of %d of them will not be noticed", s.o.MaxTools, unwatched)
+		l.warn("it has listed more than %d tools by now; changes of %d of them will not be noticed", s.o.MaxTools, unwatched)
 	}
+	s.listed = l.warnings
 }
 
 // readPage reads the page at a cursor.
@@ -203,12 +212,16 @@ type listing struct {
 	pins   map[string]string
 	first  map[string]string // fingerprints of the first listing; nil in that
 
+	refused  map[string]string // as server.refused
+	warnings warnings
+
 	listed  int // tools, also those that are left out for what they are
 	pages   int
 	size    int
 	cursor  string // of the next page
 	cursors map[string]bool
 	done    bool
+	all     []string // names, also of those that are not to be taken
 }
 
 // add takes in one page, and ends the listing if no other is to be read. Its
@@ -220,7 +233,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 			return err
 		}
 		if l.listed == s.o.MaxTools {
-			s.warn("it has more than %d tools; the rest is left out", l.listed)
+			l.warn("it has more than %d tools; the rest is left out", l.listed)
 			l.done = true
 			return nil
 		}
@@ -232,17 +245,28 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 	l.done = true
 	switch {
 	case l.cursor == "":
+		l.checkPatterns()
 	case l.cursors[l.cursor]:
-		s.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
+		l.warn("page %d of its tools leads back to an earlier one; the listing ends there", l.pages)
 	case l.pages == s.o.MaxPages:
-		s.warn("it has more than %d pages of tools; the rest is left out", l.pages)
+		l.warn("it has more than %d pages of tools; the rest is left out", l.pages)
 	case l.size >= s.o.MaxListing:
-		s.warn("its tools take more than %d bytes; the rest is left out", s.o.MaxListing)
+		l.warn("its tools take more than %d bytes; the rest is left out", s.o.MaxListing)
 	default:
 		l.cursors[l.cursor] = true
 		l.done = false
 	}
 	return nil
+}
+
+// checkPatterns warns of patterns that match no tool, once all are known.
+func (l *listing) checkPatterns() {
+	if len(l.all) == 0 {
+		return
+	}
+	for _, text := range l.server.config.unmatched(l.all) {
+		l.warn("%s", text)
+	}
 }
 
 // maxName bounds the name of a tool, in bytes.
@@ -251,19 +275,22 @@ const maxName = 256
 func (l *listing) addTool(raw json.RawMessage) {
 	var t listedTool
 	err := json.Unmarshal(raw, &t)
-	if t.Name != "" && !l.server.config.offers(t.Name) {
-		return
+	if t.Name != "" {
+		l.all = append(l.all, t.Name)
+		if !l.server.config.offers(t.Name) {
+			return
+		}
 	}
 	l.listed++
 	switch {
 	case len(t.Name) > maxName:
-		l.server.warn("a tool is left out whose name has %d bytes; at most %d are accepted", len(t.Name), maxName)
+		l.warn("a tool is left out whose name has %d bytes; at most %d are accepted", len(t.Name), maxName)
 	case err != nil && t.Name != "":
-		l.server.warn("tool %q is left out: malformed description: %v", t.Name, err)
+		l.warn("tool %q is left out: malformed description: %v", t.Name, err)
 	case err != nil || t.Name == "":
-		l.server.warn("a tool without a proper name is left out")
+		l.warn("a tool without a proper name is left out")
 	case l.names[t.Name]:
-		l.server.warn("tool %q is listed twice; the first is kept", t.Name)
+		l.warn("tool %q is listed twice; the first is kept", t.Name)
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {
@@ -278,15 +305,15 @@ func (l *listing) trim(t *listedTool) {
 	s := l.server
 	if text := t.description(); len(text) > s.o.MaxDescription {
 		t.Description = cutText(text, s.o.MaxDescription)
-		s.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
+		l.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
 	}
 	if size := len(t.InputSchema); size > s.o.MaxSchema {
 		t.InputSchema = nil
-		s.warn("the input schema of tool %q has %d bytes, and is dropped: its arguments are not checked", t.Name, size)
+		l.warn("the input schema of tool %q has %d bytes, and is dropped: its arguments are not checked", t.Name, size)
 	}
 	if size := len(t.OutputSchema); size > s.o.MaxSchema {
 		t.OutputSchema = nil
-		s.warn("the output schema of tool %q has %d bytes, and is dropped: its results are taken as if it had none", t.Name, size)
+		l.warn("the output schema of tool %q has %d bytes, and is dropped: its results are taken as if it had none", t.Name, size)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 // Options says how servers are run. The zero value of every field is its
 // default, and nil Options are all defaults.
 type Options struct {
+	// --- Connecting
+
 	// ConnectTimeout bounds starting one server up to its answer to the
 	// handshake, and again each listing of its tools. The "timeout" of its
 	// configuration entry takes precedence. Zero is 60 seconds, since npx may
@@ -24,6 +26,11 @@ type Options struct {
 	// stdin, and again after SIGTERM, before killing it. Zero is one second.
 	Grace time.Duration
 
+	// Lazy starts no server before its tools are first listed, by
+	// [Servers.Tools], which then takes as long as Open would have, and fails
+	// for no server. By default Open starts them.
+	Lazy bool
+
 	// Env names variables of the host that servers inherit beside the few that
 	// programs need to run at all: PATH, HOME, USER, LOGNAME, SHELL, LANG,
 	// LC_ALL, TZ and TMPDIR, and on Windows what stands for them. A server
@@ -31,11 +38,13 @@ type Options struct {
 	// what one server needs belongs in the "env" of its entry.
 	Env []string
 
-	// Trust names the servers whose hints are believed: that a tool only reads,
-	// may be repeated, or destroys. It decides what is done when a program that
-	// failed is written again; a server that lies makes effects happen twice.
-	// A file cannot say so; only the host can.
-	Trust []string
+	// Input answers what a configuration asks for with ${input:id}, such as a
+	// password. It is called once for each input that is used. If it has no
+	// answer, the input's default holds; without one that is an error. Nil has
+	// no answers.
+	Input func(Input) (value string, ok bool)
+
+	// --- Servers at a URL
 
 	// HTTPClient carries the requests to remote servers: its Transport, which
 	// decides about proxies and certificates, and its Jar. Its Timeout is not
@@ -47,8 +56,9 @@ type Options struct {
 	// those of its entry, and in place of those of the same name. It is called
 	// for each request, with the values of the context of the call that makes
 	// it, so that the identity of whoever asks reaches the server; and with
-	// those of the context of [Open] for what belongs to no call: the handshake
-	// and the stream of what the server has to say. An error fails the call,
+	// those of the context of [Open], [Start] or [Connect] for what belongs to
+	// no call, also when a lost session is made anew: the handshake, the stream
+	// of what the server has to say, the end. An error fails the call,
 	// before anything is sent. Headers of the protocol cannot be replaced. It is
 	// called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
@@ -59,17 +69,33 @@ type Options struct {
 	// part of connecting, and so within ConnectTimeout.
 	OAuth map[string]auth.OAuthHandler
 
-	// Input answers what a configuration asks for with ${input:id}, such as a
-	// password. It is called once for each input that is used. If it has no
-	// answer, the input's default holds; without one that is an error. Nil has
-	// no answers.
-	Input func(Input) (value string, ok bool)
+	// --- Trust: what is believed of servers and of files
+
+	// Trust names the servers whose hints are believed: that a tool only reads,
+	// may be repeated, or destroys. It decides what is done when a program that
+	// failed is written again; a server that lies makes effects happen twice.
+	// A file cannot say so; only the host can.
+	Trust []string
 
 	// AllowAutoApprove heeds what the configuration says need not be approved:
 	// "autoApprove", "alwaysAllow" and "trust". Then [Servers.AutoApproved]
 	// reports it. The default is that a file is no authority, since whoever may
 	// write it could approve anything.
 	AllowAutoApprove bool
+
+	// Pins are the tools that the host has approved, as [Servers.Pins] gave
+	// them. A tool of a server named there that differs from its pin, or has
+	// none, is a warning; for other servers, one that differs from when it was
+	// first listed.
+	Pins Pins
+
+	// RefuseChanged leaves out the tools that would be such a warning, and fails
+	// calls of those that a Set has already with [tools.KindDenied]. A server
+	// that was lost is asked for its tools again before one is called; if it
+	// does not list them, the call fails with [tools.KindUnavailable].
+	RefuseChanged bool
+
+	// --- Limits of what is taken from one server
 
 	// MaxMessage is the largest message, in bytes, that is read from a server.
 	// A larger answer fails its call and is not kept in memory. Zero is 64 MiB.
@@ -86,14 +112,23 @@ type Options struct {
 	// 1,000.
 	MaxPages int
 
-	// Lazy starts no server before its tools are first listed, by
-	// [Servers.Tools], which then takes as long as Open would have, and fails
-	// for no server. By default Open starts them.
-	Lazy bool
+	// MaxListing is the size, in bytes of JSON, from which on no more pages of
+	// tools are read from one server. Zero is 64 MiB.
+	MaxListing int
+
+	// MaxDescription is how much of a tool's description is kept, in bytes. It
+	// is cut at a sentence, with a warning. Zero is 64 KiB.
+	MaxDescription int
+
+	// MaxSchema is the largest schema of a tool, in bytes. The tool of a larger
+	// one goes without, with a warning. Zero is 256 KiB.
+	MaxSchema int
+
+	// --- What servers say, and ask
 
 	// OnToolsChanged is called when a server says that its tools have changed,
-	// at most twice a second for each. A Set stays as it is; a new one has the
-	// tools as they are now.
+	// or has others when it has come back, at most twice a second for each. A
+	// Set stays as it is; a new one has the tools as they are now.
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with what servers say of calls that they are working
@@ -121,30 +156,12 @@ type Options struct {
 	// as OnElicit.
 	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) //nolint:staticcheck // servers of before 2026-07-28 have nothing else
 
-	// MaxListing is the size, in bytes of JSON, from which on no more pages of
-	// tools are read from one server. Zero is 64 MiB.
-	MaxListing int
+	// --- What the host is told
 
-	// MaxDescription is how much of a tool's description is kept, in bytes. It
-	// is cut at a sentence, with a warning. Zero is 64 KiB.
-	MaxDescription int
-
-	// MaxSchema is the largest schema of a tool, in bytes. The tool of a larger
-	// one goes without, with a warning. Zero is 256 KiB.
-	MaxSchema int
-
-	// Pins are the tools that the host has approved, as [Servers.Pins] gave
-	// them. A tool of a server named there that differs from its pin, or has
-	// none, is a warning; for other servers, one that differs from when it was
-	// first listed.
-	Pins Pins
-
-	// RefuseChanged leaves out the tools that would be such a warning.
-	RefuseChanged bool
-
-	// Logger is told of servers that connect and fail, and of warnings. Nil
-	// logs nothing. What a failed server wrote to stderr is logged; arguments,
-	// results and variables are not.
+	// Logger is told of servers that connect and fail, and of what
+	// [Servers.Warnings] has come to say since the tools were listed, or if Open
+	// fails; all else is in [tools.Set.Warnings]. Nil logs nothing. What a failed
+	// server wrote to stderr is logged; arguments, results and variables are not.
 	Logger *slog.Logger
 }
 

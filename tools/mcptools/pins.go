@@ -65,13 +65,23 @@ func (l *listing) approved(t *listedTool) bool {
 	case before == now, !seen && !pinned:
 		return true
 	case seen && pinned:
-		s.warn("tool %q is not what was approved: its description or schema has changed%s", t.Name, l.consequence())
+		l.refuse(t, "the tool has changed since it was approved")
+		l.warn("tool %q is not what was approved: its description or schema has changed%s", t.Name, l.consequence())
 	case seen:
-		s.warn("tool %q has changed its description or schema since it was first listed%s", t.Name, l.consequence())
+		l.refuse(t, "the tool has changed since it was first listed")
+		l.warn("tool %q has changed its description or schema since it was first listed%s", t.Name, l.consequence())
 	default:
-		s.warn("tool %q is new since the others were approved%s", t.Name, l.consequence())
+		l.refuse(t, "the tool was not approved")
+		l.warn("tool %q is new since the others were approved%s", t.Name, l.consequence())
 	}
 	return !s.o.RefuseChanged
+}
+
+// refuse keeps a tool that a Set has from being called, if the host wants that.
+func (l *listing) refuse(t *listedTool, why string) {
+	if l.server.o.RefuseChanged {
+		l.refused[t.Name] = why
+	}
 }
 
 func (l *listing) consequence() string {

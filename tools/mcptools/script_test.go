@@ -242,6 +242,22 @@ var processes = map[string]func(){
 	"answers": func() {
 		serveStdio(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)})
 	},
+	"changes": func() { // lists what is in a file, and notes in another that it was asked
+		serveStdio(script{
+			"tools/list": func(json.RawMessage) string {
+				text, err := os.ReadFile(os.Getenv("TOOLS"))
+				if err != nil {
+					return `"error":{"code":-32000,"message":"no listing today"}`
+				}
+				if log, err := os.OpenFile(os.Getenv("TOOLS")+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+					fmt.Fprintln(log, "listed")
+					_ = log.Close()
+				}
+				return `"result":{"tools":[` + string(text) + `]}`
+			},
+			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`),
+		})
+	},
 	"slow": func() {
 		serveStdio(script{"initialize": func(json.RawMessage) string {
 			time.Sleep(200 * time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -25,7 +26,7 @@ type server struct {
 	transport mcp.Transport // how to reach one that somebody else runs
 	o         *Options
 
-	life    context.Context // until Close
+	life    context.Context // until Close, with the values of Open's
 	finish  context.CancelFunc
 	watched sync.WaitGroup // the connections that there are
 	health  health
@@ -37,22 +38,15 @@ type server struct {
 	tools    int
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
-	warnings []string
-	unwarned int // beyond those
+	refused  map[string]string // what is refused to a call of a tool that has changed, by tool
+	listed   warnings          // of the last listing
+	warnings warnings          // all others
 }
 
-// warned returns the warnings.
-func (s *server) warned() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.unwarned == 0 {
-		return slices.Clone(s.warnings)
-	}
-	return append(slices.Clone(s.warnings), fmt.Sprintf("mcp server %q: and %d more warnings", s.name, s.unwarned))
-}
-
-func newServer(config ServerConfig, transport mcp.Transport, o *Options) *server {
-	life, finish := context.WithCancel(context.Background())
+// newServer makes a server that lives until it is closed, with the values of ctx:
+// what belongs to no call is done in the name of whoever opened the servers.
+func newServer(ctx context.Context, config ServerConfig, transport mcp.Transport, o *Options) *server {
+	life, finish := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: config.Name, config: config, transport: transport, o: o, life: life, finish: finish}
 	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
 	s.notices = newNotices(s)
@@ -76,7 +70,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 	case s.transport != nil:
 		c := &connection{server: s}
 		if err := c.shakeHands(ctx, s.transport, ""); err != nil {
-			return nil, fmt.Errorf("handshake: %w", err)
+			return nil, wordHandshake(err, "that the transport leads to one")
 		}
 		return c, nil
 	case s.config.URL != "":
@@ -143,29 +137,64 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, died bool) 
 	case ctx.Err() != nil:
 		what = "connecting was cancelled"
 	default:
-		what, refused = fmt.Sprintf("handshake: %v", err), true
+		what, refused = wordHandshake(err, "that its command starts one on stdio").Error(), true
 	}
 	return &handshakeError{message: what + c.evidence(), refused: refused, err: err}
 }
 
-// maxWarnings bounds the warnings about one server. It decides how many there
-// are.
-const maxWarnings = 100
-
-// warn notes what the host should know of the server.
+// warn notes what the host should know of the server, and no listing says.
 func (s *server) warn(format string, args ...any) {
-	text := fmt.Sprintf("mcp server %q: ", s.name) + cutMessage(fmt.Sprintf(format, args...))
+	text := s.about(format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case slices.Contains(s.warnings, text):
-		return
-	case len(s.warnings) == maxWarnings:
-		s.unwarned++
-		return
+	if s.warnings.add(text) {
+		s.o.Logger.Warn(text)
 	}
-	s.warnings = append(s.warnings, text)
-	s.o.Logger.Warn(text)
+}
+
+// wordHandshake says what to do about an answer that no MCP server gives.
+func wordHandshake(err error, see string) error {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && wire.Code == jsonrpc.CodeMethodNotFound {
+		return fmt.Errorf("handshake: %w; it answered, but not as an MCP server; see %s", err, see)
+	}
+	return fmt.Errorf("handshake: %w", err)
+}
+
+func (s *server) about(format string, args ...any) string {
+	return fmt.Sprintf("mcp server %q: ", s.name) + cutMessage(fmt.Sprintf(format, args...))
+}
+
+// warned returns all warnings about the server.
+func (s *server) warned() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Concat(s.listed.texts, s.warnings.texts)
+	if more := s.listed.more + s.warnings.more; more > 0 {
+		list = append(list, s.about("and %d more warnings", more))
+	}
+	return list
+}
+
+// warnings are different from each other and bounded: the server decides how many
+// there are.
+type warnings struct {
+	texts []string
+	more  int
+}
+
+const maxWarnings = 100
+
+// add reports whether the warning is new and kept.
+func (w *warnings) add(text string) bool {
+	switch {
+	case slices.Contains(w.texts, text):
+		return false
+	case len(w.texts) == maxWarnings:
+		w.more++
+		return false
+	}
+	w.texts = append(w.texts, text)
+	return true
 }
 
 // close ends the server, whatever it is doing, and keeps it from coming back.

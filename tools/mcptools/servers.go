@@ -94,13 +94,10 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
-			s.servers = append(s.servers, newServer(config, nil, &all))
+			s.servers = append(s.servers, newServer(ctx, config, nil, &all))
 		}
 	}
 	s.warnings = append(s.warnings, unheeded(c, &all)...)
-	for _, w := range s.warnings {
-		all.Logger.WarnContext(ctx, w)
-	}
 	return s.connect(ctx)
 }
 
@@ -115,7 +112,7 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 		if transports[name] == nil {
 			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
 		}
-		s.servers = append(s.servers, newServer(ServerConfig{Name: name}, transports[name], &all))
+		s.servers = append(s.servers, newServer(ctx, ServerConfig{Name: name}, transports[name], &all))
 	}
 	return s.connect(ctx)
 }
@@ -129,15 +126,20 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 		_, err := srv.live(ctx)
 		return err
 	})
+	var err error
 	switch {
 	case ctx.Err() != nil:
-		_ = s.Close()
-		return nil, fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
+		err = fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
 	case len(errs) > 0 && !slices.Contains(errs, nil):
-		_ = s.Close()
-		return nil, fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+		err = fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+	default:
+		return s, nil
 	}
-	return s, nil
+	for _, w := range s.warnings { // which nobody can ask for any more
+		s.servers[0].o.Logger.WarnContext(ctx, w)
+	}
+	_ = s.Close()
+	return nil, err
 }
 
 // checkTrust warns of names that no server has.

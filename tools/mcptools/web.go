@@ -44,7 +44,10 @@ func (s *server) dialURL(ctx context.Context) (*connection, error) {
 			break
 		}
 	}
-	if len(errs) > 1 {
+	switch {
+	case len(errs) > 1 && errs[0].Error() == errs[1].Error():
+		return nil, fmt.Errorf("neither transport is served at its URL: %w", errs[0])
+	case len(errs) > 1:
 		return nil, fmt.Errorf("neither transport is served at its URL:\n  %w\n  %w", errs[0], errs[1])
 	}
 	return nil, errs[0]
@@ -113,7 +116,7 @@ func (s *server) wordDial(ctx context.Context, err error) error {
 	case known:
 		return web
 	}
-	return &hiddenError{fmt.Errorf("handshake: %w", err), &s.secrets}
+	return &hiddenError{wordHandshake(err, "that its URL is that of one"), &s.secrets}
 }
 
 // web is the transport to a server at a URL.

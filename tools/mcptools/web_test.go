@@ -227,6 +227,7 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 				tool := list(t, s)["t"]
 				equal(t, "answer", call(t.Context(), tool, `{}`), c.want)
 				equal(t, "the next", call(t.Context(), tool, `{}`), `"again"`)
+				equal(t, "restarts", fmt.Sprint(s.Status()[0].Restarts, " ", s.Status()[0].LastErr), "0 <nil>")
 			}
 		})
 	}
@@ -258,7 +259,7 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 	}{
 		{"401", status(401), `it answers 401 Unauthorized: it wants credentials, or others; give "headers" in its entry, Options.HeaderFunc or Options.OAuth`},
 		{"403", status(403), `it answers 403 Forbidden: the credentials are not enough; give others, or ask for more rights`},
-		{"404", status(404), "neither transport is served at its URL:\n  it answers 404 Not Found; see that the URL is that of an MCP server\n  it answers 404 Not Found; see that the URL is that of an MCP server"},
+		{"404", status(404), "neither transport is served at its URL: it answers 404 Not Found; see that the URL is that of an MCP server"},
 		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
 		{"a page", page, "it answers with text/html instead of JSON; see that the URL is that of an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

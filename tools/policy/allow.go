@@ -15,7 +15,14 @@ func When(m Match, policies ...tools.Policy) tools.Policy {
 	guards := func(b *tools.Binding) bool {
 		return m.of(b) == yes && slices.ContainsFunc(policies, func(p tools.Policy) bool { return p.Guards(b) })
 	}
-	return guard(guards, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+	warns := func(all []*tools.Binding) []string {
+		warnings := m.misspelt(all)
+		for _, p := range policies {
+			warnings = append(warnings, p.Warnings(all)...)
+		}
+		return warnings
+	}
+	return caller{guards: guards, warns: warns, do: func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		ok, err := m.matches(c)
 		switch {
 		case err != nil:
@@ -27,7 +34,7 @@ func When(m Match, policies ...tools.Policy) tools.Policy {
 			next = p(next)
 		}
 		return next.Call(ctx, c)
-	})
+	}}.policy()
 }
 
 // Allow refuses the calls that m does not match. The model reads the message,

@@ -16,13 +16,13 @@ import (
 // shown: see [Display]. Tool and Args are what will be done; Line and Source are
 // what the program's worker says of where it comes from.
 type Request struct {
-	Tool   string // as programs call it: mail.send
-	Origin string // whose it is and what it is called there: "send/now" of "mail"; for the host's own, Tool
-	Class  tools.Class
-	Final  bool   // it is destructive: what it does cannot be undone
-	Args   string // as indented JSON, complete
-	Line   int    // where the program calls; from 1, 0 if unknown
-	Source string // the text of that line; "" if unknown
+	Tool        string // as programs call it: mail.send
+	Origin      string // whose it is and what it is called there: "send/now" of "mail"; for the host's own, Tool
+	Class       tools.Class
+	Destructive bool   // what it does cannot be undone
+	Args        string // as indented JSON, complete
+	Line        int    // where the program calls; from 1, 0 if unknown
+	Source      string // the text of that line; "" if unknown
 
 	// Call is the call itself. Its texts come from a program and must not be
 	// shown as they are.
@@ -33,7 +33,7 @@ type Request struct {
 func (r Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s", r.Tool, r.Class)
-	if r.Final {
+	if r.Destructive {
 		b.WriteString(", destructive")
 	}
 	b.WriteString(")")
@@ -138,7 +138,7 @@ func unasked(err error) error {
 func request(c tools.Call) Request {
 	b := c.Tool
 	r := Request{
-		Tool: Display(b.Path()), Class: b.Hints.Class, Final: b.Hints.Destructive,
+		Tool: Display(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
 		Line: c.Line, Source: Display(strings.TrimSpace(c.SourceLine())), Call: c,
 	}
 	r.Origin = r.Tool

@@ -16,7 +16,8 @@ type step func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMe
 type caller struct {
 	next   tools.Caller
 	do     step
-	guards func(*tools.Binding) bool // nil: none
+	guards func(*tools.Binding) bool       // nil: none
+	warns  func([]*tools.Binding) []string // nil: of nothing
 }
 
 // Call implements [tools.Caller].
@@ -27,17 +28,37 @@ func (p *caller) Call(ctx context.Context, c tools.Call) (json.RawMessage, error
 // Guards implements [tools.Guard].
 func (p *caller) Guards(b *tools.Binding) bool { return p.guards != nil && p.guards(b) }
 
+// Warnings implements [tools.Warner].
+func (p *caller) Warnings(all []*tools.Binding) []string {
+	if p.warns == nil {
+		return nil
+	}
+	return p.warns(all)
+}
+
 func of(do step) tools.Policy { return guard(nil, do) }
 
 func guard(guards func(*tools.Binding) bool, do step) tools.Policy {
-	return func(next tools.Caller) tools.Caller { return &caller{next, do, guards} }
+	return caller{do: do, guards: guards}.policy()
+}
+
+// policy puts copies of p around callers.
+func (p caller) policy() tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		c := p
+		c.next = next
+		return &c
+	}
 }
 
 // broken ends every run at its first call: a policy that was made wrongly must
-// not let anything pass.
+// not let anything pass. The warnings of a set tell sooner.
 func broken(format string, args ...any) tools.Policy {
 	err := tools.Fatal(fmt.Errorf("policy: "+format, args...))
-	return of(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { return nil, err })
+	return caller{
+		do:    func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { return nil, err },
+		warns: func([]*tools.Binding) []string { return []string{err.Error() + "; every call will end the run"} },
+	}.policy()
 }
 
 // refusal is what the model reads of a call that was not made.

@@ -68,6 +68,14 @@
 //		}
 //	}
 //
+// In an agent, a sandbox does what the last lines do: it is given the set, and the
+// programs call the tools.
+//
+//	out, err := box.Run(ctx, sandbox.Program{Source: `await refund({id: "a1"})`, Tools: set})
+//
+// Without one, calls are issued by the index of the tool in [tools.Set.Bindings],
+// which is 0 for the only tool here.
+//
 // A [Match] says which calls a policy is for: [When] confines any policy to
 // them, [Allow] and [Deny] refuse. What refuses a call gives the program an error
 // of kind [tools.KindDenied], whose message the model reads.
@@ -87,4 +95,5 @@
 // Policies that count or queue ([Rate], [Approve]) do so for all sets and runs
 // that they are used in. A policy that was made wrongly, such as a rate of zero,
 // lets nothing pass: its first call ends the run with an error that says why.
+// [tools.Set.Warnings] says so before, and tells of misspelt names in [Tools].
 package policy

@@ -9,13 +9,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
 // Match says which calls a policy is for. The zero Match is for none.
 type Match struct {
-	text     string // as in "only these calls are allowed: "
-	compound bool   // text needs parentheses
+	text     string   // as in "only these calls are allowed: "
+	compound bool     // text needs parentheses
+	patterns []string // that name tools
 	tool     func(*tools.Binding) answer
 	call     func(tools.Call) (bool, error) // asked where tool says perhaps; the error is told to the model
 }
@@ -61,14 +63,72 @@ func (m Match) String() string {
 // Tools matches tools by name. In a pattern, * stands for any text: "mail.*",
 // "*.delete_*", "refund". Names are those that programs use (mail.send) or those
 // that the server itself uses, behind the server's name ("mail.send/now").
+//
+// [tools.Set.Warnings] tells of names that no tool has. Patterns with a * may well
+// be for what is not there yet: of these, it tells if there is a server with
+// nearly the name before the dot.
 func Tools(patterns ...string) Match {
-	return Match{text: strings.Join(patterns, ", "), tool: func(b *tools.Binding) answer {
-		own := b.Name
-		if b.Namespace != "" {
-			own = b.Namespace + "." + b.Name
-		}
-		return sure(slices.ContainsFunc(patterns, func(p string) bool { return glob(p, b.Path()) || glob(p, own) }))
+	return Match{text: strings.Join(patterns, ", "), patterns: patterns, tool: func(b *tools.Binding) answer {
+		return sure(slices.ContainsFunc(patterns, func(p string) bool { return names(p, b) }))
 	}}
+}
+
+// names reports whether a pattern fits one of a tool's names.
+func names(pattern string, b *tools.Binding) bool {
+	return glob(pattern, b.Path()) || glob(pattern, own(b))
+}
+
+// own is what a tool's server calls it.
+func own(b *tools.Binding) string {
+	if b.Namespace == "" {
+		return b.Name
+	}
+	return b.Namespace + "." + b.Name
+}
+
+// misspelt warns of the names that no tool has.
+func (m Match) misspelt(all []*tools.Binding) []string {
+	var warnings []string
+	for _, p := range m.patterns {
+		if slices.ContainsFunc(all, func(b *tools.Binding) bool { return names(p, b) }) {
+			continue
+		}
+		switch near := nearest(p, all); {
+		case near != "":
+			warnings = append(warnings, fmt.Sprintf("policy.Tools: %q matches no tool (did you mean %s?)", p, near))
+		case !strings.Contains(p, "*"):
+			warnings = append(warnings, fmt.Sprintf("policy.Tools: %q matches no tool", p))
+		}
+	}
+	return warnings
+}
+
+// nearest is what a pattern may have meant that matches nothing, or "".
+func nearest(pattern string, all []*tools.Binding) string {
+	server, rest, dotted := strings.Cut(pattern, ".")
+	var paths, servers []string
+	for _, b := range all {
+		paths = append(paths, b.Path())
+		if b.Object != "" && !slices.Contains(servers, b.Object) {
+			servers = append(servers, b.Object)
+		}
+	}
+	if !strings.Contains(pattern, "*") {
+		return schema.Nearest(pattern, paths)
+	}
+	if near := schema.Nearest(server, servers); dotted && near != "" && near != server {
+		return near + "." + rest
+	}
+	return ""
+}
+
+// patterns are all those that matches have.
+func patterns(list ...Match) []string {
+	var all []string
+	for _, m := range list {
+		all = append(all, m.patterns...)
+	}
+	return all
 }
 
 // glob reports whether a name fits a pattern in which * stands for any text.
@@ -176,7 +236,7 @@ func member(value json.RawMessage, step string) json.RawMessage {
 // And matches the calls that all of them match.
 func And(all ...Match) Match {
 	return Match{
-		text: join(all, " and "), compound: len(all) > 1,
+		text: join(all, " and "), compound: len(all) > 1, patterns: patterns(all...),
 		tool: func(b *tools.Binding) answer {
 			a := yes
 			for _, m := range all {
@@ -198,7 +258,7 @@ func And(all ...Match) Match {
 // Or matches the calls that any of them matches.
 func Or(any ...Match) Match {
 	return Match{
-		text: join(any, " or "), compound: len(any) > 1,
+		text: join(any, " or "), compound: len(any) > 1, patterns: patterns(any...),
 		tool: func(b *tools.Binding) answer {
 			a := no
 			for _, m := range any {
@@ -220,7 +280,7 @@ func Or(any ...Match) Match {
 // Not matches the calls that m does not match.
 func Not(m Match) Match {
 	return Match{
-		text: "not " + join([]Match{m}, ""), compound: true,
+		text: "not " + join([]Match{m}, ""), compound: true, patterns: m.patterns,
 		tool: func(b *tools.Binding) answer { return yes - m.of(b) },
 		call: func(c tools.Call) (bool, error) {
 			ok, err := m.matches(c)

@@ -21,7 +21,9 @@ type RetryOptions struct {
 	// it doubles from try to try. Zero is 200 ms.
 	Delay time.Duration
 
-	// MaxDelay bounds the waiting before a try. Zero is 5 s.
+	// MaxDelay bounds the waiting before a try. Where an error says that a try
+	// will not help before a longer time ([tools.RetryAfter]), there is none.
+	// Zero is 5 s.
 	MaxDelay time.Duration
 
 	// Also, if set, says which answers of the tool (errors of kind
@@ -36,7 +38,9 @@ type RetryOptions struct {
 // If it was without any effect ([tools.KindUnavailable]), that goes for every
 // tool. If that is not known ([tools.KindTimeout], [tools.KindUnknown]), it goes
 // for those only that may be repeated: of class Read or Idempotent, or
-// Repeatable. The last error says how many tries there were.
+// Repeatable. If an error says when a try may help ([tools.RetryAfter]), as that
+// of an MCP server does which is started again, there is none before. The last
+// error says how many tries there were.
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
 	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {
@@ -47,7 +51,8 @@ func Retry(o *RetryOptions) tools.Policy {
 		delay := min(cmp.Or(o.Delay, 200*time.Millisecond), longest)
 		for try := 1; ; try++ {
 			result, err := next.Call(ctx, c)
-			if try == tries || !o.passes(c.Tool.Hints, err) || !pause(ctx, jitter(delay)) {
+			after := least(err)
+			if try == tries || !o.passes(c.Tool.Hints, err) || after > longest || !pause(ctx, max(jitter(delay), after)) {
 				return result, tried(err, try)
 			}
 			delay = min(2*delay, longest)
@@ -70,6 +75,14 @@ func (o *RetryOptions) passes(h tools.Hints, err error) bool {
 	default:
 		return repeatable && o.Also != nil && tools.OutcomeOf(te) == tools.Failed && o.Also(te)
 	}
+}
+
+// least is how long it takes at least until another try may help.
+func least(err error) time.Duration {
+	if later, ok := errors.AsType[tools.RetryAfter](err); ok {
+		return later.RetryAfter()
+	}
+	return 0
 }
 
 // jitter keeps calls that failed together from trying again together.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +83,45 @@ func TestRetryDelays(t *testing.T) {
 			t.Errorf("the four delays took %v", took)
 		}
 	})
+}
+
+// notBefore says when it will pass.
+type notBefore struct{ time.Time }
+
+func (notBefore) Error() string               { return "starting again" }
+func (e notBefore) RetryAfter() time.Duration { return time.Until(e.Time) }
+
+// What is known to fail until some time is not tried before.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		after    time.Duration
+		deadline time.Duration
+		took     time.Duration
+		tries    int
+		want     string
+	}{
+		{"soon", 1500 * time.Millisecond, time.Hour, 1500 * time.Millisecond, 2, `"ok"`},
+		{"as late as may be", 5 * time.Second, time.Hour, 5 * time.Second, 2, `"ok"`},
+		{"too late for the policy", 5*time.Second + 1, time.Hour, 0, 1, "unavailable: down"},
+		{"too late for the run", 2 * time.Second, time.Second, 0, 1, "unavailable: down"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tries, start := 0, time.Now()
+				down := (&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}).WithCause(fmt.Errorf("s: %w", notBefore{start.Add(test.after)}))
+				set := newSet(t, tool("it", tools.Hints{}, flaky(&tries, down))).With(policy.Retry(nil))
+				ctx, cancel := context.WithTimeout(t.Context(), test.deadline)
+				defer cancel()
+				equal(t, "the end", told(call(ctx, set, "it", `{}`)), test.want)
+				if took := time.Since(start); took != test.took || tries != test.tries {
+					t.Errorf("there were %d tries in %v", tries, took)
+				}
+			})
+		})
+	}
 }
 
 // It does not wait for what its run will not see.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -58,6 +59,47 @@ func TestTimeout(t *testing.T) {
 					t.Errorf("the host does not see a deadline behind %v", err)
 				}
 				time.Sleep(time.Hour) // let the tool end
+			})
+		})
+	}
+}
+
+// A try that ends after it was given up changes nothing of what the program, the
+// audit and the journal are told.
+func TestTimeoutOfLateTries(t *testing.T) {
+	t.Parallel()
+	const unsure = "; whether it took effect is unknown"
+	for _, test := range []struct {
+		name  string
+		hints tools.Hints
+		last  error // of the third try, which answers at once if it is not nil
+		want  string
+	}{
+		{"read", tools.Hints{Class: tools.Read}, nil, "timeout: no answer within 300ms (tried 3 times)"},
+		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure + " (tried 3 times)"},
+		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure},
+		{"down at last", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
+			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)"},
+		{"nothing to read at last", tools.Hints{Class: tools.Read}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
+			"unknown: an earlier try had no answer; the last one: down (tried 3 times)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				set := newSet(t, tool("it", test.hints, func(context.Context, json.RawMessage) (json.RawMessage, error) {
+					if tries++; tries == 3 && test.last != nil {
+						return nil, test.last
+					}
+					time.Sleep(700 * time.Millisecond)
+					return json.RawMessage(`1`), nil
+				})).With(policy.Retry(nil), policy.Timeout(300*time.Millisecond))
+				j := journal.New()
+				issued := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
+				equal(t, "the end", told(issued.Perform(t.Context())), test.want)
+				time.Sleep(time.Second) // let the tries end
+				e := j.Entries()[0]
+				equal(t, "the record", string(e.State)+", "+told(e.Result, e.Err), "unknown, "+test.want)
 			})
 		})
 	}

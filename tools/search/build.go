@@ -18,7 +18,7 @@ type field struct {
 var (
 	nameField    = field{boost: 5, usual: 3, most: 20}
 	serverField  = field{boost: 2, usual: 1, most: 10}
-	summaryField = field{boost: 2, usual: 8, most: 60}
+	summaryField = field{boost: 3, usual: 8, most: 60}
 	detailField  = field{boost: 0.4, usual: 40, most: 200}
 	inputField   = field{boost: 1, usual: 4, most: 100}
 	meaningField = field{boost: 0.25, usual: 40, most: 200}

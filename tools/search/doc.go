@@ -36,5 +36,20 @@
 // name more than one in the description of an argument. There is no model behind
 // it and no network. The synonyms are English.
 //
-// Programs in the sandbox reach it as tools.search.
+// # What programs see
+//
+// Every program that is given tools has two more functions, whatever is declared
+// of the tools to the model, which module.Options.Budget decides:
+//
+//	const hits = await tools.search("give the money back", {server: "shop", limit: 3});
+//	// [{name: "shop.refund", description: "Refund one order."}, …]
+//	console.log(await tools.describe(hits[0].name)); // its declaration, in full
+//
+// tools.describe of a server's name lists the tools of that server. A name or a
+// server that there is not is a ToolError of kind unknown_tool, which says what is
+// near. What was found is called as any other tool, by its name as a global:
+//
+//	await shop.refund({id: "a1"});
+//
+// Both have no effect, and no policy or ledger is told of them.
 package search

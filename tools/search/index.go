@@ -16,10 +16,11 @@ const DefaultLimit = 10
 
 // Options says which hits are wanted.
 type Options struct {
-	// Server is the object or namespace whose tools are searched; "" is all.
+	// Server is the object or namespace whose tools are searched; "" is all. A
+	// server that there is not has none, which is no error.
 	Server string
 
-	// Limit is how many hits there may be; zero is [DefaultLimit].
+	// Limit is how many hits there may be; zero and less are [DefaultLimit].
 	Limit int
 }
 
@@ -142,14 +143,16 @@ type posting struct {
 // that is said ten times, the tenth adds little.
 const saturation = 4
 
-// idf is what a word says by being rare.
-func (v *inverted) idf(term int32) float32 {
-	n, all := float64(len(v.postings[term])), float64(v.docs)
-	return float32(math.Log1p((all - n + 0.5) / (n + 0.5)))
+// rarity is what something says by being in so many of the tools only.
+func (v *inverted) rarity(n float64) float32 {
+	all := float64(v.docs)
+	return float32(math.Sqrt(math.Log1p((all - n + 0.5) / (n + 0.5))))
 }
 
 // scores rates the tools by BM25F; ok is false where the query says nothing. A
-// word and what else it may mean count once for a tool, by what fits best.
+// word and what else it may mean count once for a tool, by what fits best. What
+// it says is the geometric mean of how rare the word in the tool is and how rare
+// all that it may mean: else the oddest synonym would say the most.
 func (v *inverted) scores(query string) (total []float32, ok bool) {
 	words := v.meanings(query)
 	if len(words) == 0 {
@@ -158,20 +161,31 @@ func (v *inverted) scores(query string) (total []float32, ok bool) {
 	total = make([]float32, v.docs)
 	best := make([]float32, v.docs)
 	for _, variants := range words {
-		var touched []int32
-		for _, variant := range variants {
-			worth := variant.factor * v.idf(variant.term)
-			for _, p := range v.postings[variant.term] {
-				if best[p.tool] == 0 {
-					touched = append(touched, p.tool)
-				}
-				best[p.tool] = max(best[p.tool], worth*p.weight/(p.weight+saturation))
-			}
-		}
+		touched := v.fit(variants, best)
+		var sum, most float32
 		for _, tool := range touched {
-			total[tool] += best[tool]
+			sum, most = sum+best[tool], max(most, best[tool])
+		}
+		rare := v.rarity(float64(sum / most)) // NaN where nothing is touched
+		for _, tool := range touched {
+			total[tool] += best[tool] * rare
 			best[tool] = 0
 		}
 	}
 	return total, true
+}
+
+// fit notes how well each tool fits a word in what it may mean, and which do.
+func (v *inverted) fit(variants []variant, best []float32) (touched []int32) {
+	for _, variant := range variants {
+		list := v.postings[variant.term]
+		worth := variant.factor * v.rarity(float64(len(list)))
+		for _, p := range list {
+			if best[p.tool] == 0 {
+				touched = append(touched, p.tool)
+			}
+			best[p.tool] = max(best[p.tool], worth*p.weight/(p.weight+saturation))
+		}
+	}
+	return touched
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // TestNeeds asks for what people need, in their words: see testdata/needs.txt.
-// Of each list, nine tenths must be among the first five. The misses are shown
-// with -v.
+// Of each list, nine tenths must be among the first five, and a little more of
+// the one that the synonyms were tuned on. The misses are shown with -v.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/needs*.txt")
+	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no lists", err)
 	}
@@ -28,7 +28,10 @@ func TestNeeds(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			needs := readNeeds(t, file, set)
-			met := 0
+			met, percent := 0, 90
+			if filepath.Base(file) == "training.txt" {
+				percent = 94
+			}
 			for _, n := range needs {
 				hits := index.Search(n.text, &search.Options{Limit: 5})
 				if slices.ContainsFunc(hits, func(h search.Hit) bool { return slices.Contains(n.tools, h.Name) }) {
@@ -37,7 +40,7 @@ func TestNeeds(t *testing.T) {
 				}
 				t.Logf("%q: wanted %v, got %v", n.text, n.tools, names(hits))
 			}
-			if t.Logf("%d of %d", met, len(needs)); met*10 < len(needs)*9 {
+			if t.Logf("%d of %d", met, len(needs)); met*100 < len(needs)*percent {
 				t.Errorf("the right tool was in the first five for %d of %d", met, len(needs))
 			}
 		})

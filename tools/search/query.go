@@ -13,23 +13,62 @@ const maxWords = 32
 // fileName is the name of a file, which says no more than that it is one.
 var fileName = regexp.MustCompile(`(?i)[\w/*-]*\.(txt|md|log|json|ya?ml|toml|ini|env|xml|html?|css|csv|tsv|xlsx?|docx?|pptx?|pdf|png|jpe?g|gif|svg|mp[34]|wav|zip|tar|gz|go|py|js|ts|tsx|rb|rs|java|c|cpp|h|sh|sql)\b`)
 
-// meaning returns the stems of a query's words, each once. If none of them says
-// anything, all do.
+// maxPhrase is how many words in a row are looked up as one.
+const maxPhrase = 4
+
+// meaning returns the stems of a query's words, each once, and those of words
+// that mean something together as one. If none of them says anything, all do.
 func meaning(query string) []string {
-	var telling, all []string
+	var said, all, telling []string
 	query = fileName.ReplaceAllString(query, " file ")
 	words(query, func(word []byte) bool {
-		text := string(word)
-		all = append(all, stem(text))
-		if !silent()[text] {
-			telling = append(telling, stem(text))
-		}
+		said = append(said, string(word))
+		all = append(all, stem(string(word)))
 		return len(all) < maxWords
 	})
+	taken := make([]bool, len(all)) // as the end of a phrase
+	for i := range all {
+		if taken[i] {
+			continue
+		}
+		text, rest := longest(all, i)
+		for _, at := range rest {
+			taken[at] = true
+		}
+		if len(rest) > 0 || !silent()[said[i]] {
+			telling = append(telling, text)
+		}
+	}
 	if len(telling) == 0 {
 		telling = all
 	}
 	return distinct(telling)
+}
+
+// longest is the longest phrase that begins with a word, and where the rest of
+// it is. Between a verb and its particle there may be what it is about: throw the
+// old ones away.
+func longest(stems []string, from int) (text string, rest []int) {
+	for n := min(maxPhrase, len(stems)-from); n > 1; n-- {
+		if text = strings.Join(stems[from:from+n], "-"); related().meant[text] != nil {
+			for i := range n - 1 {
+				rest = append(rest, from+1+i)
+			}
+			return text, rest
+		}
+	}
+	for at := from + 2; at < min(from+6, len(stems)); at++ {
+		if text = stems[from] + "-" + stems[at]; particles[stems[at]] && related().meant[text] != nil {
+			return text, []int{at}
+		}
+	}
+	return stems[from], nil
+}
+
+// particles are what a verb may have behind its object.
+var particles = map[string]bool{
+	"asid": true, "away": true, "back": true, "down": true, "in": true, "off": true,
+	"on": true, "out": true, "over": true, "together": true, "up": true,
 }
 
 // variant is a word of the index that a word of the query may mean, and how
@@ -42,6 +81,7 @@ type variant struct {
 // What a word is worth that stands for another, and one that says little.
 const (
 	asSynonym = 0.6
+	asHint    = 0.4
 	asPrefix  = 0.6
 	asTypo    = 0.5
 	asFaint   = 0.6
@@ -49,7 +89,7 @@ const (
 
 // meanings are what each word of a query may mean: itself, the words it begins,
 // its synonyms; if none of them is known, the words of names that it resembles. A
-// word of the index stands for one word of the query: first for itself.
+// word of the index that is in the query stands for no other.
 func (v *inverted) meanings(query string) [][]variant {
 	stems := meaning(query)
 	taken := map[int32]bool{}
@@ -61,9 +101,6 @@ func (v *inverted) meanings(query string) [][]variant {
 	var all [][]variant
 	for _, word := range stems {
 		list := slices.DeleteFunc(v.variants(word), func(o variant) bool { return taken[o.term] })
-		for _, o := range list {
-			taken[o.term] = true
-		}
 		if term, ok := v.terms[word]; ok {
 			list = append(list, variant{term, 1})
 		}
@@ -80,10 +117,18 @@ func (v *inverted) meanings(query string) [][]variant {
 // variants are what a word may mean besides itself.
 func (v *inverted) variants(word string) []variant {
 	var list []variant
-	for _, other := range related()[word] {
+	for _, other := range related().meant[word] {
 		if term, ok := v.terms[other]; ok {
 			list = append(list, variant{term, asSynonym})
 		}
+	}
+	for _, other := range related().hinted[word] {
+		if term, ok := v.terms[other]; ok {
+			list = append(list, variant{term, asHint})
+		}
+	}
+	if strings.Contains(word, "-") {
+		return list
 	}
 	list = append(list, v.prefixed(word)...)
 	if _, known := v.terms[word]; !known && len(list) == 0 {

@@ -59,16 +59,25 @@ func ideograph(r rune) bool {
 // stem takes the endings off an English word that has the same meaning without:
 // files, created, creation. What remains need not be a word.
 func stem(word string) string {
+	if base, ok := irregular()[word]; ok {
+		word = base
+	}
 	if len(word) <= 3 || !ascii(word) {
 		return word
 	}
 	word = singular(word)
+	if named[word] {
+		return word
+	}
 	for _, ending := range []string{"ing", "ed"} {
 		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= 3 && strings.ContainsAny(rest, "aeiouy") {
+			if before, ok := strings.CutSuffix(rest, "i"); ok && ending == "ed" {
+				return before + "y"
+			}
 			return strings.TrimSuffix(undouble(rest), "e")
 		}
 	}
-	if strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
+	if len(word) > 6 && strings.HasSuffix(word, "tion") || strings.HasSuffix(word, "sion") {
 		return word[:len(word)-len("ion")]
 	}
 	if len(word) > 3 {
@@ -76,6 +85,28 @@ func stem(word string) string {
 	}
 	return word
 }
+
+// irregular are the words that do not show what they come from.
+var irregular = sync.OnceValue(func() map[string]string {
+	set := map[string]string{}
+	for line := range strings.FieldsSeq(`
+		begin:began:begun break:broke:broken bring:brought build:built buy:bought child:children choose:chose:chosen
+		come:came draw:drew:drawn fall:fell:fallen find:found forget:forgot:forgotten get:got:gotten give:gave:given
+		go:went:gone hear:heard hide:hid:hidden hold:held index:indices:indexes keep:kept know:knew:known
+		lead:led learn:learnt leave:left lend:lent lose:lost make:made mean:meant meet:met pay:paid person:persons
+		ride:rode run:ran say:said see:saw:seen sell:sold send:sent shake:shook show:shown speak:spoke:spoken
+		spend:spent stand:stood steal:stole:stolen take:took:taken tell:told think:thought throw:threw:thrown
+		wake:woke wear:wore:worn win:won write:wrote:written`) {
+		forms := strings.Split(line, ":")
+		for _, form := range forms[1:] {
+			set[form] = forms[0]
+		}
+	}
+	return set
+})
+
+// named are words in -ing that are things: their verb is about something else.
+var named = map[string]bool{"heading": true, "recording": true, "setting": true, "string": true}
 
 func singular(word string) string {
 	switch {
@@ -189,7 +220,8 @@ func nextString(raw []byte) (text string, rest []byte, ok bool) {
 var faint = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(`
-		get give go look make new put see show take what where which who work`) {
+		bring call come everything fetch first get give go keep last leave look make new open pull put see set show
+		take what where which who work`) {
 		set[stem(word)] = true
 	}
 	return set

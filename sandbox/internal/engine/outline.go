@@ -57,6 +57,7 @@ type callSite struct {
 	member
 	at        file.Idx
 	arguments []ast.Expression
+	deeper    bool   // what is called is a member of it
 	discarded bool   // its promise is
 	property  string // read from its promise, "" if none is
 }
@@ -300,6 +301,7 @@ func (s *surveyor) call(n *ast.CallExpression) {
 		s.callees = append(s.callees, callee{n.LeftParenthesis, at})
 	}
 	if !ok {
+		s.deeper(n.Callee)
 		return
 	}
 	if object != "" {
@@ -310,6 +312,21 @@ func (s *surveyor) call(n *ast.CallExpression) {
 		site.property = property
 	}
 	s.calls = append(s.calls, site)
+}
+
+// deeper notes a call of a member of a member, as in tools.orders.list().
+func (s *surveyor) deeper(callee ast.Expression) {
+	var of ast.Expression
+	switch e := callee.(type) {
+	case *ast.DotExpression:
+		of = e.Left
+	case *ast.BracketExpression:
+		of = e.Left
+	}
+	if object, name, at, ok := calleeOf(of); ok && object != "" {
+		s.mention(of, -1)
+		s.calls = append(s.calls, callSite{member: member{object, name}, at: at, deeper: true})
+	}
 }
 
 // taken is what is read of a call's promise.

@@ -132,6 +132,9 @@ func (s *scope) constant(w writeSite) bool {
 // site finds the tool that a call names, if it names one.
 func (p *program) site(s *scope, c callSite) (Site, bool) {
 	tool, ok := s.find(c.object, c.name)
+	if c.deeper {
+		return Site{Tool: -1, Namespace: c.object, Name: c.name, Pos: p.source.fromIdx(c.at)}, !ok && p.mistaken(s, c)
+	}
 	if !ok {
 		if !p.mistaken(s, c) {
 			return Site{}, false

@@ -1,27 +1,41 @@
 package worker
 
 import (
-	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 )
 
-// TestCollectorEnd says that what a run has been given is taken back: the next one
-// begins as the first did.
-func TestCollectorEnd(t *testing.T) {
-	t.Parallel()
+// TestCollector is not parallel: what it is about is the process's.
+func TestCollector(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	const memory = 64 << 20
+	has := func(when string, processors int, limit int64) {
+		t.Helper()
+		got := fmt.Sprint(runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1))
+		if want := fmt.Sprint(processors, limit); got != want {
+			t.Errorf("%s: %s processors and bytes, want %s", when, got, want)
+		}
+	}
+	debug.SetMemoryLimit(softLimit(memory))
+	c := &collector{memory: memory, sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+	small := func() { runtime.GC(); c.cycle() }
+	c.begin()
+	small()
+	has("a small run", processors, softLimit(memory))
+	heap := make([]byte, memory/2+large)
+	runtime.GC()
+	c.cycle()
+	runtime.KeepAlive(heap)
+	has("a large run", min(processors+1, max(processors, runtime.NumCPU())), softLimit(memory)+memory/relief)
+	c.end()
+	has("its end", processors, softLimit(memory))
+	c.cycle()
+	has("no run", processors, softLimit(memory))
 	var none *collector
 	none.begin() // nobody watches
 	none.end()
-	p := newPool(t, Options{Kind: Sandbox, Max: 1})
-	const grows = `const list = []; for (let i = 0; i < 300000; i++) list.push({i, s: "s" + i}); list.length`
-	for _, source := range []string{grows, "1+1", grows, "1+1"} {
-		res, err := p.Run(context.Background(), job(source), &host{})
-		if err != nil || res.Failure != nil {
-			t.Fatalf("%s: %+v, %v", source, res, err)
-		}
-		want := map[string]string{grows: "300000", "1+1": "2"}[source]
-		if string(res.Value) != want {
-			t.Errorf("%s is %s, want %s", source, res.Value, want)
-		}
-	}
 }

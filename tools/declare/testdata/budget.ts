@@ -128,18 +128,12 @@ declare const fs: {
 // 106 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
-declare const find: Tool;
 declare const fs: Record<string, Tool>; // 3 tools
 declare const s: Record<string, Tool>; // 1 tool
-
-// 89 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
-type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const find: Tool;
-// … and 2 more, with 4 tools
 
-// 83 tokens
+// 95 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
-// … and 3 more, with 5 tools
+// … and 2 more servers with 4 tools and 1 function; tools.search(query) finds them
 
