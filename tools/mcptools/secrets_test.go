@@ -83,5 +83,5 @@ func TestConfigurationsPrintNoSecrets(t *testing.T) {
 		}
 	}
 	equal(t, "the configuration itself", c.Headers["X-Key"], "s3cret")
-	equal(t, "text", c.String(), "{Name:s Description: Command: Args:[[2 hidden]] Env:map[KEY:[hidden]] Dir: URL:[hidden] Type: Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] AutoApprove:[] Disabled:false}")
+	equal(t, "text", c.String(), "{Name:s Description: Command: Args:[[2 hidden]] Env:map[KEY:[hidden]] Dir: URL:[hidden] Type: Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] AutoApprove:[] Disabled:false keys:map[]}")
 }
