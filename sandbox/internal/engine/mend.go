@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -28,6 +29,7 @@ const maxMends = 8
 
 type mending struct {
 	text     string                         // of the wrapped program
+	other    string                         // the same with other names
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
 	renamed  int                            // fields that have other names
 	fields   []int                          // where those are that do
@@ -38,7 +40,7 @@ type mending struct {
 // mend parses a wrapped program that goja's parser refuses. Renamed is what it is
 // when its fields have other names.
 func mend(name, text, renamed string) (*ast.Program, error) {
-	m := mending{text: text, patterns: map[file.Idx]*ast.ArrayPattern{}}
+	m := mending{text: text, other: renamed, patterns: map[file.Idx]*ast.ArrayPattern{}}
 	for i := range len(text) {
 		if text[i] != renamed[i] {
 			m.renamed++
@@ -65,7 +67,7 @@ func mend(name, text, renamed string) (*ast.Program, error) {
 func (m *mending) onlyFields() string {
 	text := []byte(m.text)
 	for _, at := range m.fields {
-		text[at] = capital(text[at])
+		text[at] = m.other[at]
 	}
 	return string(text)
 }
@@ -135,6 +137,8 @@ func (m *mending) restore(n ast.Node) {
 		if !m.walker.awaits && m.awaits == 0 {
 			m.awaits = n.Await
 		}
+	case *ast.Identifier:
+		m.identifier(n)
 	case *ast.FieldDefinition:
 		m.name(n.Key)
 	case *ast.ArrayPattern:
@@ -166,6 +170,39 @@ func (m *mending) name(key ast.Expression) {
 			m.restored(key.Idx + 1)
 		}
 	}
+}
+
+// identifier gives the target of a rest its own name again.
+func (m *mending) identifier(id *ast.Identifier) {
+	length, start := len(id.Name), int(id.Idx)-1
+	if !plain.MatchString(string(id.Name)) || start+length > len(m.text) || m.text[start:start+length] == string(id.Name) || m.other[start:start+length] != string(id.Name) {
+		return
+	}
+	id.Name = unistring.NewFromString(m.text[start : start+length])
+	for at := start; at < start+length; at++ {
+		if m.text[at] != m.other[at] {
+			m.restored(file.Idx(at + 1))
+		}
+	}
+}
+
+var (
+	plain = regexp.MustCompile(`^[\w$]+$`)
+	rest  = regexp.MustCompile(`\.\.\.\s*[\pL\pM\pN_$]+\s*[\]}]`)
+)
+
+// renameRests gives what may be the target of a rest a name in ASCII, as goja's
+// parser looks for a comma behind it at the wrong place, and panics.
+func renameRests(text string) string {
+	return rest.ReplaceAllStringFunc(text, func(target string) string {
+		other := []byte(target)
+		for i, c := range other {
+			if c >= utf8.RuneSelf {
+				other[i] = 'x'
+			}
+		}
+		return string(other)
+	})
 }
 
 func (m *mending) restored(at file.Idx) {

@@ -109,7 +109,7 @@ const discarded = "\x00"
 
 func (s *surveyor) visit(n ast.Node) {
 	s.declare(n)
-	unfold(n)
+	defer unfold(n) // when it has been looked at
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.identifier(n)

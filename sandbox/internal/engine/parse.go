@@ -133,12 +133,14 @@ func newProgram(e edition, src *source, tree *ast.Program) (*program, *Failure) 
 	return p, nil
 }
 
+var errPanic = errors.New("the parser cannot make sense of this")
+
 // parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
 // for a syntax error.
 func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {
-			tree, err = nil, errors.New("the parser cannot make sense of this")
+			tree, err = nil, errPanic
 		}
 	}()
 	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)

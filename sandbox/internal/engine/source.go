@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"sort"
 	"strings"
 	"unicode/utf16"
@@ -93,11 +94,14 @@ func (s *source) fromFrame(line, column int) Pos {
 func (s *source) parse(name string) (*ast.Program, error) {
 	wrapped := s.prologue + s.text + epilogue
 	if s.renamed != "" {
-		return mend(name, wrapped, s.prologue+s.renamed+epilogue)
+		return mend(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
 	}
 	tree, err := parseByGoja(name, wrapped)
-	if onlyBadTargets(err) {
+	switch {
+	case onlyBadTargets(err):
 		return mend(name, wrapped, wrapped)
+	case errors.Is(err, errPanic):
+		return mend(name, wrapped, renameRests(wrapped))
 	}
 	return tree, err
 }

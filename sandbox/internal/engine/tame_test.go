@@ -50,15 +50,16 @@ func TestMended(t *testing.T) {
 func TestMendedElsewhere(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"class A { #get = '#get = 1 #set = 2'; read() { return this.#get } }; new A().read()":                                          `"#get = 1 #set = 2"`,
-		"class A { #set = `#get = 1\n#set`; read() { return this.#set + /#get = 1/.source } }; new A().read()":                         `"#get = 1\n#set#get = 1"`,
-		"class A { // #get = 1\n #get/**/= 1; #set\n = 2; #x = 3; read() { return this.#get + this.#set + this.#x } }; new A().read()": `6`,
-		"class A { #get() { return 1 } #set = 2; read() { return this.#get() + this . #set } }; new A().read()":                        `3`,
-		"const f = (z, [a = 1, b = (async () => await 2)()] = []) => b; await f()":                                                     `2`,
-		"const g = async () => { const [w = 1, {v = await 3} = {}] = []; return v }; await g()":                                        `3`,
-		"const f = (a, [b = await 5] = []) => b; f()":                                                                                  "1:20 await is only valid in async functions and outside of functions",
-		"const f = (z, [c = 1, b = await 5] = []) => b; f()":                                                                           "1:27 await is only valid in async functions and outside of functions",
-		"const f = (z, [b.c = 1, d = 2] = []) => d":                                                                                    "1:16 only a name can be declared",
+		"class A { #get = '#get = 1 #set = 2'; read() { return this.#get } }; new A().read()":                                                            `"#get = 1 #set = 2"`,
+		"class A { #set = `#get = 1\n#set`; read() { return this.#set + /#get = 1/.source } }; new A().read()":                                           `"#get = 1\n#set#get = 1"`,
+		"class A { // #get = 1\n #get/**/= 1; #set\n = 2; #x = 3; read() { return this.#get + this.#set + this.#x } }; new A().read()":                   `6`,
+		"class A { #get() { return 1 } #set = 2; read() { return this.#get() + this . #set } }; new A().read()":                                          `3`,
+		"const f = (z, [a = 1, b = (async () => await 2)()] = []) => b; await f()":                                                                       `2`,
+		"const g = async () => { const [w = 1, {v = await 3} = {}] = []; return v }; await g()":                                                          `3`,
+		"const f = (a, [b = await 5] = []) => b; f()":                                                                                                    "1:20 await is only valid in async functions and outside of functions",
+		"const f = (z, [c = 1, b = await 5] = []) => b; f()":                                                                                             "1:27 await is only valid in async functions and outside of functions",
+		"let a, größe; [a, ...größe] = [1, 2]; const {b, ...übrige} = {b: 1, c: 2}; [...größe, übrige, '...größe]', ((z, [...größe]) => größe)(1, [3])]": `[2,{"c":2},"...größe]",[3]]`,
+		"const f = (z, [b.c = 1, d = 2] = []) => d":                                                                                                      "1:16 only a name can be declared",
 	} {
 		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
 		gave := string(got.Value)

@@ -4,13 +4,13 @@ import "github.com/dop251/goja/ast"
 
 // walk visits n and everything below it, in the order of the source as far as
 // that matters; goja's AST has no visitor of its own. Member names and labels
-// are not visited: they refer to nothing. It returns how deep it went.
-func walk(n ast.Node, visit func(ast.Node)) (deepest int) {
+// are not visited: they refer to nothing.
+func walk(n ast.Node, visit func(ast.Node)) {
 	w := walker{visit: visit}
 	w.node(n)
-	return w.deepest
 }
 
+// walker visits nodes as walk does, and knows where it is.
 type walker struct {
 	visit          func(ast.Node)
 	depth, deepest int
