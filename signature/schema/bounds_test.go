@@ -31,8 +31,8 @@ func inTime(t *testing.T, work func()) {
 	start := time.Now()
 	work()
 	t.Log("took", time.Since(start))
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("took %v", took) // without bounds it would be hours
 	}
 }
 
@@ -280,7 +280,7 @@ func FuzzBounds(f *testing.F) {
 			s.Validate([]byte(value))
 			s.ValidatePartial([]byte(value), []string{"/a", "/0/a/..."})
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s took %v", odd(shape), took)
 		}
 	})
