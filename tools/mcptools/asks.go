@@ -63,7 +63,7 @@ func (c *connection) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.Eli
 	return answer, err
 }
 
-func (c *connection) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) { //nolint:staticcheck // servers of before 2026-07-28 have nothing else
+func (c *connection) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	if err := c.asks.another(); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *connection) wantLogs(ctx context.Context) {
 		return
 	}
 	level := mcp.LoggingLevel(c.server.o.LogLevel)
-	_ = c.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level}) //nolint:staticcheck // as above
+	_ = c.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level})
 }
 
 // modern reports whether the protocol is of the newer kind, in which every

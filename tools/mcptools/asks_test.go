@@ -48,7 +48,6 @@ func agree(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"sure": true}}, nil
 }
 
-//nolint:staticcheck // servers of before 2026-07-28 have nothing else
 func sample(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	return &mcp.CreateMessageResult{Role: "assistant", Model: server, Content: &mcp.TextContent{Text: fmt.Sprint("at most ", p.MaxTokens)}}, nil
 }

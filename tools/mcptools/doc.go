@@ -83,8 +83,12 @@
 // What goes wrong with one request fails its call, and not the session. What is
 // known of the call's effect depends on how far it came:
 //
-//	it cannot be reached, or refuses (4xx)   unavailable: nothing was done
-//	it fails (5xx), or the connection breaks unknown
+//	it cannot be reached, or turns the       unavailable: nothing was done
+//	  request away unread (401, 403, 404,
+//	  405, 413, 415, 429 and the like, or
+//	  a redirect 307 or 308 not followed)
+//	any other status, other redirects of a   unknown, and never repeated
+//	  call, or the connection breaks
 //	an answer too large, or none of MCP      invalid_result; a page of HTML is unknown
 //
 // # Results
@@ -107,7 +111,8 @@
 //
 // A server that ends, or an HTTP session that is lost, comes back when it is
 // next used: by a call, or by a listing. A call that was in flight is unknown
-// and not repeated; one that had not been sent is, once. A server that keeps
+// and not repeated; one that had not been sent is, once. Only a 404 to the call's
+// own request says so of a call that has left. A server that keeps
 // failing is tried ever less often, and [Servers.Status] says why and when. The
 // tools of a Set stay what they were; [Options.OnToolsChanged] says when to
 // build another, and [Servers.Pins] what has changed since it was approved. A
@@ -133,4 +138,8 @@
 //	the server refuses the request        unavailable
 //	a result too large or malformed       invalid_result
 //	the tool has changed                  denied; see Options.RefuseChanged
+//
+// An error that a tool reports is failed, but for the exact words by which the
+// TypeScript SDK turns arguments away, or a tool that it does not have, before the
+// tool is run.
 package mcptools

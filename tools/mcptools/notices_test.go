@@ -85,7 +85,7 @@ func TestModernLogsAndProgress(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "logged"}) //nolint:staticcheck // it is what is tested
+			_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "logged"})
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 0.5})
 			return &mcp.CallToolResult{}, nil
 		})

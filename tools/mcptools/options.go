@@ -23,7 +23,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to end after closing its
-	// stdin, and again after SIGTERM, before killing it. Zero is one second.
+	// stdin, and again after SIGTERM, before killing it; and for the end of an HTTP
+	// session. Zero is one second.
 	Grace time.Duration
 
 	// Lazy starts no server before its tools are first listed, by
@@ -101,8 +102,8 @@ type Options struct {
 	// A larger answer fails its call and is not kept in memory. Zero is 64 MiB.
 	MaxMessage int
 
-	// MaxResult is the largest result of one call, in bytes of JSON. Zero is
-	// 4 MiB.
+	// MaxResult is the largest result of one call, and the largest data of an
+	// error, in bytes of JSON. Zero is 4 MiB.
 	MaxResult int
 
 	// MaxTools is how many tools are taken from one server. Zero is 10,000.
@@ -154,7 +155,7 @@ type Options struct {
 
 	// OnSample is called with what a server asks the host's model; else it is
 	// as OnElicit.
-	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) //nolint:staticcheck // servers of before 2026-07-28 have nothing else
+	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 	// --- What the host is told
 
