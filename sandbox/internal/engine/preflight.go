@@ -15,8 +15,10 @@ const (
 	// texts, too: the first parser has no limit of its own on patterns.
 	maxNesting = 5000
 	// maxUnchecked is how deep they may be if the first parser has refused the
-	// program: what goja's takes exponential time for needs brackets.
+	// program: what goja's takes exponential time for needs brackets, or conditional
+	// expressions within one another, of which all count.
 	maxUnchecked = 12
+	maxUncertain = 16 // brackets and conditional expressions
 	// maxArrowDefaults bounds arrow functions nested in parameter defaults: goja's
 	// parser takes time exponential in them.
 	maxArrowDefaults = 8
@@ -76,8 +78,12 @@ func worthTrying(src *source, refused error) bool {
 	f := preflightFailure(src, refused)
 	before, _ := src.around(f.Pos)
 	atStart := strings.TrimSpace(before) == "" && strings.HasSuffix(f.Message, " in expression")
-	return (atStart || f.Message == "unexpected => in expression") && deepest(src.text) <= maxUnchecked
+	return (atStart || f.Message == "unexpected => in expression") && deepest(src.text) <= maxUnchecked &&
+		deepest(src.text)+len(ternary.FindAllString(src.text, -1)) <= maxUncertain
 }
+
+// ternary is what may begin the alternatives of a conditional expression.
+var ternary = regexp.MustCompile(`\?(?:[^.?]|\.\d)`)
 
 // deepest returns how deep brackets are nested, at most.
 func deepest(text string) int {
