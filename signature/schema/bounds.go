@@ -244,6 +244,18 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 // exhausted is the panic that ends a validation.
 type exhausted struct{}
 
+// ended words why there is no answer.
+func ended(broken any, d document) problem {
+	switch b := broken.(type) {
+	case exhausted:
+		return tooIntricate(d)
+	case slow:
+		return b.problem()
+	default:
+		return problem{text: fmt.Sprintf("cannot be checked: %v", b)}
+	}
+}
+
 // tooIntricate words that a validation has been given up.
 func tooIntricate(d document) problem {
 	return problem{

@@ -50,18 +50,6 @@ func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	return opposite.Validate(x.root) != nil, nil
 }
 
-// ended words why there is no answer.
-func ended(broken any, d document) problem {
-	switch b := broken.(type) {
-	case exhausted:
-		return tooIntricate(d)
-	case slow:
-		return b.problem()
-	default:
-		return problem{text: fmt.Sprintf("cannot be checked: %v", b)}
-	}
-}
-
 // explain returns the problems of one error; none if it hangs on an unknown
 // place.
 func (x *explainer) explain(e *jsonschema.ValidationError) []problem {

@@ -27,9 +27,15 @@ func (p *spellings) spans(s string, found []span) []span {
 		return found
 	}
 	for i := range len(s) {
-		u := unitAt(s, i)
+		first := s[i]
+		if first == '\\' || first == '%' {
+			first = unitAt(s, i).bytes[0]
+		}
 		end := 0
-		for _, v := range p.byFirst[u.bytes[0]] {
+		for _, v := range p.byFirst[first] {
+			if first == s[i] && i+1 < len(s) && s[i+1] != v[1] && strings.IndexByte("\\%+\r", s[i+1]) < 0 {
+				continue // what most positions come to
+			}
 			end = max(end, spelledTo(s, i, v))
 		}
 		if end > 0 {
@@ -44,6 +50,10 @@ func spelledTo(s string, i int, value string) int {
 	for j := 0; j < len(value); {
 		if i >= len(s) {
 			return 0
+		}
+		if c := s[i]; c == value[j] && c != '\\' && c != '%' {
+			i, j = i+1, j+1
+			continue
 		}
 		u := unitAt(s, i)
 		switch c := u.bytes[0]; {
