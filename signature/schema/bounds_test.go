@@ -72,7 +72,8 @@ func TestAlternativesAreBounded(t *testing.T) {
 			if test.ok {
 				return
 			}
-			if len(found) != 1 || !strings.Contains(found[0].Message, "is too intricate to be checked") {
+			if len(found) != 1 || !strings.Contains(found[0].Message, "is too intricate to be checked") &&
+				!strings.Contains(found[0].Message, "takes too long on this value") { // a slow machine is through with its time before its steps
 				t.Errorf("got %q", clip(lines(found)))
 			}
 			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"}) })

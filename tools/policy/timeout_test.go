@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,9 +87,9 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				tries := 0
+				var tries atomic.Int32
 				set := newSet(t, tool("it", test.hints, func(context.Context, json.RawMessage) (json.RawMessage, error) {
-					if tries++; tries == 3 && test.last != nil {
+					if tries.Add(1) == 3 && test.last != nil {
 						return nil, test.last
 					}
 					time.Sleep(700 * time.Millisecond)
