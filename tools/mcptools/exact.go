@@ -20,7 +20,9 @@ func decodeExactly(data []byte, fields ...field) error {
 	}
 	for _, f := range fields {
 		if value, ok := object[f.name]; ok {
-			if err := json.Unmarshal(value, f.into); err != nil {
+			if raw, ok := f.into.(*json.RawMessage); ok {
+				*raw = value // it has been looked through
+			} else if err := json.Unmarshal(value, f.into); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
 		}

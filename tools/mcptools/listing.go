@@ -198,7 +198,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 		return nil, err
 	}
 	page := toolPage{size: len(raw)}
-	if err := json.Unmarshal(raw, &page); err != nil {
+	if err := page.UnmarshalJSON(raw); err != nil {
 		return nil, fmt.Errorf("malformed answer: %w", err)
 	}
 	return &page, nil
@@ -274,7 +274,7 @@ const maxName = 256
 
 func (l *listing) addTool(raw json.RawMessage) {
 	var t listedTool
-	err := json.Unmarshal(raw, &t)
+	err := t.UnmarshalJSON(raw)
 	if t.Name != "" {
 		l.all = append(l.all, t.Name)
 		if !l.server.config.offers(t.Name) {
