@@ -98,3 +98,7 @@ func replyReminder(spec *signature.Spec) string { return markers{}.Question(spec
 func repairPrompt(spec *signature.Spec, err error) string {
 	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, replyReminder(spec))
 }
+
+func readReply(spec *signature.Spec, s Step) (signature.Values, error) {
+	return markers{}.Read(spec, s.Reply, s.Truncated)
+}

@@ -94,12 +94,15 @@ func written(f signature.Field, value json.RawMessage) string {
 	if strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
 		return string(value)
 	}
-	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && plainText(read) == text {
+	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && plainText(read) == text {
 		return text
 	}
 	return string(value)
 }
 
 func (markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	return readReply(spec, Step{Reply: reply, Truncated: truncated})
+	return read(spec, reply, truncated, endsMarkers)
 }
+
+// endsMarkers reports whether a reply had come to its end marker.
+func endsMarkers(r reply) bool { return ended(r.outputs, r.text) }
