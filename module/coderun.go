@@ -11,7 +11,7 @@ import (
 
 // codeRun is one run of a CodeAct: the trajectory, and the record of effects.
 type codeRun struct {
-	run
+	*run
 	box     Sandbox
 	set     *tools.Set
 	options Options
@@ -34,7 +34,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}, journal: journal.New()}
-	ctx, r.run = newRun(ctx, "CodeAct", c.Predictor, inputs)
+	if ctx, r.run, err = newRun(ctx, "CodeAct", c.Predictor, question{inputs: inputs}); err != nil {
+		return nil, nil, err
+	}
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -72,7 +74,7 @@ func (r *codeRun) accept() *run {
 	r.Orphans = append(r.Orphans, r.journal.Accept()...)
 	r.Effects = r.journal.Entries()
 	r.ended()
-	return &r.run
+	return r.run
 }
 
 func (r *codeRun) ended() {

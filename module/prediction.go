@@ -46,8 +46,8 @@ func (t *Trajectory) conversation(opening []message) []message {
 	list := slices.Clone(opening)
 	for _, s := range t.Steps {
 		list = append(list,
-			message{llms.ChatMessageTypeAI, s.Reply},
-			message{llms.ChatMessageTypeHuman, s.Observation})
+			message{role: llms.ChatMessageTypeAI, text: s.Reply},
+			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
 	}
 	return list
 }

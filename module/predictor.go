@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -108,26 +107,9 @@ func same(a, b Adapter) (equal bool) {
 
 // message is one turn of a conversation.
 type message struct {
-	role llms.ChatMessageType
-	text string
-}
-
-// opening is the beginning of a conversation: how to answer, examples, and the
-// question. What is the same for every question comes first.
-func (p *Predictor) opening(inputs signature.Values) []message {
-	adapter := p.adapter()
-	list := make([]message, 0, 2+2*len(p.Demos))
-	list = append(list, message{llms.ChatMessageTypeSystem, p.systemPrompt()})
-	for _, d := range p.Demos {
-		list = append(list,
-			message{llms.ChatMessageTypeHuman, adapter.Question(p.Spec, d.Inputs)},
-			message{llms.ChatMessageTypeAI, adapter.Answer(p.Spec, d.Outputs)})
-	}
-	question := adapter.Question(p.Spec, inputs)
-	if p.Hint != "" {
-		question = strings.TrimSpace(p.Hint) + "\n\n" + question
-	}
-	return append(list, message{llms.ChatMessageTypeHuman, question})
+	role  llms.ChatMessageType
+	text  string
+	parts []llms.ContentPart // beside the text
 }
 
 // errNothingSaid is the error of models that think until their tokens are used
@@ -170,6 +152,7 @@ func contents(conversation []message) []llms.MessageContent {
 			m.text = "(nothing)"
 		}
 		list[i] = llms.TextParts(m.role, m.text)
+		list[i].Parts = append(list[i].Parts, m.parts...)
 	}
 	return list
 }
