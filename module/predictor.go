@@ -116,7 +116,7 @@ var errNothingSaid = errors.New("the model's reply was cut off before it said an
 func (p *Predictor) say(ctx context.Context, step int, conversation []message) (Step, error) {
 	p.options.emit(Asked{step, conversation[len(conversation)-1].text})
 	start := time.Now()
-	reply, err := lm.Ask(ctx, p.model, contents(conversation), p.options.Model...)
+	reply, err := lm.Ask(ctx, p.model, lm.Call{}, contents(conversation), p.options.Model...)
 	s := Step{
 		Reply: reply.Text, Truncated: reply.Truncated,
 		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},
