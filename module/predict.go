@@ -21,10 +21,10 @@ type Predict[In, Out any] struct {
 // NewPredict returns a module that asks model for the outputs of sig. Nil
 // options are the defaults. What is missing, Run says.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
-	return &Predict[In, Out]{
-		Predictor: &Predictor{Spec: specOf(sig), model: model, options: o.orDefault()},
-		signature: sig,
-	}
+	options := o.orDefault(attempts)
+	p := options.predictor(model)
+	p.Spec = specOf(sig)
+	return &Predict[In, Out]{Predictor: p, signature: sig}
 }
 
 // attempts is how often a reply may be wrong: the first, and the one after the
@@ -45,46 +45,47 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	if err != nil {
 		return nil, err
 	}
-	var t Trajectory
-	opening := p.Predictor.opening(inputs)
+	ctx, r := newRun(ctx, "Predict", p.Predictor, inputs)
 	for {
-		step, err := p.Predictor.say(ctx, len(t.Steps)+1, t.conversation(opening))
-		t.Steps = append(t.Steps, step)
-		if err != nil {
-			return nil, &IncompleteError{Err: err, Trajectory: t}
+		if err := r.ask(ctx); err != nil {
+			return nil, r.incomplete(err)
 		}
-		out, err := p.read(step)
+		values, err := r.read()
 		if err == nil {
-			return &Prediction[Out]{Output: out, Trajectory: t}, nil
+			out, invalid := p.signature.Decode(values)
+			if invalid == nil {
+				return answered(&r, out, values), nil
+			}
+			err = invalid
 		}
-		if len(t.Steps) == attempts {
-			return nil, &IncompleteError{Err: fmt.Errorf("%w: %w", ErrNoAnswer, err), Trajectory: t}
+		if len(r.Steps) == attempts {
+			return nil, r.incomplete(fmt.Errorf("%w: %w", ErrNoAnswer, err))
 		}
-		t.last().Observation = repairPrompt(p.Predictor.Spec, err)
+		r.last().Observation = r.predictor.repair(err)
 	}
 }
 
-// read finds the outputs in a reply.
-func (p *Predict[In, Out]) read(s Step) (out Out, err error) {
-	values, err := readReply(p.Predictor.Spec, s)
+// Stream is Run, of which one can see what happens: see [Start].
+func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, p, in)
+}
+
+// read finds the outputs in the last reply, as an object.
+func (r *run) read() (json.RawMessage, error) {
+	s := r.last()
+	values, err := r.predictor.adapter().Read(r.predictor.Spec, s.Reply, s.Truncated)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	object, err := json.Marshal(values)
-	if err != nil {
-		return out, err
-	}
-	return p.signature.Decode(object)
+	return values.MarshalJSON()
 }
 
 func (p *Predict[In, Out]) usable() error {
 	switch {
 	case p == nil || p.Predictor == nil:
 		return errNotMade
-	case p.signature == nil || p.Predictor.Spec == nil:
+	case p.signature == nil:
 		return errNoSignature
-	case p.Predictor.model == nil:
-		return errNoModel
 	}
-	return nil
+	return p.Predictor.usable()
 }

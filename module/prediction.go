@@ -31,6 +31,14 @@ type Trajectory struct {
 	// Orphans are those effects that no accepted program asked for: an attempt
 	// made them, failed, and was rewritten without them.
 	Orphans []journal.Entry
+
+	// Attempts are the runs of other modules that this one was made of, such as
+	// those among which the best was chosen, in the order in which they ended.
+	Attempts []Trajectory
+
+	// Spent is what was paid besides the steps and the attempts: calls of models
+	// that programs made.
+	Spent Usage
 }
 
 // conversation is the trajectory as the model sees it: a fold over the steps.
@@ -47,9 +55,12 @@ func (t *Trajectory) conversation(opening []message) []message {
 // last is the step under way.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
-// Usage is what the steps cost together.
+// Usage is what all of it cost together, attempts included.
 func (t *Trajectory) Usage() Usage {
-	var u Usage
+	u := t.Spent
+	for i := range t.Attempts {
+		u.add(t.Attempts[i].Usage())
+	}
 	for _, s := range t.Steps {
 		u.add(s.Usage)
 	}

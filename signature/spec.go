@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -29,6 +30,7 @@ type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
+	special         map[string]Kind // of inputs, but for values
 }
 
 // NewSpec makes a spec of fields. There may be no inputs; there must be an
@@ -47,7 +49,17 @@ func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signature: outputs: %w", err)
 	}
-	return &Spec{instructions, complete(inputs), complete(outputs), in, out}, nil
+	return newSpec(instructions, complete(inputs), complete(outputs), in, out), nil
+}
+
+func newSpec(instructions string, inputs, outputs []Field, in, out *schema.Schema) *Spec {
+	special := map[string]Kind{}
+	for _, f := range inputs {
+		if k := f.Kind(); k != KindValue {
+			special[f.Name] = k
+		}
+	}
+	return &Spec{instructions, inputs, outputs, in, out, special}
 }
 
 // specOf makes a spec of the schemas of two objects.
@@ -63,7 +75,7 @@ func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	if err := checkFields(inputs, outputs); err != nil {
 		return nil, err
 	}
-	return &Spec{instructions, inputs, outputs, in, out}, nil
+	return newSpec(instructions, inputs, outputs, in, out), nil
 }
 
 // Instructions returns what the model is asked to do.
@@ -82,6 +94,27 @@ func (s *Spec) Inputs() []Field { return slices.Clone(s.inputs) }
 // Outputs returns the fields that must come out.
 func (s *Spec) Outputs() []Field { return slices.Clone(s.outputs) }
 
+// Field returns the input or output of a name, and whether there is one.
+func (s *Spec) Field(name string) (Field, bool) {
+	for _, fields := range [][]Field{s.inputs, s.outputs} {
+		for _, f := range fields {
+			if f.Name == name {
+				return f, true
+			}
+		}
+	}
+	return Field{}, false
+}
+
+// names lists the fields, inputs first.
+func (s *Spec) names() string {
+	var names []string
+	for _, f := range slices.Concat(s.inputs, s.outputs) {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // InputSchema returns the schema of the object of all inputs.
 func (s *Spec) InputSchema() *schema.Schema { return s.in }
 
@@ -96,6 +129,63 @@ func (s *Spec) OutputTypeScript() string { return s.out.TypeScript(nil) }
 // Validate returns everything that is wrong with an object of all outputs, or
 // nil if it fits.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding { return s.out.Validate(output) }
+
+// Encode checks inputs and returns them in the order of the fields. The error
+// wraps an [*InvalidError] that says everything that is wrong: a name that is
+// unknown or given twice, a required input that is missing, a value that does
+// not fit.
+func (s *Spec) Encode(inputs Values) (Values, error) {
+	raw, err := inputs.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	values, err := s.check(raw)
+	if err != nil {
+		return nil, fmt.Errorf("signature: input: %w", err)
+	}
+	return ordered(values, s.inputs), nil
+}
+
+// check checks an object of inputs and takes it apart.
+func (s *Spec) check(inputs json.RawMessage) (Values, error) {
+	if findings := s.in.Validate(inputs); findings != nil {
+		return nil, &InvalidError{findings}
+	}
+	var values Values
+	if err := values.UnmarshalJSON(inputs); err != nil {
+		return nil, err
+	}
+	if len(s.special) > 0 {
+		if findings := s.checkSpecial(values); findings != nil {
+			return nil, &InvalidError{findings}
+		}
+	}
+	return values, nil
+}
+
+// Decode turns a JSON object into the outputs, in the order of the fields. The
+// error is an [*InvalidError] if the object does not fit.
+func (s *Spec) Decode(output json.RawMessage) (Values, error) {
+	if findings := s.out.Validate(output); findings != nil {
+		return nil, &InvalidError{findings}
+	}
+	var values Values
+	if err := values.UnmarshalJSON(output); err != nil {
+		return nil, err
+	}
+	return ordered(values, s.outputs), nil
+}
+
+// ordered puts values into the order of fields, all of which are among them.
+func ordered(values Values, fields []Field) Values {
+	sorted := make(Values, 0, len(values))
+	for _, f := range fields {
+		if raw, given := values.Get(f.Name); given {
+			sorted = append(sorted, Value{f.Name, raw})
+		}
+	}
+	return sorted
+}
 
 // complete copies fields and gives those without a schema one that admits
 // anything.
