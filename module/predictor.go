@@ -122,7 +122,7 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	at := from.at(step)
 	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
-	reply, err := lm.Ask(ctx, p.Model, contents(conversation), p.CallOptions...)
+	reply, err := lm.Ask(ctx, p.Model, lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}, contents(conversation), p.CallOptions...)
 	s := Step{
 		Reply: reply.Text, Truncated: reply.Truncated,
 		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},

@@ -28,6 +28,8 @@ func says(choices ...*llms.ContentChoice) model {
 
 type info = map[string]any
 
+var hello = []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Hello?")}
+
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	anthropic := info{"InputTokens": 10, "OutputTokens": 3}
@@ -37,26 +39,26 @@ func TestAsk(t *testing.T) {
 		want  Reply
 	}{
 		{"openai", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3, "TotalTokens": 13}}),
-			Reply{Text: "a", Reasoning: "r", Usage: Usage{10, 3}}},
+			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"ollama", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3}}),
-			Reply{Text: "a", Usage: Usage{10, 3}}},
+			Reply{Text: "a", Usage: Usage{Input: 10, Output: 3}}},
 		{"googleai", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonMaxTokens", GenerationInfo: info{"input_tokens": int32(10), "output_tokens": int32(3), "PromptTokens": int32(10), "CompletionTokens": int32(3)}}),
-			Reply{Text: "a", Truncated: true, Usage: Usage{10, 3}}},
+			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH", GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
-			Reply{Text: "a", Truncated: true, Usage: Usage{10, 3}}},
+			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"anthropic, a choice for each block, the usage in all", says(
 			&llms.ContentChoice{StopReason: "end_turn", GenerationInfo: anthropic},
 			&llms.ContentChoice{Content: "a", StopReason: "end_turn", GenerationInfo: anthropic},
 			nil,
 			&llms.ContentChoice{Content: "b", StopReason: "end_turn", GenerationInfo: anthropic}),
-			Reply{Text: "a\nb", Usage: Usage{10, 3}}},
-		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}), Reply{Text: "a", Truncated: true}},
+			Reply{Text: "a\nb", Usage: Usage{Input: 10, Output: 3}, ended: true}},
+		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}), Reply{Text: "a", Truncated: true, ended: true}},
 		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}), Reply{Text: "a"}},
-		{"nothing said", says(&llms.ContentChoice{}), Reply{}},
+		{"nothing said", says(&llms.ContentChoice{StopReason: "stop"}), Reply{ended: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Ask(t.Context(), c.model, nil)
+			got, err := Ask(t.Context(), c.model, Call{}, hello)
 			if err != nil || got != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 			}
@@ -68,20 +70,20 @@ func TestAskFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503")
 	for want, m := range map[string]llms.Model{
-		"there is no model; pass one": nil,
-		"the model: 503":              model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
-		"the model returned nothing at all": model(func(context.Context) (*llms.ContentResponse, error) {
+		"the model: there is no model; pass one": nil,
+		"the model: 503":                         model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
+		"the model: it returned nothing at all": model(func(context.Context) (*llms.ContentResponse, error) {
 			return nil, nil
 		}),
 	} {
-		if _, err := Ask(t.Context(), m, nil); err == nil || err.Error() != want {
+		if _, err := Ask(t.Context(), m, Call{}, hello); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := Ask(t.Context(), says(), nil); err == nil {
+	if _, err := Ask(t.Context(), says(), Call{}, hello); err == nil {
 		t.Error("no choices at all are no error")
 	}
-	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }), nil); !errors.Is(err, down) {
+	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }), Call{}, hello); !errors.Is(err, down) {
 		t.Error("the model's error is not wrapped")
 	}
 }
@@ -94,7 +96,7 @@ func TestAskWhenDone(t *testing.T) {
 		cancel(why)
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans", GenerationInfo: info{"PromptTokens": 7}}}}, nil
 	})
-	got, err := Ask(ctx, partial, nil)
+	got, err := Ask(ctx, partial, Call{}, hello)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
 		t.Errorf("error %v is not ctx's", err)
 	}
@@ -105,7 +107,7 @@ func TestAskWhenDone(t *testing.T) {
 		t.Error("the model was asked though ctx is done")
 		return nil, nil
 	})
-	if _, err := Ask(ctx, never, nil); !errors.Is(err, why) {
+	if _, err := Ask(ctx, never, Call{}, hello); !errors.Is(err, why) {
 		t.Error(err)
 	}
 }
@@ -118,7 +120,7 @@ func TestAskDeadline(t *testing.T) {
 		<-ctx.Done()
 		return nil, errors.New("read: connection reset")
 	})
-	if _, err := Ask(ctx, slow, nil); err != context.DeadlineExceeded {
+	if _, err := Ask(ctx, slow, Call{}, hello); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }
