@@ -71,7 +71,7 @@ func (t *Trajectory) Usage() Usage {
 type Step struct {
 	Reply       string           // what the model said
 	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains
+	Reasoning   string           // the part that explains; of a reply without one, what the provider keeps apart
 	Code        string           // the part that is a program; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer

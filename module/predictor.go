@@ -54,6 +54,7 @@ type Predictor struct {
 
 	onEvent func(Event)
 	system  atomic.Pointer[prompt]
+	lenient atomic.Pointer[leniency]
 }
 
 // Demo is a question with its answer, to learn from.
@@ -124,7 +125,7 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	start := time.Now()
 	reply, err := lm.Ask(ctx, p.Model, contents(conversation), p.CallOptions...)
 	s := Step{
-		Reply: reply.Text, Truncated: reply.Truncated,
+		Reply: reply.Text, Truncated: reply.Truncated, Reasoning: reply.Reasoning,
 		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},
 		Duration: time.Since(start),
 	}
