@@ -17,7 +17,6 @@ type codeRun struct {
 	set     *tools.Set
 	options Options
 	inputs  map[string]any
-	journal *journal.Journal
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -34,10 +33,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}, journal: journal.New()}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, "CodeAct", c.Predictor, question{inputs: inputs}); err != nil {
 		return nil, nil, err
 	}
+	r.journal = journal.New()
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -73,7 +73,6 @@ func (r *codeRun) observe(text string) {
 // accept ends the last step with an answer, and closes the record.
 func (r *codeRun) accept() *run {
 	r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	r.Effects = r.journal.Entries()
 	r.ended()
 	return r.run
 }
@@ -82,9 +81,4 @@ func (r *codeRun) ended() {
 	if s := r.last(); s.Outcome != nil {
 		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
 	}
-}
-
-func (r *codeRun) incomplete(err error) error {
-	r.Effects = r.journal.Entries()
-	return r.run.incomplete(err)
 }

@@ -15,7 +15,27 @@ const maxEffects = 40
 // writeEffects lists what the open step has done already, in the words that
 // make a rewritten program safe.
 func writeEffects(b *strings.Builder, entries []journal.Entry) {
-	var done, failed, unknown []journal.Entry
+	done, failed, unknown := effects(entries)
+	if len(done)+len(failed)+len(unknown) == 0 {
+		return
+	}
+	b.WriteString("\n\nWrite the whole step again.")
+	if len(done) > 0 {
+		writeEntries(b, "Done:", done)
+		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
+	}
+	writeEntries(b, "Failed:", failed)
+	if len(unknown) > 0 {
+		writeEntries(b, "Unknown whether it happened:", unknown)
+		b.WriteString("\n" + unknownAgain)
+	}
+}
+
+// unknownAgain is what a model must know of a call that may have happened.
+const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
+
+// effects sorts the calls that may have changed something.
+func effects(entries []journal.Entry) (done, failed, unknown []journal.Entry) {
 	for _, e := range entries {
 		switch {
 		case e.Class == tools.Read, e.State == journal.Rejected:
@@ -27,21 +47,7 @@ func writeEffects(b *strings.Builder, entries []journal.Entry) {
 			unknown = append(unknown, e)
 		}
 	}
-	if len(done)+len(failed)+len(unknown) == 0 {
-		return
-	}
-	b.WriteString("\n\nWrite the whole step again.")
-	if len(done) > 0 {
-		writeEntries(b, "Done:", done)
-		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
-	}
-	if len(failed) > 0 {
-		writeEntries(b, "Failed:", failed)
-	}
-	if len(unknown) > 0 {
-		writeEntries(b, "Unknown whether it happened:", unknown)
-		b.WriteString("\nTo make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call.")
-	}
+	return done, failed, unknown
 }
 
 // writeOrphans lists what was done for programs that were then rewritten without
@@ -55,6 +61,9 @@ func writeOrphans(b *strings.Builder, entries []journal.Entry) {
 }
 
 func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) == 0 {
+		return
+	}
 	b.WriteString("\n" + title)
 	for i, e := range entries {
 		if i == maxEffects {

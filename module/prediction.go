@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -39,17 +37,6 @@ type Trajectory struct {
 	// Spent is what was paid besides the steps and the attempts: calls of models
 	// that programs made.
 	Spent Usage
-}
-
-// conversation is the trajectory as the model sees it: a fold over the steps.
-func (t *Trajectory) conversation(opening []message) []message {
-	list := slices.Clone(opening)
-	for _, s := range t.Steps {
-		list = append(list,
-			message{role: llms.ChatMessageTypeAI, text: s.Reply},
-			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
-	}
-	return list
 }
 
 // last is the step under way.
