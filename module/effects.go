@@ -47,9 +47,7 @@ func writeEffects(b *strings.Builder, entries []journal.Entry) {
 		writeEntries(b, "Done:", s.done)
 		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
 	}
-	if len(s.failed) > 0 {
-		writeEntries(b, "Failed:", s.failed)
-	}
+	writeEntries(b, "Failed:", s.failed)
 	writeUnknown(b, s.unknown)
 }
 
@@ -120,6 +118,9 @@ func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entr
 }
 
 func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) == 0 {
+		return
+	}
 	b.WriteString("\n" + title)
 	for i, e := range entries {
 		if more(b, i, maxEffects, len(entries)) {
