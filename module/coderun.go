@@ -76,9 +76,3 @@ func (r *codeRun) accept() *run {
 	r.ended()
 	return r.run
 }
-
-func (r *codeRun) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
-	}
-}

@@ -61,6 +61,13 @@ func (r *run) calls() []journal.Entry {
 	return r.journal.Entries()
 }
 
+// ended tells how what the last step did has ended.
+func (r *run) ended() {
+	if s := r.last(); s.Outcome != nil {
+		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
+	}
+}
+
 // incomplete ends the run without an answer.
 func (r *run) incomplete(err error) error {
 	r.Effects = r.calls()
