@@ -37,7 +37,7 @@ func (r *reactRun) action() (action, error) {
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %v. The answer is given by submit.", err), nil
+		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
 	}
 	b, start := r.tools.bindings[tool], time.Now()
 	call := sandbox.Call{ID: 1, Tool: b.Path(), Args: a.args, Line: 1, Column: 1}
@@ -58,7 +58,7 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		r.ended()
 		return "", err
 	}
-	return tell(out, b.Hints.Class), nil
+	return tell(call, b.Hints), nil
 }
 
 // start tells that the last step does something, as a program would write it.
@@ -148,11 +148,10 @@ func over(ctx context.Context) error {
 }
 
 // tell says what came of a call.
-func tell(out *sandbox.Outcome, class tools.Class) string {
-	call := out.Calls[0]
+func tell(call sandbox.Call, hints tools.Hints) string {
 	switch {
 	case call.Error != nil:
-		return tellFailure(call, class)
+		return tellFailure(call, hints)
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
@@ -163,7 +162,7 @@ func tell(out *sandbox.Outcome, class tools.Class) string {
 	return call.Tool + " returned:\n" + clip(text)
 }
 
-func tellFailure(call sandbox.Call, class tools.Class) string {
+func tellFailure(call sandbox.Call, hints tools.Hints) string {
 	te := call.Error
 	did := tools.OutcomeOf(te)
 	verb := "failed"
@@ -177,7 +176,7 @@ func tellFailure(call sandbox.Call, class tools.Class) string {
 	if call.Recorded {
 		text += "\nThat is from the record: it was not called again."
 	}
-	if did == tools.MaybeDone && class == tools.Effect {
+	if did == tools.MaybeDone && hints.Class == tools.Effect && !hints.Repeatable {
 		text += "\n" + unknownAgain
 	}
 	return text
