@@ -51,10 +51,13 @@ func writeEffects(b *strings.Builder, entries []journal.Entry) {
 	writeUnknown(b, s.unknown)
 }
 
+// unknownAgain is what a model must know of a call that may have happened.
+const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
+
 func writeUnknown(b *strings.Builder, entries []journal.Entry) {
 	if len(entries) > 0 {
 		writeEntries(b, "Unknown whether it happened:", entries)
-		b.WriteString("\nTo make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call.")
+		b.WriteString("\n" + unknownAgain)
 	}
 }
 

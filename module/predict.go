@@ -52,7 +52,11 @@ func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 
 // predict asks for outputs, and once more if the reply cannot be used.
 func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (*Prediction[Out], error) {
-	ctx, r, err := begin(ctx, module, p, sig, in)
+	q, err := ready(p, sig, in)
+	if err != nil {
+		return nil, err
+	}
+	ctx, r, err := newRun(ctx, module, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,26 +79,22 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 	}
 }
 
-// begin begins a run of a module that asks for what is in its inputs.
-func begin[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (context.Context, *run, error) {
+// ready returns the question of a module that asks for what is in its inputs.
+func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
 	switch {
 	case p == nil:
-		return nil, nil, errNotMade
+		return question{}, errNotMade
 	case sig == nil:
-		return nil, nil, errNoSignature
+		return question{}, errNoSignature
 	}
 	if err := p.usable(); err != nil {
-		return nil, nil, err
+		return question{}, err
 	}
 	inputs, err := sig.Encode(in)
 	if err != nil {
-		return nil, nil, err
+		return question{}, err
 	}
-	q, err := newQuestion(p.Spec, inputs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return newRun(ctx, module, p, q)
+	return newQuestion(p.Spec, inputs)
 }
 
 // read finds the outputs of spec in the last reply, as an object. What the

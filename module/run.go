@@ -62,7 +62,7 @@ func (r *run) calls() []journal.Entry {
 	return r.journal.Entries()
 }
 
-// ended tells how the program of the last step has ended.
+// ended tells how what the last step did has ended.
 func (r *run) ended() {
 	if s := r.last(); s.Outcome != nil {
 		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})

@@ -111,4 +111,3 @@ func (r response) stream(ctx context.Context, options []llms.CallOption) error {
 	}
 	return nil
 }
-
