@@ -24,6 +24,7 @@ type host struct {
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
+	lasting    []engine.Input // of its session
 	limits     Limits
 	rules      *Rules // nil for none
 	checkOnly  bool
