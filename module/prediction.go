@@ -75,6 +75,7 @@ type Step struct {
 	Code        string           // the part that is a program; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer
+	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known
 	Usage       Usage
 	Duration    time.Duration // of the model's reply
 }
