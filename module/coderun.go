@@ -58,6 +58,7 @@ type codeRun struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	values  bool
 	spent   func() Usage
 	inputs  map[string]any
 	journal *journal.Journal
@@ -81,7 +82,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, spent: c.spent, inputs: map[string]any{}, journal: journal.New()}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, spent: c.spent, inputs: map[string]any{}, journal: journal.New()}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
