@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,14 +9,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// The adapter of field markers: every field stands under a line of its own,
-// [[ ## name ## ]], which no value contains by accident.
-
-func marker(field string) string { return "[[ ## " + field + " ## ]]" }
-
-// systemPrompt says what the fields are and how to answer. It is the same for
-// every question of a predictor, so that providers can cache it.
-func systemPrompt(spec *signature.Spec, briefing string) string {
+// writeSystem says what the fields are, how to answer, what to know and what to
+// do.
+func writeSystem(spec *signature.Spec, form, briefing string) string {
 	var b strings.Builder
 	if inputs := spec.Inputs(); len(inputs) > 0 {
 		b.WriteString("Your input fields are:\n")
@@ -23,11 +19,7 @@ func systemPrompt(spec *signature.Spec, briefing string) string {
 	}
 	b.WriteString("Your output fields are:\n")
 	listFields(&b, spec.Outputs())
-	b.WriteString("\nAnswer in exactly this form, each value under the marker of its field:\n\n")
-	for _, f := range spec.Outputs() {
-		fmt.Fprintf(&b, "%s\n%s\n\n", marker(f.Name), placeholder(f.Name))
-	}
-	b.WriteString(marker(endName(spec)) + "\n\n" + valueRules)
+	b.WriteString("\n" + form)
 	if briefing != "" {
 		b.WriteString("\n" + strings.Trim(briefing, "\n") + "\n")
 	}
@@ -36,10 +28,6 @@ func systemPrompt(spec *signature.Spec, briefing string) string {
 	}
 	return b.String()
 }
-
-// valueRules is what makes one reading of a value the right one.
-const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it. Leave out the marker of an optional field (?) that has no value.
-`
 
 // listFields writes one line for each field: what it is called, what it may be,
 // and what it means.
@@ -65,32 +53,46 @@ func declare(f signature.Field) string {
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
 }
 
-// formatInputs writes the values of a question: text as it is, anything else as
+// writeValues puts each value under its marker: text as it is, anything else as
 // JSON.
-func formatInputs(inputs signature.Values) string {
-	var b strings.Builder
-	for _, v := range inputs {
-		b.WriteString(marker(v.Name) + "\n" + plainText(v.JSON) + "\n\n")
+func writeValues(b *strings.Builder, values signature.Values) {
+	for _, v := range values {
+		writeMarker(b, v.Name)
+		b.WriteByte('\n')
+		b.WriteString(plainText(v.JSON))
+		b.WriteString("\n\n")
 	}
-	return b.String()
 }
 
+// plainText is a value as text. Most strings have nothing to decode.
 func plainText(value json.RawMessage) string {
+	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : n-1])
+	}
 	var text *string
 	if json.Unmarshal(value, &text) == nil && text != nil {
 		return *text
 	}
+	if len(value) == 0 {
+		return "null"
+	}
 	return string(value)
 }
 
-// replyReminder ends a question.
-func replyReminder(spec *signature.Spec) string {
-	names := make([]string, len(spec.Outputs()))
-	for i, f := range spec.Outputs() {
-		names[i] = marker(f.Name)
-	}
-	return "Answer with " + strings.Join(names, ", then ") + ", and end with " + marker(endName(spec)) + "."
+// notGiven stands for a required output that a demo lacks.
+const notGiven = "(not given in this example)"
+
+func systemPrompt(spec *signature.Spec, briefing string) string {
+	return markers{}.System(spec, briefing)
 }
+
+func formatInputs(inputs signature.Values) string {
+	var b strings.Builder
+	writeValues(&b, inputs)
+	return b.String()
+}
+
+func replyReminder(spec *signature.Spec) string { return markers{}.Question(spec, nil) }
 
 // repairPrompt shows the model what is wrong with its reply.
 func repairPrompt(spec *signature.Spec, err error) string {

@@ -1,143 +1,105 @@
 package module
 
 import (
-	"fmt"
-	"regexp"
+	"encoding/json"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// mark is one marker in a reply.
-type mark struct {
-	name       string
-	start, end int  // with its decoration
-	inline     bool // there is text before it on its line
-}
+// markers is the adapter of field markers.
+type markers struct{}
 
-var (
-	markerText = regexp.MustCompile(`\[\[[ \t]*##[ \t]*([\p{L}\p{N}_$]+)[ \t]*##[ \t]*\]\]`)
-	// decorated is what models put before a marker: bold, a heading, a quotation.
-	decorated = regexp.MustCompile("(?:^|\n)[ \t]*(\\*\\*|`|#+[ \t]+|>[ \t]*)?$")
-)
+func marker(field string) string { return "[[ ## " + field + " ## ]]" }
 
-func marksIn(text string) []mark {
-	var marks []mark
-	for _, m := range markerText.FindAllStringSubmatchIndex(text, -1) {
-		found := mark{name: text[m[2]:m[3]], start: m[0], end: m[1], inline: true}
-		line := strings.LastIndexByte(text[:m[0]], '\n') + 1
-		if d := decorated.FindStringSubmatch(text[line:m[0]]); d != nil {
-			found.start, found.inline = line, false
-			found.end += len(text[m[1]:]) - len(strings.TrimPrefix(text[m[1]:], strings.TrimSpace(d[1])))
-		}
-		if strings.HasPrefix(text[found.end:], ":") {
-			found.end++
-		}
-		marks = append(marks, found)
-	}
-	return marks
-}
-
-// endName is the name of the marker that ends a reply.
-func endName(spec *signature.Spec) string {
-	name := "completed"
-	for {
-		if _, taken := outputNamed(spec, name); !taken {
-			return name
-		}
-		name += "_"
-	}
-}
-
-// boundaries returns the markers that stand on lines of their own, and the end
-// marker also behind the last value, where many models put it. A marker in the
-// midst of text is text, unless it is all there is of its field.
-func boundaries(spec *signature.Spec, text string) ([]mark, error) {
-	marks := marksIn(text)
-	end := endName(spec)
-	var standing []mark
-	stands := map[string]bool{}
-	for i, m := range marks {
-		last := i == len(marks)-1 && strings.EqualFold(m.name, end) && !stands[end]
-		if !m.inline || last && endsLine(text[m.end:]) {
-			standing = append(standing, m)
-			stands[strings.ToLower(m.name)] = true
-		}
-	}
-	for _, m := range marks {
-		if _, known := outputNamed(spec, m.name); known && !stands[strings.ToLower(m.name)] {
-			return nil, fmt.Errorf("the marker %s stands within a line; give each a line of its own", marker(m.name))
-		}
-	}
-	return standing, nil
-}
-
-func endsLine(rest string) bool {
-	line, _, _ := strings.Cut(rest, "\n")
-	return blank(line)
-}
-
-// ended reports whether a reply has come to its end marker.
-func ended(spec *signature.Spec, text string) bool {
-	marks, err := boundaries(spec, text)
-	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(spec))
-}
-
-// readMarkers reads the form that was asked for.
-func readMarkers(spec *signature.Spec, text string) (signature.Values, error) {
-	fields, err := splitFields(spec, unfence(text))
-	if err != nil || len(fields) == 0 {
-		return nil, err
-	}
-	return collect(spec, fields)
-}
-
-// splitFields splits a reply at its markers. What stands under markers before
-// the first field, such as the inputs once more, is passed over; so is what
-// comes after the end marker.
-func splitFields(spec *signature.Spec, text string) (map[string]given, error) {
-	marks, err := boundaries(spec, text)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]given{}
-	end, over := endName(spec), false // over: the last that counted was the end marker
-	for i, m := range marks {
-		f, known := outputNamed(spec, m.name)
-		g := under(text, marks[i:], end)
-		earlier, twice := fields[f.Name]
-		switch {
-		case !known && strings.EqualFold(m.name, end):
-			if over {
-				return nil, fmt.Errorf("%s stands twice; write a text that contains it as a JSON string", marker(end))
-			}
-			over = len(fields) > 0
-			continue
-		case !known && len(fields) > 0 && !over:
-			return nil, fmt.Errorf("there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
-		case !known, g.text == placeholder(f.Name):
-			continue
-		case twice && earlier.text != g.text:
-			return nil, fmt.Errorf("the field %q was given twice, with different values; give each once", f.Name)
-		}
-		fields[f.Name], over = g, false
-	}
-	return fields, nil
+func writeMarker(b *strings.Builder, field string) {
+	b.WriteString("[[ ## ")
+	b.WriteString(field)
+	b.WriteString(" ## ]]")
 }
 
 // placeholder is what stands for a value where the prompt shows the form of
 // replies. Models repeat that form now and then before they fill it in.
 func placeholder(field string) string { return "{" + field + "}" }
 
-// under returns what stands under the first of marks.
-func under(text string, marks []mark, end string) given {
-	if len(marks) == 1 {
-		return given{strings.TrimSpace(text[marks[0].end:]), true}
+// endName is the name of the marker that ends a reply.
+func endName(outputs []signature.Field) string {
+	name := "completed"
+	for {
+		if _, taken := fieldNamed(outputs, name); !taken {
+			return name
+		}
+		name += "_"
 	}
-	value := strings.TrimSpace(text[marks[0].end:marks[1].start])
-	_, _, open := fences(value)
-	if rest := strings.TrimSpace(text[marks[1].end:]); open && strings.EqualFold(marks[1].name, end) && closesFence.MatchString(rest) {
-		value += "\n" + rest // the end marker was put inside the fence
+}
+
+// valueRules is what makes one reading of a value the right one.
+const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it. Leave out the marker of an optional field (?) that has no value.
+`
+
+func (markers) System(spec *signature.Spec, briefing string) string {
+	var form strings.Builder
+	form.WriteString("Answer in exactly this form, each value under the marker of its field:\n\n")
+	outputs := spec.Outputs()
+	for _, f := range outputs {
+		writeMarker(&form, f.Name)
+		form.WriteString("\n" + placeholder(f.Name) + "\n\n")
 	}
-	return given{value, false}
+	writeMarker(&form, endName(outputs))
+	form.WriteString("\n\n" + valueRules)
+	return writeSystem(spec, form.String(), briefing)
+}
+
+func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
+	var b strings.Builder
+	writeValues(&b, inputs)
+	b.WriteString("Answer with ")
+	outputs := spec.Outputs()
+	for i, f := range outputs {
+		if i > 0 {
+			b.WriteString(", then ")
+		}
+		writeMarker(&b, f.Name)
+	}
+	b.WriteString(", and end with ")
+	writeMarker(&b, endName(outputs))
+	b.WriteByte('.')
+	return b.String()
+}
+
+func (markers) Answer(spec *signature.Spec, outputs signature.Values) string {
+	var b strings.Builder
+	fields := spec.Outputs()
+	for _, f := range fields {
+		text := notGiven
+		if value, given := outputs.Get(f.Name); given {
+			text = written(f, value)
+		} else if !f.Required {
+			continue
+		}
+		writeMarker(&b, f.Name)
+		b.WriteString("\n" + text + "\n\n")
+	}
+	writeMarker(&b, endName(fields))
+	return b.String()
+}
+
+// written is a value as it is read back: as text, or as JSON where the text
+// would be read as something else.
+func written(f signature.Field, value json.RawMessage) string {
+	text := plainText(value)
+	if string(value) == text {
+		return text
+	}
+	if strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
+		return string(value)
+	}
+	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && plainText(read) == text {
+		return text
+	}
+	return string(value)
+}
+
+func (markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	return readReply(spec, Step{Reply: reply, Truncated: truncated})
 }

@@ -38,14 +38,10 @@ const attempts = 2
 // signature, or an *[IncompleteError] that holds the replies and wraps why there
 // is no answer: [ErrNoAnswer], the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	inputs, err := p.signature.Encode(in)
+	ctx, r, err := p.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	ctx, r := newRun(ctx, "Predict", p.Predictor, inputs)
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
@@ -54,7 +50,7 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		if err == nil {
 			out, invalid := p.signature.Decode(values)
 			if invalid == nil {
-				return answered(&r, out, values), nil
+				return answered(r, out, values), nil
 			}
 			err = invalid
 		}
@@ -68,6 +64,21 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 // Stream is Run, of which one can see what happens: see [Start].
 func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, p, in)
+}
+
+func (p *Predict[In, Out]) begin(ctx context.Context, in In) (context.Context, *run, error) {
+	if err := p.usable(); err != nil {
+		return nil, nil, err
+	}
+	inputs, err := p.signature.Encode(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := newQuestion(p.Predictor.Spec, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newRun(ctx, "Predict", p.Predictor, q)
 }
 
 // read finds the outputs in the last reply, as an object.

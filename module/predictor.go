@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -108,26 +107,9 @@ func same(a, b Adapter) (equal bool) {
 
 // message is one turn of a conversation.
 type message struct {
-	role llms.ChatMessageType
-	text string
-}
-
-// opening is the beginning of a conversation: how to answer, examples, and the
-// question. What is the same for every question comes first.
-func (p *Predictor) opening(inputs signature.Values) []message {
-	adapter := p.adapter()
-	list := make([]message, 0, 2+2*len(p.Demos))
-	list = append(list, message{llms.ChatMessageTypeSystem, p.systemPrompt()})
-	for _, d := range p.Demos {
-		list = append(list,
-			message{llms.ChatMessageTypeHuman, adapter.Question(p.Spec, d.Inputs)},
-			message{llms.ChatMessageTypeAI, adapter.Answer(p.Spec, d.Outputs)})
-	}
-	question := adapter.Question(p.Spec, inputs)
-	if p.Hint != "" {
-		question = strings.TrimSpace(p.Hint) + "\n\n" + question
-	}
-	return append(list, message{llms.ChatMessageTypeHuman, question})
+	role  llms.ChatMessageType
+	text  string
+	parts []llms.ContentPart // beside the text
 }
 
 // errNothingSaid is the error of models that think until their tokens are used
@@ -140,20 +122,39 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	at := from.at(step)
 	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
-	reply, err := lm.Ask(ctx, p.Model, lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}, contents(conversation), p.CallOptions...)
+	reply, err := lm.Ask(ctx, p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
 	s := Step{
-		Reply: reply.Text, Truncated: reply.Truncated,
-		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},
-		Duration: time.Since(start),
+		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
+		Usage: usageOf(reply), Duration: time.Since(start),
 	}
 	if err != nil {
 		return s, err
 	}
-	from.emit(Replied{at, s.Reply, s.Usage, s.Duration})
+	from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
 	if s.Truncated && blank(s.Reply) {
 		return s, errNothingSaid
 	}
 	return s, nil
+}
+
+// call is what goes with a question besides its messages.
+func (p *Predictor) call(from *source, at Origin) lm.Call {
+	c := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
+	if from.deltas {
+		c.OnText = func(text string) { from.emit(Delta{Origin: at, Text: text}) }
+		c.OnReasoning = func(text string) { from.emit(Delta{Origin: at, Text: text, Thinking: true}) }
+	}
+	return c
+}
+
+func usageOf(r lm.Reply) Usage {
+	if r.Cached {
+		return Usage{Hits: 1}
+	}
+	return Usage{
+		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
+		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
+	}
 }
 
 // repair is what the model is told of a reply that cannot be used.
@@ -170,6 +171,7 @@ func contents(conversation []message) []llms.MessageContent {
 			m.text = "(nothing)"
 		}
 		list[i] = llms.TextParts(m.role, m.text)
+		list[i].Parts = append(list[i].Parts, m.parts...)
 	}
 	return list
 }

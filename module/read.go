@@ -110,8 +110,12 @@ func collect(spec *signature.Spec, fields map[string]given) (signature.Values, e
 
 // outputNamed finds an output by its name, in any case where that is no other's.
 func outputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
+	return fieldNamed(spec.Outputs(), name)
+}
+
+func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	var folded []signature.Field
-	for _, f := range spec.Outputs() {
+	for _, f := range fields {
 		if f.Name == name {
 			return f, true
 		}

@@ -3,8 +3,6 @@ package module
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/writ-go/writ/signature"
 )
 
 // Module answers questions. Every module of this package is one, and so is any
@@ -24,9 +22,13 @@ type run struct {
 
 // newRun begins a run of a module that asks one predictor. The context is for
 // all that happens within.
-func newRun(ctx context.Context, module string, p *Predictor, inputs signature.Values) (context.Context, run) {
+func newRun(ctx context.Context, module string, p *Predictor, q question) (context.Context, *run, error) {
+	opening, err := p.opening(q)
+	if err != nil {
+		return nil, nil, err
+	}
 	ctx, from := newSource(ctx, module, p.onEvent)
-	return ctx, run{source: from, predictor: p, opening: p.opening(inputs)}
+	return ctx, &run{source: from, predictor: p, opening: opening}, nil
 }
 
 // ask begins a step: the model says something.

@@ -1,0 +1,57 @@
+package module
+
+import (
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// object is the adapter that asks for a JSON object.
+type object struct{}
+
+func (object) System(spec *signature.Spec, briefing string) string {
+	form := "Answer with one JSON object of this type, and nothing else:\n\n```ts\n" + spec.OutputTypeScript() +
+		"\n```\n\nLeave out an optional field (?) that has no value.\n"
+	return writeSystem(spec, form, briefing)
+}
+
+func (object) Question(spec *signature.Spec, inputs signature.Values) string {
+	var b strings.Builder
+	writeValues(&b, inputs)
+	b.WriteString("Answer with one JSON object of the ")
+	outputs := spec.Outputs()
+	if b.WriteString("field"); len(outputs) > 1 {
+		b.WriteByte('s')
+	}
+	for i, f := range outputs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(" " + f.Name)
+	}
+	b.WriteString(", and nothing else.")
+	return b.String()
+}
+
+func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
+	var answer signature.Values
+	for _, f := range spec.Outputs() {
+		value, given := outputs.Get(f.Name)
+		if !given && !f.Required {
+			continue
+		}
+		if !given {
+			value = quote(notGiven)
+		}
+		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
+	}
+	text, err := answer.MarshalJSON()
+	if err != nil { // a value that is not JSON, which no Predictor makes
+		return "{}"
+	}
+	return string(text)
+}
+
+func (object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	return readReply(spec, Step{Reply: reply, Truncated: truncated})
+}
