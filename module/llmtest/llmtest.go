@@ -29,7 +29,8 @@ import (
 )
 
 // Model is an [llms.Model] that follows a script. It is safe for concurrent use
-// and observes its context.
+// and observes its context. Whoever wants to see replies come, by
+// llms.WithStreamingFunc, is told them word by word.
 type Model struct {
 	mu       sync.Mutex
 	answer   func(ctx context.Context, r Request) (Reply, error)
@@ -85,14 +86,35 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reply, err := m.answer(ctx, m.record(messages, options))
+	request := m.record(messages, options)
+	reply, err := m.answer(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := reply.stream(ctx, request.Options); err != nil {
 		return nil, err
 	}
 	return reply.response(messages), nil
+}
+
+// stream tells the reply to those functions of the options that want to hear it.
+func (r Reply) stream(ctx context.Context, o llms.CallOptions) error {
+	if on := o.StreamingReasoningFunc; on != nil && r.Reasoning != "" && ctx.Err() == nil {
+		if err := on(ctx, []byte(r.Reasoning), nil); err != nil {
+			return err
+		}
+	}
+	if on := o.StreamingFunc; on != nil {
+		for _, word := range strings.SplitAfter(r.Text, " ") {
+			if ctx.Err() != nil {
+				break
+			}
+			if err := on(ctx, []byte(word)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // Call implements [llms.Model].
