@@ -29,8 +29,7 @@ import (
 )
 
 // Model is an [llms.Model] that follows a script. It is safe for concurrent use
-// and observes its context. Whoever wants to see replies come, by
-// llms.WithStreamingFunc, is told them word by word.
+// and observes its context.
 type Model struct {
 	mu       sync.Mutex
 	answer   func(ctx context.Context, r Request) (Reply, error)
@@ -49,6 +48,7 @@ type Request struct {
 // Reply is what the model answers. Its zero value is an empty reply.
 type Reply struct {
 	Text         string
+	Chunks       []string // how Text comes to who wants to see it come; none: not at all
 	Reasoning    string
 	StopReason   string // default "stop"
 	InputTokens  int    // default: a quarter of the bytes it was sent
@@ -99,19 +99,17 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 
 // stream tells the reply to those functions of the options that want to hear it.
 func (r Reply) stream(ctx context.Context, o llms.CallOptions) error {
-	if on := o.StreamingReasoningFunc; on != nil && r.Reasoning != "" && ctx.Err() == nil {
+	if on := o.StreamingReasoningFunc; on != nil && len(r.Chunks) > 0 && r.Reasoning != "" && ctx.Err() == nil {
 		if err := on(ctx, []byte(r.Reasoning), nil); err != nil {
 			return err
 		}
 	}
-	if on := o.StreamingFunc; on != nil {
-		for _, word := range strings.SplitAfter(r.Text, " ") {
-			if ctx.Err() != nil {
-				break
-			}
-			if err := on(ctx, []byte(word)); err != nil {
-				return err
-			}
+	for _, chunk := range r.Chunks {
+		if o.StreamingFunc == nil || ctx.Err() != nil {
+			break
+		}
+		if err := o.StreamingFunc(ctx, []byte(chunk)); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()

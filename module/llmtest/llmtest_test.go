@@ -130,7 +130,7 @@ func TestContext(t *testing.T) {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{Text: "one two  three", Reasoning: "count"}, nil
+		return llmtest.Reply{Text: "one two", Chunks: []string{"one ", "two"}, Reasoning: "count"}, nil
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var heard []string
@@ -142,7 +142,7 @@ func TestStream(t *testing.T) {
 		heard = append(heard, "("+string(thought)+")")
 		return nil
 	})
-	if _, err := model.GenerateContent(ctx, messages("hello"), hear, think); err != nil || strings.Join(heard, "|") != "(count)|one |two | |three" {
+	if _, err := model.GenerateContent(ctx, messages("hello"), hear, think); err != nil || strings.Join(heard, "|") != "(count)|one |two" {
 		t.Errorf("heard %q, %v", heard, err)
 	}
 	enough := errors.New("enough")
