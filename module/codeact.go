@@ -3,14 +3,12 @@ package module
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // CodeAct answers by acting: it asks the model for a JavaScript program, checks
@@ -24,11 +22,7 @@ type CodeAct[In, Out any] struct {
 	// Predictor is the question for the next program.
 	Predictor *Predictor
 
-	signature *signature.Signature[In, Out]
-	box       Sandbox
-	set       *tools.Set
-	options   Options
-	err       error // why it cannot run
+	coder[In, Out]
 }
 
 // Sandbox checks and runs programs; a *[sandbox.Sandbox] does.
@@ -42,16 +36,9 @@ type Sandbox interface {
 // Nil options are the defaults. What is missing or does not fit together, Run
 // says before it asks the model anything.
 func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
-	c := &CodeAct[In, Out]{signature: sig, box: box, set: set, options: o.orDefault()}
-	spec := specOf(sig)
-	if c.err = usable(spec, model, box, set); c.err == nil {
-		c.options.warn(set)
-		c.Predictor = &Predictor{
-			Spec: programSpec(spec), Briefing: briefing(spec, set, c.options),
-			model: model, options: c.options,
-		}
-	}
-	return c
+	c := coder[In, Out]{name: "CodeAct", signature: sig, box: box, set: set, options: o.orDefault(5)}
+	p, c := newCoder(c, model, briefing{})
+	return &CodeAct[In, Out]{p, c}
 }
 
 // Run asks, checks, runs and observes until an answer is submitted.
@@ -61,7 +48,7 @@ func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 // was done and which wraps why that was no answer: [ErrMaxIters], the context's
 // error, the model's, the sandbox's, or the one by which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	r, err := c.begin(in)
+	ctx, r, err := c.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +65,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		if err != nil {
 			return nil, r.incomplete(err)
 		}
-		if !outcome.Submitted {
+		if !c.answers(outcome) {
 			r.observe(r.report(outcome))
 			continue
 		}
@@ -87,96 +74,21 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 			r.observe(r.rejected(outcome, err))
 			continue
 		}
-		return &Prediction[Out]{Output: out, Trajectory: r.accept()}, nil
+		return answered(r.accept(), out, outcome.Value), nil
 	}
-	return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
-}
-
-// codeRun is one run of a CodeAct: the trajectory, and the record of effects.
-type codeRun struct {
-	Trajectory
-	predictor *Predictor
-	box       Sandbox
-	set       *tools.Set
-	options   Options
-	opening   []message
-	inputs    map[string]any
-	journal   *journal.Journal
-}
-
-func (c *CodeAct[In, Out]) begin(in In) (*codeRun, error) {
-	switch {
-	case c == nil || c.Predictor == nil && c.err == nil:
-		return nil, errNotMade
-	case c.err != nil:
-		return nil, c.err
+	if !c.options.Extract {
+		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
 	}
-	inputs, err := c.signature.Encode(in)
+	out, raw, err := extract(ctx, r.run, c.signature)
 	if err != nil {
-		return nil, err
+		return nil, r.incomplete(err)
 	}
-	r := &codeRun{
-		predictor: c.Predictor, box: c.box, set: c.set, options: c.options,
-		opening: c.Predictor.opening(inputs),
-		inputs:  map[string]any{}, journal: journal.New(),
-	}
-	for _, v := range inputs {
-		r.inputs[v.Name] = v.JSON
-	}
-	return r, nil
+	return answered(r.accept(), out, raw), nil
 }
 
-// ask begins a step: the model says something.
-func (r *codeRun) ask(ctx context.Context) error {
-	step, err := r.predictor.say(ctx, len(r.Steps)+1, r.conversation(r.opening))
-	r.Steps = append(r.Steps, step)
-	return err
-}
-
-// execute runs the program of the last step.
-func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
-	step, n := r.last(), len(r.Steps)
-	step.Reasoning, step.Code = p.reasoning, p.code
-	r.options.emit(Started{n, p.code})
-	outcome, err := r.box.Run(ctx, sandbox.Program{
-		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
-		OnCall: func(c sandbox.Call) { r.options.emit(Called{n, c}) },
-	})
-	step.Outcome = outcome
-	switch {
-	case err != nil:
-		r.ended()
-		return nil, err
-	case outcome == nil:
-		return nil, errors.New("the sandbox returned neither an outcome nor an error")
-	}
-	return outcome, nil
-}
-
-// observe ends a step with what the model is told of it.
-func (r *codeRun) observe(text string) {
-	r.last().Observation = text + r.remaining()
-	r.ended()
-}
-
-// accept ends the last step with an answer, closes the record and returns the
-// trajectory.
-func (r *codeRun) accept() Trajectory {
-	r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	r.Effects = r.journal.Entries()
-	r.ended()
-	return r.Trajectory
-}
-
-func (r *codeRun) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.options.emit(Ended{len(r.Steps), s.Outcome, s.Observation})
-	}
-}
-
-func (r *codeRun) incomplete(err error) error {
-	r.Effects = r.journal.Entries()
-	return &IncompleteError{Err: err, Trajectory: r.Trajectory}
+// Stream is Run, of which one can see what happens: see [Start].
+func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, c, in)
 }
 
 // usable says what keeps a CodeAct from running.

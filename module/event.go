@@ -1,51 +1,157 @@
 package module
 
 import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
 )
 
 // Event is something that happened in a run, as it happens: one of [Asked],
-// [Replied], [Started], [Called], [Ended].
-type Event interface{ event() }
+// [Delta], [Replied], [Started], [Called], [Ended], [Answered], [Failed].
+type Event interface {
+	// From says which run it happened in.
+	From() Origin
+	event()
+}
+
+// Origin says where an event comes from. It is part of every event.
+type Origin struct {
+	Module string // the kind of module, such as "CodeAct"
+	Run    uint64 // a random number for each run of a module
+	Parent uint64 // the run within which this one was made, if an observer saw it begin; or 0
+	Step   int    // from 1; 0 for the run as a whole
+}
+
+// From returns o.
+func (o Origin) From() Origin { return o }
+
+func (Origin) event() {}
 
 // Asked says that a question goes to the model.
 type Asked struct {
-	Step   int // from 1
-	Prompt string
+	Origin
+	Prompt string // the last message of the conversation
+}
+
+// Delta is a piece of the model's reply, as it comes. There are none but in a
+// [Stream], and only of models that stream.
+type Delta struct {
+	Origin
+	Text     string
+	Thinking bool // it belongs to what the model thinks, not to its reply
 }
 
 // Replied says that the model answered.
 type Replied struct {
-	Step     int
+	Origin
 	Text     string
+	Thinking string // where the model keeps that apart
 	Usage    Usage
 	Duration time.Duration
 }
 
 // Started says that a program is about to be checked and run.
 type Started struct {
-	Step int
+	Origin
 	Code string
 }
 
 // Called says that a tool call has ended.
 type Called struct {
-	Step int
+	Origin
 	Call sandbox.Call
 }
 
 // Ended says how a program ended, and what the model is told of it: nothing if
 // that was the answer, or the end of the run.
 type Ended struct {
-	Step        int
+	Origin
 	Outcome     *sandbox.Outcome
 	Observation string
 }
 
-func (Asked) event()   {}
-func (Replied) event() {}
-func (Started) event() {}
-func (Called) event()  {}
-func (Ended) event()   {}
+// Answered says that a run came to its answer.
+type Answered struct {
+	Origin
+	Output json.RawMessage // the object of all outputs
+}
+
+// Failed says that a run ended without an answer.
+type Failed struct {
+	Origin
+	Err error
+}
+
+// observer is who is told of everything that happens within a context.
+type observer struct {
+	tell   func(Event)
+	deltas bool   // wanted
+	run    uint64 // under way
+}
+
+type observerKey struct{}
+
+// Observe returns a context within which f is told what happens in every run of
+// every module, also of those that a module runs itself. It is called
+// concurrently, and should return soon. An observer that ctx has already is told
+// as well. [net/http/httptrace] is the same for HTTP.
+func Observe(ctx context.Context, f func(Event)) context.Context {
+	return observe(ctx, observer{tell: f})
+}
+
+func observe(ctx context.Context, o observer) context.Context {
+	outer, _ := ctx.Value(observerKey{}).(observer)
+	o.tell = both(outer.tell, o.tell)
+	o.deltas = o.deltas || outer.deltas
+	o.run = outer.run
+	return context.WithValue(ctx, observerKey{}, o)
+}
+
+// both tells two, either of whom may be nil.
+func both(f, g func(Event)) func(Event) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(e Event) { f(e); g(e) }
+}
+
+// source is where the events of one run come from, and where they go.
+type source struct {
+	origin Origin
+	tell   func(Event) // nil if nobody listens
+	deltas bool
+}
+
+// newSource begins a run of a module. The context is for all that happens within.
+func newSource(ctx context.Context, module string, onEvent func(Event)) (context.Context, source) {
+	o, observed := ctx.Value(observerKey{}).(observer)
+	s := source{
+		origin: Origin{Module: module, Run: rand.Uint64(), Parent: o.run},
+		tell:   both(o.tell, onEvent),
+		deltas: o.deltas,
+	}
+	if observed {
+		o.run = s.origin.Run
+		ctx = context.WithValue(ctx, observerKey{}, o)
+	}
+	return ctx, s
+}
+
+// at is the origin of what happens in a step.
+func (s *source) at(step int) Origin {
+	o := s.origin
+	o.Step = step
+	return o
+}
+
+func (s *source) emit(e Event) {
+	if s.tell != nil {
+		s.tell(e)
+	}
+}

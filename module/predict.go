@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,10 +22,10 @@ type Predict[In, Out any] struct {
 // NewPredict returns a module that asks model for the outputs of sig. Nil
 // options are the defaults. What is missing, Run says.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
-	return &Predict[In, Out]{
-		Predictor: &Predictor{Spec: specOf(sig), model: model, options: o.orDefault()},
-		signature: sig,
-	}
+	options := o.orDefault(attempts)
+	p := options.predictor(model)
+	p.Spec = specOf(sig)
+	return &Predict[In, Out]{Predictor: p, signature: sig}
 }
 
 // attempts is how often a reply may be wrong: the first, and the one after the
@@ -38,53 +39,73 @@ const attempts = 2
 // signature, or an *[IncompleteError] that holds the replies and wraps why there
 // is no answer: [ErrNoAnswer], the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	if err := p.usable(); err != nil {
-		return nil, err
+	if p == nil {
+		return nil, errNotMade
 	}
-	inputs, err := p.signature.Encode(in)
+	return predict(ctx, "Predict", p.Predictor, p.signature, in)
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, p, in)
+}
+
+// predict asks for outputs, and once more if the reply cannot be used.
+func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (*Prediction[Out], error) {
+	q, err := ready(p, sig, in)
 	if err != nil {
 		return nil, err
 	}
-	var t Trajectory
-	opening := p.Predictor.opening(inputs)
+	ctx, r, err := newRun(ctx, module, p, q)
+	if err != nil {
+		return nil, err
+	}
 	for {
-		step, err := p.Predictor.say(ctx, len(t.Steps)+1, t.conversation(opening))
-		t.Steps = append(t.Steps, step)
-		if err != nil {
-			return nil, &IncompleteError{Err: err, Trajectory: t}
+		if err := r.ask(ctx); err != nil {
+			return nil, r.incomplete(err)
 		}
-		out, err := p.read(step)
+		values, err := r.read(sig.Spec())
 		if err == nil {
-			return &Prediction[Out]{Output: out, Trajectory: t}, nil
+			out, invalid := sig.Decode(values)
+			if invalid == nil {
+				return answered(r, out, values), nil
+			}
+			err = invalid
 		}
-		if len(t.Steps) == attempts {
-			return nil, &IncompleteError{Err: fmt.Errorf("%w: %w", ErrNoAnswer, err), Trajectory: t}
+		if len(r.Steps) == attempts {
+			return nil, r.incomplete(fmt.Errorf("%w: %w", ErrNoAnswer, err))
 		}
-		t.last().Observation = repairPrompt(p.Predictor.Spec, err)
+		r.last().Observation = r.predictor.repair(err)
 	}
 }
 
-// read finds the outputs in a reply.
-func (p *Predict[In, Out]) read(s Step) (out Out, err error) {
-	values, err := readReply(p.Predictor.Spec, s)
-	if err != nil {
-		return out, err
-	}
-	object, err := json.Marshal(values)
-	if err != nil {
-		return out, err
-	}
-	return p.signature.Decode(object)
-}
-
-func (p *Predict[In, Out]) usable() error {
+// ready returns the question of a module that asks for what is in its inputs.
+func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
 	switch {
-	case p == nil || p.Predictor == nil:
-		return errNotMade
-	case p.signature == nil || p.Predictor.Spec == nil:
-		return errNoSignature
-	case p.Predictor.model == nil:
-		return errNoModel
+	case p == nil:
+		return question{}, errNotMade
+	case sig == nil:
+		return question{}, errNoSignature
 	}
-	return nil
+	if err := p.usable(); err != nil {
+		return question{}, err
+	}
+	inputs, err := sig.Encode(in)
+	if err != nil {
+		return question{}, err
+	}
+	return newQuestion(p.Spec, inputs)
+}
+
+// read finds the outputs of spec in the last reply, as an object. What the
+// predictor asks for besides is the reasoning.
+func (r *run) read(spec *signature.Spec) (json.RawMessage, error) {
+	s := r.last()
+	values, err := r.predictor.read(s, func(name string) bool { _, ok := spec.Field(name); return ok })
+	if err != nil {
+		return nil, err
+	}
+	outputs, reasoning := r.predictor.explained(spec, values)
+	s.Reasoning = cmp.Or(reasoning, s.Reasoning)
+	return outputs.MarshalJSON()
 }

@@ -1,69 +1,22 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"log/slog"
-	"strings"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/tools"
 )
-
-// Options configures a module. The zero value, and nil, are the defaults.
-type Options struct {
-	// MaxIters is how many steps a module that works in steps may take, each
-	// one call of the model. Zero, or less, is 5. Predict has no use for it.
-	MaxIters int
-
-	// Budget is how many tokens the declarations of the tools may take in the
-	// prompt. Zero is declare.DefaultBudget.
-	Budget int
-
-	// Model options go with every call of the model, such as
-	// llms.WithTemperature(0.7). Nil leaves all to the provider.
-	Model []llms.CallOption
-
-	// OnEvent, if set, is told what happens. It is called concurrently, by tool
-	// calls and by other runs, and should return soon: the run waits for it.
-	OnEvent func(Event)
-
-	// Logger is told, when a module is made, what [tools.Set.Warnings] has to
-	// say of its tools. Nil is slog.Default().
-	Logger *slog.Logger
-}
-
-func (o *Options) warn(set *tools.Set) {
-	for _, w := range set.Warnings() {
-		cmp.Or(o.Logger, slog.Default()).Warn(w)
-	}
-}
-
-func (o *Options) orDefault() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.MaxIters <= 0 {
-		c.MaxIters = 5
-	}
-	return c
-}
-
-func (o *Options) emit(e Event) {
-	if o.OnEvent != nil {
-		o.OnEvent(e)
-	}
-}
 
 // Predictor is one kind of question to a model: what goes in, what must come
 // out, and how it is asked. Every module is built of Predictors, which are made
-// with it. It is safe for concurrent use as long as its fields are not changed.
+// with it; [Predictors] lists them. The fields may be changed before the module
+// is used, and then it is safe for concurrent use.
 type Predictor struct {
 	// Spec is the question: instructions, inputs, outputs.
 	Spec *signature.Spec
@@ -72,39 +25,92 @@ type Predictor struct {
 	// question. It stands between the form of replies and the instructions.
 	Briefing string
 
-	model   llms.Model
-	options Options
+	// System, if set, is the whole system prompt, instead of the one that is
+	// made of Spec and Briefing.
+	System string
+
+	// Demos are shown before the question, as if they had been asked and
+	// answered.
+	Demos []Demo
+
+	// Hint, if set, is said with every question.
+	Hint string
+
+	// Model is who is asked.
+	Model llms.Model
+
+	// Adapter is how questions are put and replies are read. Nil is [Markers].
+	Adapter Adapter
+
+	// Temperature is what the model is asked for. Nil leaves it to the provider.
+	Temperature *float64
+
+	// Rollout tells a question from the same one asked before: a cache gives
+	// another reply for another number.
+	Rollout int
+
+	// CallOptions go with every call of the model.
+	CallOptions []llms.CallOption
+
+	onEvent func(Event)
 	system  atomic.Pointer[prompt]
+	lenient atomic.Pointer[leniency]
+}
+
+// Demo is a question with its answer, to learn from.
+type Demo struct {
+	Inputs  signature.Values `json:"inputs"`
+	Outputs signature.Values `json:"outputs"`
+}
+
+// Clone returns a copy whose fields can be changed without changing p's.
+func (p *Predictor) Clone() *Predictor {
+	return &Predictor{
+		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
+		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
+		CallOptions: slices.Clone(p.CallOptions), onEvent: p.onEvent,
+	}
+}
+
+func (p *Predictor) adapter() Adapter {
+	if p.Adapter == nil {
+		return Markers()
+	}
+	return p.Adapter
 }
 
 // prompt is a system prompt and what it was made of.
 type prompt struct {
 	spec           *signature.Spec
+	adapter        Adapter
 	briefing, text string
-}
-
-// message is one turn of a conversation.
-type message struct {
-	role llms.ChatMessageType
-	text string
 }
 
 // systemPrompt makes the prompt once, as long as the fields stay the same.
 func (p *Predictor) systemPrompt() string {
-	if made := p.system.Load(); made != nil && made.spec == p.Spec && made.briefing == p.Briefing {
+	if p.System != "" {
+		return p.System
+	}
+	adapter := p.adapter()
+	if made := p.system.Load(); made != nil && made.spec == p.Spec && made.briefing == p.Briefing && same(made.adapter, adapter) {
 		return made.text
 	}
-	text := systemPrompt(p.Spec, p.Briefing)
-	p.system.Store(&prompt{p.Spec, p.Briefing, text})
+	text := adapter.System(p.Spec, p.Briefing)
+	p.system.Store(&prompt{p.Spec, adapter, p.Briefing, text})
 	return text
 }
 
-// opening is the beginning of a conversation: how to answer, and the question.
-func (p *Predictor) opening(inputs signature.Values) []message {
-	return []message{
-		{llms.ChatMessageTypeSystem, p.systemPrompt()},
-		{llms.ChatMessageTypeHuman, formatInputs(inputs) + replyReminder(p.Spec)},
-	}
+// same compares two adapters. Those that Go cannot compare differ.
+func same(a, b Adapter) (equal bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}
+
+// message is one turn of a conversation.
+type message struct {
+	role  llms.ChatMessageType
+	text  string
+	parts []llms.ContentPart // beside the text
 }
 
 // errNothingSaid is the error of models that think until their tokens are used
@@ -113,23 +119,48 @@ var errNothingSaid = errors.New("the model's reply was cut off before it said an
 
 // say sends a conversation to the model. It returns what the call cost also
 // when it failed.
-func (p *Predictor) say(ctx context.Context, step int, conversation []message) (Step, error) {
-	p.options.emit(Asked{step, conversation[len(conversation)-1].text})
+func (p *Predictor) say(ctx context.Context, from *source, step int, conversation []message) (Step, error) {
+	at := from.at(step)
+	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
-	reply, err := lm.Ask(ctx, p.model, contents(conversation), p.options.Model...)
+	reply, err := lm.Ask(ctx, p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
 	s := Step{
-		Reply: reply.Text, Truncated: reply.Truncated,
-		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},
-		Duration: time.Since(start),
+		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
+		Usage: usageOf(reply), Duration: time.Since(start),
 	}
 	if err != nil {
 		return s, err
 	}
-	p.options.emit(Replied{step, s.Reply, s.Usage, s.Duration})
+	from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
 	if s.Truncated && blank(s.Reply) {
 		return s, errNothingSaid
 	}
 	return s, nil
+}
+
+// call is what goes with a question besides its messages.
+func (p *Predictor) call(from *source, at Origin) lm.Call {
+	c := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
+	if from.deltas {
+		c.OnText = func(text string) { from.emit(Delta{Origin: at, Text: text}) }
+		c.OnReasoning = func(text string) { from.emit(Delta{Origin: at, Text: text, Thinking: true}) }
+	}
+	return c
+}
+
+func usageOf(r lm.Reply) Usage {
+	if r.Cached {
+		return Usage{Hits: 1}
+	}
+	return Usage{
+		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
+		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
+	}
+}
+
+// repair is what the model is told of a reply that cannot be used.
+func (p *Predictor) repair(err error) string {
+	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
 }
 
 // contents is a conversation for langchaingo. No message is empty, since
@@ -137,12 +168,26 @@ func (p *Predictor) say(ctx context.Context, step int, conversation []message) (
 func contents(conversation []message) []llms.MessageContent {
 	list := make([]llms.MessageContent, len(conversation))
 	for i, m := range conversation {
-		if strings.TrimSpace(m.text) == "" {
+		if blank(m.text) {
 			m.text = "(nothing)"
 		}
 		list[i] = llms.TextParts(m.role, m.text)
+		list[i].Parts = append(list[i].Parts, m.parts...)
 	}
 	return list
+}
+
+// usable says what keeps a predictor from asking.
+func (p *Predictor) usable() error {
+	switch {
+	case p == nil:
+		return errNotMade
+	case p.Spec == nil:
+		return errNoSignature
+	case p.Model == nil:
+		return errNoModel
+	}
+	return nil
 }
 
 // Errors of modules that were put together wrongly. Run returns them before

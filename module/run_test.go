@@ -154,7 +154,7 @@ func TestChangedPredictor(t *testing.T) {
 func TestModelOptions(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`)
-	o := &module.Options{Model: []llms.CallOption{llms.WithTemperature(0.5)}}
+	o := &module.Options{CallOptions: []llms.CallOption{llms.WithTemperature(0.5)}}
 	if _, err := module.NewPredict(adding, model, o).Run(t.Context(), anything); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,9 @@ func checkFields(inputs, outputs []Field) error {
 				return fmt.Errorf("signature: %s field %q: there is an %s field of that name; rename one", side.name, f.Name, other)
 			}
 			seen[f.Name] = side.name
+			if err := checkKind(f, side.name == "output"); err != nil {
+				return fmt.Errorf("signature: %s field %q: %w", side.name, f.Name, err)
+			}
 		}
 	}
 	return nil

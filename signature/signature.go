@@ -93,18 +93,32 @@ func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 
 // Encode returns the inputs as JSON, in the order of the fields. Nil slices and
 // maps are encoded as empty ones. The error wraps an [*InvalidError] if an input
-// violates its tags.
+// violates its tags, if an image or a file has nothing in it, or if a turn of a
+// history is not of this signature.
 func (s *Signature[In, Out]) Encode(in In) (Values, error) {
+	if values, ok := any(in).(Values); ok {
+		return s.spec.Encode(values)
+	}
 	raw, err := s.spec.in.Encode(&in)
 	if err != nil {
 		return nil, fmt.Errorf("signature: input: %w", err)
 	}
-	if findings := s.spec.in.Validate(raw); findings != nil {
-		return nil, fmt.Errorf("signature: input: %w", &InvalidError{findings})
-	}
-	var values Values
-	if err := json.Unmarshal(raw, &values); err != nil {
+	values, err := s.spec.check(raw)
+	if err != nil {
 		return nil, fmt.Errorf("signature: input: %w", err)
+	}
+	return values, nil
+}
+
+// encodeOutput returns an output as it is decoded.
+func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
+	raw, err := s.spec.out.Encode(&out)
+	if err != nil {
+		return nil, fmt.Errorf("signature: output: %w", err)
+	}
+	values, err := s.spec.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("signature: output: %w", err)
 	}
 	return values, nil
 }
@@ -115,6 +129,11 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 // overflow too, and numbers in an any are [json.Number].
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
+	if values, ok := any(&out).(*Values); ok {
+		var err error
+		*values, err = s.spec.Decode(output)
+		return out, err
+	}
 	if findings := s.spec.Validate(output); findings != nil {
 		return zero, &InvalidError{findings}
 	}
@@ -136,6 +155,9 @@ func decodeFinding(err error) schema.Finding {
 }
 
 func structSchema(t reflect.Type) (*schema.Schema, error) {
+	if t == reflect.TypeFor[Values]() {
+		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec")
+	}
 	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
 		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
 	}

@@ -1,0 +1,53 @@
+package module_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// steady is a model that says the same at once.
+type steady struct{ response *llms.ContentResponse }
+
+func says(text string) steady {
+	return steady{&llms.ContentResponse{Choices: []*llms.ContentChoice{{
+		Content: text, StopReason: "stop", GenerationInfo: map[string]any{"PromptTokens": 1, "CompletionTokens": 1},
+	}}}}
+}
+
+func (m steady) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+	return m.response, nil
+}
+
+func (m steady) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return m.response.Choices[0].Content, nil
+}
+
+type inContext struct {
+	Question string `json:"question"`
+	Context  string `json:"context"`
+}
+
+type graded struct {
+	Answer string `json:"answer"`
+	Score  int    `json:"score" jsonschema:"minimum=0,maximum=100"`
+}
+
+var grading = signature.Must(signature.New[inContext, graded]("Answer from the context, and say how sure you are."))
+
+// BenchmarkPredict is what a question costs besides the model: two inputs, a
+// text and a number out.
+func BenchmarkPredict(b *testing.B) {
+	p := module.NewPredict(grading, says("[[ ## answer ## ]]\nIn Bergen.\n\n[[ ## score ## ]]\n80\n\n[[ ## completed ## ]]"), nil)
+	in := inContext{"Where does it rain?", "It rains in Bergen, and it rains again."}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Run(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package module
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/signature"
+)
+
+// question is what a model is asked: values that go into text, pictures and files
+// that go beside it, and what was said before.
+type question struct {
+	inputs  signature.Values
+	parts   []llms.ContentPart
+	history signature.History
+}
+
+// newQuestion sorts inputs by the kind of their fields. Where a picture or a file
+// stood among the values, the text says which of the attachments it is.
+func newQuestion(spec *signature.Spec, inputs signature.Values) (question, error) {
+	q := question{inputs: make(signature.Values, 0, len(inputs))}
+	for _, v := range inputs {
+		f, _ := spec.Field(v.Name)
+		if f.Kind() == signature.KindHistory {
+			turns, err := signature.Turns(v.JSON)
+			if err != nil {
+				return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
+			}
+			q.history = append(q.history, turns...)
+			continue
+		}
+		parts, err := attachments(f.Kind(), v.JSON)
+		if err != nil {
+			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
+		}
+		if len(parts) > 0 {
+			v.JSON = numbered(len(q.parts), len(parts))
+		}
+		q.parts = append(q.parts, parts...)
+		q.inputs = append(q.inputs, v)
+	}
+	return q, nil
+}
+
+// attachments are the pictures or files in a value.
+func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.ContentPart, err error) {
+	switch kind {
+	case signature.KindImage:
+		images, err := signature.Images(value)
+		for _, i := range images {
+			if i.URL != "" {
+				parts = append(parts, llms.ImageURLPart(i.URL))
+			} else {
+				parts = append(parts, llms.BinaryPart(i.MIME, i.Data))
+			}
+		}
+		return parts, err
+	case signature.KindFile:
+		files, err := signature.Files(value)
+		for _, f := range files {
+			parts = append(parts, llms.BinaryPart(f.MIME, f.Data))
+		}
+		return parts, err
+	}
+	return nil, nil
+}
+
+// numbered says which attachments stand for a value, as a JSON string.
+func numbered(before, n int) json.RawMessage {
+	if n == 1 {
+		return quote(fmt.Sprintf("(attachment %d)", before+1))
+	}
+	return quote(fmt.Sprintf("(attachments %d to %d)", before+1, before+n))
+}
+
+// opening is the beginning of a conversation: how to answer, examples, what was
+// said before, and the question. What is the same for every question comes first.
+func (p *Predictor) opening(q question) ([]message, error) {
+	adapter := p.adapter()
+	list := make([]message, 0, 2+2*len(p.Demos)+2*len(q.history))
+	list = append(list, message{role: llms.ChatMessageTypeSystem, text: p.systemPrompt()})
+	for _, d := range p.Demos {
+		asked, err := newQuestion(p.Spec, d.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p.message(asked, ""), message{role: llms.ChatMessageTypeAI, text: adapter.Answer(p.Spec, d.Outputs)})
+	}
+	for _, turn := range q.history {
+		inputs, outputs := sides(p.Spec, turn)
+		asked, err := newQuestion(p.Spec, inputs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p.message(asked, ""), message{role: llms.ChatMessageTypeAI, text: adapter.Answer(p.Spec, outputs)})
+	}
+	return append(list, p.message(q, p.Hint)), nil
+}
+
+// message is a question as the model is asked it.
+func (p *Predictor) message(q question, hint string) message {
+	text := p.adapter().Question(p.Spec, q.inputs)
+	if !blank(hint) {
+		text = hint + "\n\n" + text
+	}
+	return message{role: llms.ChatMessageTypeHuman, text: text, parts: q.parts}
+}
+
+// sides parts the values of a turn into inputs and outputs.
+func sides(spec *signature.Spec, turn signature.Values) (inputs, outputs signature.Values) {
+	asked := map[string]bool{}
+	for _, f := range spec.Inputs() {
+		asked[f.Name] = true
+	}
+	for _, v := range turn {
+		if asked[v.Name] {
+			inputs = append(inputs, v)
+		} else {
+			outputs = append(outputs, v)
+		}
+	}
+	return inputs, outputs
+}

@@ -1,0 +1,108 @@
+package module_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+)
+
+type album struct {
+	Cover    signature.Image   `json:"cover"`
+	Pages    []signature.Image `json:"pages"`
+	Contract *signature.File   `json:"contract,omitempty"`
+	Before   signature.History `json:"before,omitempty"`
+	Question string            `json:"question"`
+}
+
+type reply struct {
+	Answer string `json:"answer"`
+}
+
+// Pictures and files go beside the text, which says where they belong; what was
+// said before becomes turns of the conversation, as do demos.
+func TestContent(t *testing.T) {
+	t.Parallel()
+	look := signature.Must(signature.New[album, reply]("Look."))
+	picture := func(url string) signature.Image { return signature.Image{URL: "https://example.com/" + url} }
+	turn, err := look.Turn(album{Cover: picture("old"), Pages: nil, Question: "And this?"}, reply{"Older."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New("[[ ## answer ## ]]\nA lake.\n\n[[ ## completed ## ]]")
+	p := module.NewPredict(look, model, nil)
+	p.Predictor.Hint = "Look twice."
+	p.Predictor.Demos = []module.Demo{{
+		Inputs:  signature.Values{{Name: "question", JSON: json.RawMessage(`"Who?"`)}},
+		Outputs: signature.Values{{Name: "answer", JSON: json.RawMessage(`"Nobody."`)}},
+	}}
+	_, err = p.Run(t.Context(), album{
+		Cover: picture("a"), Pages: []signature.Image{picture("b"), {MIME: "image/png", Data: []byte("c")}},
+		Contract: &signature.File{MIME: "application/pdf", Data: []byte("d")},
+		Before:   signature.History{turn}, Question: "What is it?",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(model.Requests()[0].Text(), "--- human ---\n")
+	if got != contentWanted {
+		t.Errorf("got:\n%s", got)
+	}
+	last := model.Requests()[0].Messages[5]
+	if part, ok := last.Parts[4].(llms.BinaryContent); len(last.Parts) != 5 || !ok || part.MIMEType != "application/pdf" || string(part.Data) != "d" {
+		t.Errorf("the last message has %d parts: %v", len(last.Parts), last.Parts)
+	}
+}
+
+const contentWanted = `[[ ## question ## ]]
+Who?
+
+Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+--- ai ---
+[[ ## answer ## ]]
+Nobody.
+
+[[ ## completed ## ]]
+--- human ---
+[[ ## cover ## ]]
+(attachment 1)
+
+[[ ## pages ## ]]
+[]
+
+[[ ## question ## ]]
+And this?
+
+Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+https://example.com/old
+--- ai ---
+[[ ## answer ## ]]
+Older.
+
+[[ ## completed ## ]]
+--- human ---
+Look twice.
+
+[[ ## cover ## ]]
+(attachment 1)
+
+[[ ## pages ## ]]
+(attachments 2 to 3)
+
+[[ ## contract ## ]]
+(attachment 4)
+
+[[ ## question ## ]]
+What is it?
+
+Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+https://example.com/a
+https://example.com/b
+data:image/png;base64,Yw==
+data:application/pdf;base64,ZA==
+`

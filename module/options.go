@@ -1,0 +1,71 @@
+package module
+
+import (
+	"cmp"
+	"log/slog"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/tools"
+)
+
+// Options configures a module. The zero value, and nil, are the defaults.
+type Options struct {
+	// MaxIters is how many steps a module that works in steps may take, each
+	// one call of the model. Zero, or less, is the module's own default: 5 of
+	// CodeAct, 3 of ProgramOfThought. Predict has no use for it.
+	MaxIters int
+
+	// Extract asks the model once more, when the steps are used up, for an answer
+	// from what is known; without it that is an error. A [Step] says that it was
+	// asked so.
+	Extract bool
+
+	// Budget is how many tokens the declarations of the tools may take in the
+	// prompt. Zero is declare.DefaultBudget.
+	Budget int
+
+	// Adapter is how questions are put and replies are read. Nil is [Markers].
+	Adapter Adapter
+
+	// Temperature is what the model is asked for. Nil leaves it to the provider.
+	Temperature *float64
+
+	// CallOptions go with every call of the model, such as
+	// llms.WithMaxTokens(4000).
+	CallOptions []llms.CallOption
+
+	// OnEvent, if set, is told what happens in every run. It is called
+	// concurrently, by tool calls and by other runs, and should return soon: the
+	// run waits for it. [Observe] and [Start] are for a single run.
+	OnEvent func(Event)
+
+	// Logger is told, when a module is made, what [tools.Set.Warnings] has to
+	// say of its tools. Nil is slog.Default().
+	Logger *slog.Logger
+}
+
+// orDefault returns a copy in which a module's own default is filled in.
+func (o *Options) orDefault(iters int) Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.MaxIters <= 0 {
+		c.MaxIters = iters
+	}
+	return c
+}
+
+func (o *Options) warn(set *tools.Set) {
+	for _, w := range set.Warnings() {
+		cmp.Or(o.Logger, slog.Default()).Warn(w)
+	}
+}
+
+// predictor makes the question of a module.
+func (o *Options) predictor(model llms.Model) *Predictor {
+	return &Predictor{
+		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
+		onEvent: o.OnEvent,
+	}
+}

@@ -1,0 +1,110 @@
+package module
+
+import (
+	"context"
+	"iter"
+	"sync"
+)
+
+// Stream is a run under way, of which one can see what happens.
+type Stream[Out any] struct {
+	cancel context.CancelFunc
+	queue  *queue
+	pred   *Prediction[Out]
+	err    error
+}
+
+// Start begins a run of any module, also of one of your own. What happens is told
+// by [Stream.Events], and what comes of it by [Stream.Result]; the run goes on
+// whether or not anybody looks.
+func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &Stream[Out]{cancel: cancel, queue: newQueue()}
+	go func() {
+		defer cancel()
+		defer s.queue.close()
+		s.pred, s.err = m.Run(observe(ctx, observer{tell: s.queue.add, deltas: true}), in)
+	}()
+	return s
+}
+
+// Events returns what happens until the run has ended, then its error if it has
+// one. Breaking off cancels the run. Every event is given once: a second loop
+// goes on after the first.
+func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			e, ok := s.queue.next()
+			if !ok {
+				break
+			}
+			if !yield(e, nil) {
+				s.cancel()
+				return
+			}
+		}
+		if s.err != nil {
+			yield(nil, s.err)
+		}
+	}
+}
+
+// Result waits until the run has ended, and returns what Run of the module
+// returned.
+func (s *Stream[Out]) Result() (*Prediction[Out], error) {
+	<-s.queue.closed
+	return s.pred, s.err
+}
+
+// queue keeps events until somebody takes them: a run never waits for its
+// observer.
+type queue struct {
+	mu     sync.Mutex
+	events []Event
+	more   chan struct{} // holds a token if there may be events
+	closed chan struct{}
+}
+
+func newQueue() *queue {
+	return &queue{more: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+func (q *queue) add(e Event) {
+	q.mu.Lock()
+	q.events = append(q.events, e)
+	q.mu.Unlock()
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) close() { close(q.closed) }
+
+// next waits for an event. It returns false if there will be no more.
+func (q *queue) next() (Event, bool) {
+	for {
+		if e := q.take(); e != nil {
+			return e, true
+		}
+		select {
+		case <-q.more:
+		case <-q.closed:
+			e := q.take()
+			return e, e != nil
+		}
+	}
+}
+
+// take returns the first event, or nil if there is none now.
+func (q *queue) take() Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.events) == 0 {
+		return nil
+	}
+	e := q.events[0]
+	q.events[0] = nil
+	q.events = q.events[1:]
+	return e
+}

@@ -1,0 +1,138 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+)
+
+const fits = "[[ ## total ## ]]\n3\n\n[[ ## completed ## ]]"
+
+// pipeline is a user's own module: two others in a row.
+type pipeline struct{ First, Second *module.Predict[orders, sum] }
+
+func (p pipeline) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+	pred, err := p.First.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return p.Second.Run(ctx, orders{Limit: pred.Output.Total})
+}
+
+func kinds(t *testing.T, s *module.Stream[sum]) (list []string, last error) {
+	t.Helper()
+	for e, err := range s.Events() {
+		if err != nil {
+			last = err
+			continue
+		}
+		list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")+fmt.Sprint(e.From().Step))
+	}
+	return list, last
+}
+
+// A stream tells all that happens within, in the runs of other modules, too.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(fits, "nothing to read here", fits)
+	m := pipeline{module.NewPredict(adding, model, nil), module.NewPredict(adding, model, nil)}
+	s := module.Start(t.Context(), m, anything)
+	got, err := kinds(t, s)
+	if want := "Asked1 Replied1 Answered0 Asked1 Replied1 Asked2 Replied2 Answered0"; strings.Join(got, " ") != want || err != nil {
+		t.Errorf("got %v and %v, want %s", got, err, want)
+	}
+	pred, err := s.Result()
+	if err != nil || pred.Output.Total != 3 {
+		t.Errorf("got %v and %v", pred, err)
+	}
+}
+
+// The error of the run is the last that a stream tells.
+func TestStreamOfAFailure(t *testing.T) {
+	t.Parallel()
+	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil, &module.Options{MaxIters: 1}).Stream(t.Context(), anything)
+	got, err := kinds(t, s)
+	if want := "Asked1 Replied1 Failed0"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	pred, last := s.Result()
+	if pred != nil || !errors.Is(err, module.ErrMaxIters) || !errors.Is(last, module.ErrMaxIters) {
+		t.Errorf("got %v, %v and %v", pred, err, last)
+	}
+}
+
+// Who breaks off wants no more of it: the run is cancelled.
+func TestStreamBrokenOff(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+		<-ctx.Done()
+		return llmtest.Reply{}, ctx.Err()
+	})
+	s := module.NewPredict(adding, model, nil).Stream(t.Context(), anything)
+	for range s.Events() {
+		break
+	}
+	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v and %v", pred, err)
+	}
+}
+
+// An observer in the context sees which run happened within which.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	var events []module.Event
+	ctx := module.Observe(t.Context(), func(e module.Event) { events = append(events, e) })
+	if _, err := module.NewPredict(adding, llmtest.New(fits), nil).Run(ctx, anything); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if at := e.From(); at.Module != "Predict" || at.Run == 0 || at.Run != events[0].From().Run {
+			t.Errorf("%T comes from %+v", e, at)
+		}
+	}
+	if len(events) != 3 {
+		t.Errorf("got %d events", len(events))
+	}
+}
+
+// Of a model that streams, a stream gives the text as it comes, and an observer
+// does not: it costs nothing to those who don't want it.
+func TestDeltas(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if f := r.Options.StreamingFunc; f != nil {
+			for piece := range strings.SplitSeq(fits, "]]") {
+				if err := f(ctx, []byte(piece)); err != nil {
+					return llmtest.Reply{}, err
+				}
+			}
+		}
+		return llmtest.Reply{Text: fits}, nil
+	})
+	p := module.NewPredict(adding, model, nil)
+	var text strings.Builder
+	for e, err := range p.Stream(t.Context(), anything).Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.(module.Delta); ok {
+			text.WriteString(d.Text)
+		}
+	}
+	if text.String() != strings.ReplaceAll(fits, "]]", "") {
+		t.Errorf("got %q", text.String())
+	}
+	ctx := module.Observe(t.Context(), func(e module.Event) {
+		if _, ok := e.(module.Delta); ok {
+			t.Error("an observer was given a delta")
+		}
+	})
+	if _, err := p.Run(ctx, anything); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,111 @@
+package signature
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// History is a conversation as an input: the questions that were asked before,
+// each with its answer. A module shows each turn to the model as it shows a
+// question, and then the answer as the model would have written it.
+//
+// Each turn has values for inputs and outputs of the same signature, by name;
+// [Signature.Turn] makes one. All required outputs must be there, and inputs may
+// be missing; a turn has no history of its own.
+type History []Values
+
+// JSONSchema says what a history is as JSON.
+func (History) JSONSchema() *jsonschema.Schema { return mark(historySchema, KindHistory) }
+
+const historySchema = `{"type": "array", "items": {"type": "object"}}`
+
+// Turns returns the turns in the value of a field of [KindHistory]; none of
+// null.
+func Turns(value json.RawMessage) (History, error) {
+	var h History
+	if err := json.Unmarshal(value, &h); err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	return h, nil
+}
+
+// Turn returns one turn of a [History]: inputs, but for histories, and what came
+// out. The error is that of [Signature.Encode], or wraps an [*InvalidError] if
+// the output does not fit.
+func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
+	inputs, err := s.Encode(in)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := s.encodeOutput(out)
+	if err != nil {
+		return nil, err
+	}
+	var turn Values
+	for _, v := range append(inputs, outputs...) {
+		if s.spec.special[v.Name] != KindHistory {
+			turn = append(turn, v)
+		}
+	}
+	return turn, nil
+}
+
+// checkHistory checks the turns in one input.
+func (s *Spec) checkHistory(input Value) []schema.Finding {
+	turns, err := Turns(input.JSON)
+	if err != nil {
+		return []schema.Finding{{Path: input.Name, Message: "cannot be used: " + err.Error()}}
+	}
+	var findings []schema.Finding
+	for i, turn := range turns {
+		for _, f := range s.checkTurn(turn) {
+			f.Path = fmt.Sprintf("%s[%d].%s", input.Name, i, f.Path)
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+func (s *Spec) checkTurn(turn Values) []schema.Finding {
+	var findings []schema.Finding
+	for _, v := range turn {
+		findings = append(findings, s.checkPast(v)...)
+	}
+	for _, f := range s.outputs {
+		if _, given := turn.Get(f.Name); f.Required && !given {
+			findings = append(findings, schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn has its answer"})
+		}
+	}
+	return findings
+}
+
+// checkPast checks one value of a turn.
+func (s *Spec) checkPast(v Value) []schema.Finding {
+	f, known := s.Field(v.Name)
+	switch {
+	case !known:
+		return []schema.Finding{{Path: v.Name, Message: "is no field of the signature", Hint: "fields: " + s.names()}}
+	case s.special[v.Name] == KindHistory:
+		return []schema.Finding{{Path: v.Name, Message: "is a history within a history", Hint: "leave it out"}}
+	}
+	findings := f.Schema.Validate(v.JSON)
+	if findings == nil {
+		return s.checkMedia(v)
+	}
+	for i, finding := range findings {
+		findings[i].Path = v.Name + member(finding.Path)
+	}
+	return findings
+}
+
+// member makes of a path the part of a longer one.
+func member(path string) string {
+	if path == "" || path[0] == '[' {
+		return path
+	}
+	return "." + path
+}

@@ -1,0 +1,145 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// Kind says how a module hands a field to a model.
+type Kind string
+
+const (
+	// KindValue is any JSON value. It goes into the text of a question.
+	KindValue Kind = ""
+	// KindImage is an [Image] or a list of them; see [Images].
+	KindImage Kind = "image"
+	// KindFile is a [File] or a list of them; see [Files].
+	KindFile Kind = "file"
+	// KindHistory is a [History]; see [Turns].
+	KindHistory Kind = "history"
+)
+
+// kindKeyword marks the schemas of the special kinds, so that they are the same
+// in a Go type, in a parsed text and in a Spec.
+const kindKeyword = "x-writ"
+
+// Kind returns the kind of the field, which its schema tells. Optional images
+// and lists of images are images, too.
+func (f Field) Kind() Kind {
+	if f.Schema == nil {
+		return KindValue
+	}
+	raw := f.Schema.Raw()
+	if !bytes.Contains(raw, []byte(`"`+kindKeyword+`"`)) {
+		return KindValue
+	}
+	return kindOf(raw)
+}
+
+// kindOf looks where a kind may be: at the value itself, beside a null, or at
+// each item of a list.
+func kindOf(raw json.RawMessage) Kind {
+	var s marked
+	if json.Unmarshal(raw, &s) != nil {
+		return KindValue // a boolean
+	}
+	if k := s.kind(); k != KindValue {
+		return k
+	}
+	if i := slices.IndexFunc(s.AnyOf, marked.null); len(s.AnyOf) == 2 && i >= 0 {
+		return s.AnyOf[1-i].kind()
+	}
+	return KindValue
+}
+
+// marked is what a schema says about kinds.
+type marked struct {
+	Type  any      `json:"type"`
+	Kind  Kind     `json:"x-writ"`
+	Items *marked  `json:"items"`
+	AnyOf []marked `json:"anyOf"`
+}
+
+// UnmarshalJSON passes over boolean schemas.
+func (m *marked) UnmarshalJSON(raw []byte) error {
+	type plain marked
+	if raw[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(raw, (*plain)(m))
+}
+
+func (m marked) null() bool { return m.Type == "null" }
+
+func (m marked) kind() Kind {
+	if m.Kind == KindValue && m.Items != nil && m.Items.Kind != KindHistory {
+		return m.Items.Kind
+	}
+	return m.Kind
+}
+
+// checkKind refuses what no module could hand to a model: an image within a
+// value, or as an output.
+func checkKind(f Field, output bool) error {
+	if f.Schema == nil {
+		return nil
+	}
+	switch n := bytes.Count(f.Schema.Raw(), []byte(`"`+kindKeyword+`"`)); {
+	case n == 0:
+		return nil
+	case output:
+		return errors.New("images, files and histories can only be inputs; ask for a value that a model can write")
+	case n > 1 || f.Kind() == KindValue:
+		return errors.New("images, files and histories can only be inputs themselves, optional, or (but for a history) in a list; give what is within this value an input of its own")
+	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
+		return fmt.Errorf("the kind %q is not known; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
+	default:
+		return nil
+	}
+}
+
+// checkSpecial says what the schemas of the special kinds cannot: that there is
+// something to show of an image, and that the turns of a history are of this
+// signature.
+func (s *Spec) checkSpecial(inputs Values) []schema.Finding {
+	var findings []schema.Finding
+	for _, v := range inputs {
+		if s.special[v.Name] == KindHistory {
+			findings = append(findings, s.checkHistory(v)...)
+		} else {
+			findings = append(findings, s.checkMedia(v)...)
+		}
+	}
+	return findings
+}
+
+func (s *Spec) checkMedia(v Value) []schema.Finding {
+	var err error
+	switch s.special[v.Name] {
+	case KindImage:
+		_, err = Images(v.JSON)
+	case KindFile:
+		_, err = Files(v.JSON)
+	}
+	if err != nil {
+		return []schema.Finding{{Path: v.Name, Message: "cannot be used: " + err.Error()}}
+	}
+	return nil
+}
+
+// mark returns the text of a schema as the schema of a Go type of a kind.
+func mark(text string, kind Kind) *jsonschema.Schema {
+	s := new(jsonschema.Schema)
+	if err := json.Unmarshal([]byte(text), s); err != nil {
+		panic(err) // the text is ours
+	}
+	s.Extras = map[string]any{kindKeyword: kind}
+	return s
+}

@@ -1,0 +1,161 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Image is a picture as an input. It has either a URL, which the provider of the
+// model fetches, or Data. A field may be an Image, a *Image, a []Image or a
+// *[]Image; a module shows it to the model as a picture, not as text.
+type Image struct {
+	// URL is where the picture is. A data URL is the same as Data.
+	URL string `json:"url,omitempty"`
+	// MIME is the type of the data, such as image/png. It may be empty for PNG,
+	// JPEG, GIF and WebP.
+	MIME string `json:"mime,omitempty"`
+	// Data is the content of the picture's file.
+	Data []byte `json:"data,omitempty"`
+}
+
+// JSONSchema says what an image is as JSON.
+func (Image) JSONSchema() *jsonschema.Schema { return mark(imageSchema, KindImage) }
+
+const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}, "mime": {"type": "string"},
+	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
+
+// File is a document as an input, such as a PDF, for models that read them. A
+// field may be a File, a *File, a []File or a *[]File.
+type File struct {
+	// Name is what the model may call it; it may be empty.
+	Name string `json:"name,omitempty"`
+	// MIME is the type of the data, such as application/pdf.
+	MIME string `json:"mime"`
+	// Data is the content of the file.
+	Data []byte `json:"data"`
+}
+
+// JSONSchema says what a file is as JSON.
+func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) }
+
+const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
+	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"], "additionalProperties": false}`
+
+// Images returns the images in the value of a field of [KindImage]: none of
+// null, one, or those of a list. Each has a URL, or MIME and Data; data URLs are
+// decoded. The error says which image cannot be used, and why.
+func Images(value json.RawMessage) ([]Image, error) {
+	return each(value, "image", Image.settled)
+}
+
+// Files returns the files in the value of a field of [KindFile]: none of null,
+// one, or those of a list. The error says which file cannot be used, and why.
+func Files(value json.RawMessage) ([]File, error) {
+	return each(value, "file", File.settled)
+}
+
+// each decodes one or several of what a field may hold.
+func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) ([]T, error) {
+	var all []T
+	var err error
+	switch first := bytes.TrimLeft(value, " \t\r\n"); {
+	case bytes.HasPrefix(first, []byte("[")), string(first) == "null":
+		err = strictly(value, &all)
+	default:
+		all = make([]T, 1)
+		err = strictly(value, &all[0])
+	}
+	for i := 0; i < len(all) && err == nil; i++ {
+		if all[i], err = settle(all[i]); err != nil && len(all) > 1 {
+			noun = fmt.Sprintf("%s %d", noun, i+1)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", noun, err)
+	}
+	return all, nil
+}
+
+func strictly(raw json.RawMessage, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+// settled checks an image and makes it explicit.
+func (i Image) settled() (Image, error) {
+	switch {
+	case i.URL == "" && len(i.Data) == 0:
+		return i, errors.New("there is nothing to show; set URL, or Data")
+	case i.URL != "" && len(i.Data) > 0:
+		return i, errors.New("it has both a URL and data; set one of them")
+	case i.URL != "" && i.MIME != "":
+		return i, errors.New("a MIME type is for data; leave it out beside a URL")
+	case strings.HasPrefix(i.URL, "data:"):
+		return decodeURL(i.URL)
+	case i.URL != "":
+		return i, checkURL(i.URL)
+	}
+	if i.MIME == "" {
+		i.MIME = sniff(i.Data)
+	}
+	if i.MIME == "" {
+		return i, errors.New("its data is not PNG, JPEG, GIF or WebP; set MIME")
+	}
+	return i, nil
+}
+
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("its URL cannot be read: %w", err)
+	case u.Scheme == "" || u.Scheme == "file" || u.Host == "":
+		return fmt.Errorf("%q is not a URL that a provider can fetch; read the file, and set Data", text)
+	}
+	return nil
+}
+
+// decodeURL reads a data URL: data:image/png;base64,…
+func decodeURL(text string) (Image, error) {
+	mime, data, found := strings.Cut(strings.TrimPrefix(text, "data:"), ";base64,")
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if !found || err != nil || mime == "" || len(raw) == 0 {
+		return Image{}, errors.New("its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead")
+	}
+	return Image{MIME: mime, Data: raw}, nil
+}
+
+// sniff tells the formats of pictures that all providers take.
+func sniff(data []byte) string {
+	switch {
+	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
+		return "image/gif"
+	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
+		return "image/webp"
+	default:
+		return ""
+	}
+}
+
+func (f File) settled() (File, error) {
+	switch {
+	case f.MIME == "":
+		return f, errors.New("it has no MIME type; set one, such as application/pdf")
+	case len(f.Data) == 0:
+		return f, errors.New("it is empty; set Data")
+	default:
+		return f, nil
+	}
+}

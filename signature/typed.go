@@ -1,0 +1,62 @@
+package signature
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// Typed puts Go types over a spec: [Values], or structs that have its fields.
+// The spec remains what counts: its order, its descriptions, its constraints.
+// It is the way back from an edit of a [Spec]:
+//
+//	spec, err := judge.Spec().WithDescription("score", "0 is a disaster")
+//	…
+//	judge, err = signature.Typed[Review, Verdict](spec)
+//
+// The error names the field that only one of them has, and the output that may
+// be missing where the struct could not tell. Values that fit the spec but not
+// the Go type of a field are found by [Signature.Decode].
+func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
+	if spec == nil {
+		return nil, errors.New("signature: there is no spec")
+	}
+	if err := covers(reflect.TypeFor[In](), spec.inputs, false); err != nil {
+		return nil, fmt.Errorf("signature: input %w", err)
+	}
+	if err := covers(reflect.TypeFor[Out](), spec.outputs, true); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	return &Signature[In, Out]{spec}, nil
+}
+
+// covers checks that a type has the given fields.
+func covers(t reflect.Type, fields []Field, output bool) error {
+	if t == reflect.TypeFor[Values]() {
+		return nil
+	}
+	s, err := structSchema(t)
+	if err != nil {
+		return err
+	}
+	own, _, err := decompose(s)
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		i := slices.IndexFunc(own, func(g Field) bool { return g.Name == f.Name })
+		switch {
+		case i < 0:
+			return fmt.Errorf("field %q: type %v does not have it; add it, or use signature.Values", f.Name, t)
+		case output && own[i].Required && !f.Required:
+			return fmt.Errorf("field %q: it may be missing, which type %v cannot tell; make it a pointer", f.Name, t)
+		}
+	}
+	for _, f := range own {
+		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
+			return fmt.Errorf("field %q: the spec does not have it, but type %v does; use signature.Values", f.Name, t)
+		}
+	}
+	return nil
+}
