@@ -37,25 +37,15 @@ func readLax(text string) (value json.RawMessage, l *lax, err error) {
 		return nil, l, err
 	}
 	for _, c := range l.comments {
-		if words := wordsOf(c); uncertain(shape{}, "", c) && !harmlessComment(words) {
+		if uncertain(shape{}, "", c) || abbreviates.MatchString(c) {
 			return nil, l, fmt.Errorf("the comment %q makes it uncertain; leave comments out", strings.TrimSpace(c))
 		}
 	}
 	return l.out.Bytes(), l, nil
 }
 
-// harmlessComment reports whether of the words that make values uncertain only
-// those are there that join others.
-func harmlessComment(words []string) bool {
-	for i, w := range words {
-		switch {
-		case w == "and" && i+1 < len(words) && words[i+1] != "so", w == "of" && i > 0 && words[i-1] != "out", w == "out":
-		case corrections[w], doubts[w], contracted(w):
-			return false
-		}
-	}
-	return true
-}
+// abbreviates finds comments that stand for what was left out.
+var abbreviates = regexp.MustCompile(`(?i)\b(?:so on|and more|the rest|others?|omitted|continued?|remaining|similar|same)\b`)
 
 // space passes over white space and comments.
 func (l *lax) space() {

@@ -25,7 +25,7 @@ func (s shape) list(text string) json.RawMessage {
 	switch {
 	case certain:
 	case len(lines) > 1:
-		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) })
+		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
 	}
@@ -75,7 +75,7 @@ func commas(line string) (items []string, ok bool) {
 func short(text string, most int) bool {
 	words := wordsOf(text)
 	return len(words) > 0 && len(words) <= most && !strings.ContainsAny(text, ".;:!?(){}[]") &&
-		!slices.ContainsFunc(words, func(w string) bool { return doubts[w] || corrections[w] })
+		!slices.ContainsFunc(words, func(w string) bool { return doubts[w] || corrections[w] || w == "and" })
 }
 
 // each reads every item, or nothing.

@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -25,12 +26,10 @@ func placeholder(field string) string { return "{" + field + "}" }
 // endName is the name of the marker that ends a reply.
 func endName(outputs []signature.Field) string {
 	name := "completed"
-	for {
-		if _, taken := fieldNamed(outputs, name); !taken {
-			return name
-		}
+	for slices.ContainsFunc(outputs, func(f signature.Field) bool { return strings.EqualFold(f.Name, name) }) {
 		name += "_"
 	}
+	return name
 }
 
 // valueRules is what makes one reading of a value the right one.

@@ -100,16 +100,16 @@ func (m *mark) undecorate(text string, line int) {
 // reply is one line.
 func boundaries(outputs []signature.Field, text string) ([]mark, error) {
 	marks := marksIn(text)
-	if len(marks) > 0 && !strings.Contains(strings.TrimSpace(text[marks[0].start:]), "\n") && eachOnce(outputs, marks) {
+	end := endName(outputs)
+	if len(marks) > 1 && !strings.Contains(strings.TrimSpace(text[marks[0].start:]), "\n") && eachOnce(outputs, end, marks) {
 		return marks, nil
 	}
-	end := endName(outputs)
 	standing := make([]mark, 0, len(marks))
 	stands := map[string]bool{}
 	inline := false
 	for i, m := range marks {
 		last := i == len(marks)-1 && strings.EqualFold(m.name, end)
-		switch _, known := fieldNamed(outputs, m.name); {
+		switch _, known := marked(outputs, end, m.name); {
 		case !m.inline || last && !stands[end] && endsLine(text[m.end:]):
 			standing = append(standing, m)
 			stands[strings.ToLower(m.name)] = true
@@ -118,7 +118,7 @@ func boundaries(outputs []signature.Field, text string) ([]mark, error) {
 		}
 	}
 	for _, m := range marks {
-		if _, known := fieldNamed(outputs, m.name); known && inline && !stands[strings.ToLower(m.name)] {
+		if _, known := marked(outputs, end, m.name); known && inline && !stands[strings.ToLower(m.name)] {
 			return nil, structural("", "the marker %s stands within a line; give each a line of its own", marker(m.name))
 		}
 	}
@@ -127,19 +127,27 @@ func boundaries(outputs []signature.Field, text string) ([]mark, error) {
 
 // eachOnce reports whether the marks are those of the outputs, in their order,
 // with the end behind them or not.
-func eachOnce(outputs []signature.Field, marks []mark) bool {
+func eachOnce(outputs []signature.Field, end string, marks []mark) bool {
 	if len(marks) < 2 || len(marks) < len(outputs) || len(marks) > len(outputs)+1 {
 		return false
 	}
 	for i, m := range marks {
 		if i == len(outputs) {
-			return strings.EqualFold(m.name, endName(outputs))
+			return strings.EqualFold(m.name, end)
 		}
-		if f, ok := fieldNamed(outputs, m.name); !ok || f.Name != outputs[i].Name {
+		if f, ok := marked(outputs, end, m.name); !ok || f.Name != outputs[i].Name {
 			return false
 		}
 	}
 	return true
+}
+
+// marked is the output of which a marker has the name; the end marker has none.
+func marked(outputs []signature.Field, end, name string) (signature.Field, bool) {
+	if strings.EqualFold(name, end) {
+		return signature.Field{}, false
+	}
+	return fieldNamed(outputs, name)
 }
 
 func endsLine(rest string) bool {
@@ -177,7 +185,7 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 	fields = make(map[string]given, len(outputs))
 	end, over := endName(outputs), false // over: the last that counted was the end marker
 	for i, m := range marks {
-		f, known := fieldNamed(outputs, m.name)
+		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
 		earlier, twice := fields[f.Name]
 		switch {

@@ -184,3 +184,8 @@ func (r reply) aside(v signature.Value) error {
 	}
 	return nil
 }
+
+// respell is [reply.respell] for an object that did not come in a reply.
+func respell(spec *signature.Spec, object signature.Values) (signature.Values, error) {
+	return reply{spec: spec, outputs: spec.Outputs()}.respell(found{Values: object})
+}

@@ -31,7 +31,7 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 	if err != nil {
 		return nil, err
 	}
-	r := reply{spec, spec.Outputs(), text}
+	r := reply{spec: spec, outputs: spec.Outputs(), text: text, truncated: truncated}
 	if truncated && !whole(r) {
 		return nil, errCutOff
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-type question struct {
+type asked struct {
 	Question string `json:"question"`
 	Context  string `json:"context"`
 }
@@ -19,8 +19,8 @@ type scored struct {
 // BenchmarkRead puts a question and reads its reply, without a model between
 // the two.
 func BenchmarkRead(b *testing.B) {
-	sig := signature.Must(signature.New[question, scored]("Answer from the context."))
-	inputs, err := sig.Encode(question{"Where does Mole live?", "Mole lives at Mole End, by the river."})
+	sig := signature.Must(signature.New[asked, scored]("Answer from the context."))
+	inputs, err := sig.Encode(asked{"Where does Mole live?", "Mole lives at Mole End, by the river."})
 	if err != nil {
 		b.Fatal(err)
 	}

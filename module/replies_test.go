@@ -136,7 +136,7 @@ func judge(a Adapter, s sample) (score, string) {
 		return score{refused: 1}, why
 	case got == "":
 		return score{missed: 1}, why
-	case s.want != "error" && same(kinds[s.kind], got, s.want):
+	case s.want != "error" && sameObject(kinds[s.kind], got, s.want):
 		return score{right: 1}, got
 	default:
 		return score{wrong: 1}, got
@@ -158,9 +158,9 @@ func readSample(a Adapter, s sample) (object, wrong string) {
 	return string(raw), ""
 }
 
-// same compares two objects of outputs. An optional output that is null is as
+// sameObject compares two objects of outputs. An optional output that is null is as
 // good as none.
-func same(spec *signature.Spec, a, b string) bool {
+func sameObject(spec *signature.Spec, a, b string) bool {
 	return canonical(spec, a) == canonical(spec, b)
 }
 
@@ -192,8 +192,6 @@ var adapters = []struct {
 	name string
 	Adapter
 }{{"markers", Markers()}, {"JSON", JSON()}}
-
-
 
 // TestReplies holds the promise of the readers: none of the replies is read
 // wrongly, and nearly all that a careful reader could use are used.

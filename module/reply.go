@@ -11,6 +11,8 @@ type reply struct {
 	spec    *signature.Spec
 	outputs []signature.Field
 	text    string
+
+	truncated bool // behind the answer
 }
 
 // given is what a reply gives for a field.
@@ -19,6 +21,11 @@ type given struct {
 	open   bool // nothing says where it ends, but the reply does
 	loose  bool // it was not written in the form that was asked for
 	ragged bool // it begins on the line of its name and goes on below
+}
+
+// outputNamed finds an output as fieldNamed does.
+func outputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
+	return fieldNamed(spec.Outputs(), name)
 }
 
 // fieldNamed finds a field by its name, or by one that is written otherwise, if

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/writ-go/writ/signature"
 )
 
 // literal reads JSON that is written loosely, alone or with words around it that
@@ -147,6 +149,9 @@ var frames = wordSet("the final my answer result value is output here are")
 
 // unframed drops what presents a value: Count: 42, or The count is 42.
 func unframed(name, text string) string {
+	if strings.HasPrefix(text, "{") {
+		return unwrapped(name, text)
+	}
 	own := wordsOf(strings.ReplaceAll(name, "_", " "))
 	for _, sep := range []string{":", " is ", "="} {
 		left, right, ok := strings.Cut(text, sep)
@@ -162,11 +167,24 @@ func unframed(name, text string) string {
 	return text
 }
 
+// unwrapped is the value in an object that has only the field.
+func unwrapped(name, text string) string {
+	raw, l, err := readLax(text)
+	var object signature.Values
+	if err != nil || l.unclosed || !blank(text[l.at:]) || json.Unmarshal(raw, &object) != nil || len(object) != 1 || object[0].Name != name {
+		return text
+	}
+	return plainText(object[0].JSON)
+}
+
 var moments = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)? ?([Zz]|UTC|[+-]\d\d:?\d\d)$`)
 
 // moment reads a date and time that is written otherwise than RFC 3339 wants it.
 // It must say the zone.
 func moment(text string) json.RawMessage {
+	if text == "" || text[0] < '0' || text[0] > '9' {
+		return nil
+	}
 	m := moments.FindStringSubmatch(text)
 	if m == nil {
 		return nil

@@ -24,10 +24,13 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	isString := text[0] == '"' && json.Valid([]byte(text))
-	if quoted := quote(text); !isString && fits(f, quoted) {
-		return readText(f, g, text)
+	if isString || !f.Schema.AnyText() && !fits(f, quote(text)) {
+		return spelled(f, text)
 	}
-	return spelled(f, text)
+	if when := moment(text); when != nil && !f.Schema.AnyText() {
+		return when, nil
+	}
+	return readText(f, g, text)
 }
 
 // absent is how models write that there is no value.
@@ -128,7 +131,9 @@ func (s shape) bendArray(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	for i := range items {
-		items[i] = s.items.bend(items[i])
+		if !s.items.text || items[i][0] == '"' { // a number among texts may be a slip
+			items[i] = s.items.bend(items[i])
+		}
 	}
 	return encode(items)
 }

@@ -23,9 +23,9 @@ var corrections = wordSet(`wait actually correction corrections corrected apolog
 // doubts make a value uncertain that stands with them.
 var doubts = wordSet(`or either between about approx approximately around roughly nearly almost least more less than
 	unclear unknown if unless depends depending estimate estimated guess guessing assume assuming not no never
-	neither nor but though although except yet sorry half minus negative out of thousand thousands million millions
-	billion billions hundred hundreds dozen percent partly mostly somewhat fairly probably likely sure cannot
-	and so etc above below over under up`)
+	neither nor but though although except yet sorry half minus negative thousand thousands million millions
+	billion billions hundred hundreds dozen percent partly mostly somewhat fairly probably likely cannot etc
+	above below over under`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -46,7 +46,7 @@ func (r reply) takesBack(values signature.Values, behind string) bool {
 		return false
 	}
 	words := wordsOf(rest)
-	if len(words) < 4 || slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) }) || says(rest, "no", "not", "sorry") {
+	if len(words) < 4 && !r.truncated || slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) }) || says(rest, "no", "not", "sorry") {
 		return true
 	}
 	for _, f := range r.outputs {
@@ -77,7 +77,7 @@ func rivals(s shape, value string, words []string) bool {
 	for _, w := range words {
 		switch {
 		case w == strings.ToLower(value):
-		case s.number() && isNumeral(w):
+		case (s.number() || s.format == dateTime) && isNumeral(w):
 			return true
 		case s.boolean && truth[w] != "" && truth[w] != value:
 			return true
