@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -198,6 +199,26 @@ func TestReadTruncated(t *testing.T) {
 			continue
 		}
 		if err != want {
+			t.Errorf("%q: %v, want %v", reply, err, want)
+		}
+	}
+}
+
+// TestReadError holds that Go callers learn which field is wrong, and how.
+func TestReadError(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string][]ReadProblem{
+		"no": {{"", Structure, "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"}},
+		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + end: {
+			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
+			{"score", Structure, `cannot be read: the value must be a number, not "high"`},
+		},
+		`{"score": 3}`:                 {{"mood", Structure, "is missing"}},
+		`{"mood": "good", "score": 3}`: {{"score", Constraint, "the value must be at most 1, not 3"}},
+	} {
+		_, err := JSON().Read(specs["judgement"], reply, false)
+		var wrong *ReadError
+		if !errors.As(err, &wrong) || !slices.Equal(wrong.Problems, want) {
 			t.Errorf("%q: %v, want %v", reply, err, want)
 		}
 	}
