@@ -32,6 +32,11 @@ type mixed struct {
 	} `json:"deep"`
 }
 
+type preset struct {
+	Text string `json:"text"`
+	Page int    `json:"page,omitempty" jsonschema:"default=1"`
+}
+
 type todo struct {
 	Completed bool   `json:"completed"`
 	Task      string `json:"task"`
@@ -48,7 +53,7 @@ func spec[Out any]() *signature.Spec {
 
 var specs = map[string]*signature.Spec{
 	"judgement": spec[judgement](), "remark": spec[remark](), "mixed": spec[mixed](),
-	"todo": spec[todo](), "cases": spec[cases](),
+	"preset": spec[preset](), "todo": spec[todo](), "cases": spec[cases](),
 }
 
 const end = "\n[[ ## completed ## ]]"
@@ -124,6 +129,8 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	// JSON.
 	{name: "bare object", spec: "judgement", reply: `{"mood": "good", "score": 1}`, want: `{"mood":"good","score":1}`},
 	{name: "object with other names", spec: "judgement", reply: `{"Mood": "Good", "SCORE": "1"}`, want: `{"mood":"good","score":1}`},
+	{name: "null for an optional field with a default", spec: "preset", reply: `{"text": "a", "page": null}`, wrong: `the field "page" is said to have no value, but has the default 1 if it is left out; give a value`},
+	{name: "an optional field with a default, left out", spec: "preset", reply: `{"text": "a"}`, want: `{"text":"a"}`},
 	{name: "null for an optional field", spec: "judgement", reply: `{"mood": "good", "score": 1, "tags": null}`, want: `{"mood":"good","score":1}`},
 	{name: "strings stay strings", spec: "remark", reply: `{"answer": "{answer}"}`, want: `{"answer":"{answer}"}`},
 	{name: "the same object twice", spec: "remark", reply: `{"answer": "a"} that is {"answer":"a"}`, want: `{"answer":"a"}`},
@@ -252,11 +259,17 @@ func FuzzReadText(f *testing.F) {
 	})
 }
 
-// meanings are the readings of a text that the prompt allows for.
+// meanings are the readings of a text that the prompt allows for: as it is, out
+// of its fence or the quotes of code, or decoded.
 func meanings(text string) []string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	bare := strings.TrimSpace(unfence(text))
 	all := []string{text, bare}
+	for _, mark := range []string{"`", "'"} {
+		if inner, ok := within(bare, mark); ok {
+			all = append(all, inner)
+		}
+	}
 	var decoded string
 	if json.Unmarshal([]byte(bare), &decoded) == nil {
 		all = append(all, decoded)
