@@ -46,13 +46,13 @@ func ExampleReAct() {
 		log.Fatal(err)
 	}
 	for _, s := range pred.Trajectory.Steps {
-		fmt.Println(s.Reasoning, s.Code)
+		fmt.Printf("%s → %q\n", s.Reasoning, s.Code)
 	}
 	fmt.Println(pred.Output.Total)
 	// Output:
-	// Look it up.
-	// Once more. inhabitants({"city":"Oslo"})
-	// That is it. submit({"total":720000})
+	// Look it up. → ""
+	// Once more. → "inhabitants({\"city\":\"Oslo\"})"
+	// That is it. → "submit({\"total\":720000})"
 	// 720000
 }
 

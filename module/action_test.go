@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -62,6 +63,9 @@ func FuzzAction(f *testing.F) {
 		f.Add(c.tool, c.args)
 	}
 	f.Fuzz(func(t *testing.T, tool, args string) {
+		if !utf8.ValidString(tool) || !utf8.ValidString(args) {
+			return // nothing of JSON is
+		}
 		got, err := newAction(replied(tool, args))
 		if err != nil {
 			if got.tool != "" || got.args != nil || err.Error() == "" {
