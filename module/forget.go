@@ -1,12 +1,13 @@
 package module
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // conversation is the trajectory as the model sees it: a fold over the steps.
@@ -42,17 +43,16 @@ func (r *run) forget() bool {
 func (r *run) leftOut() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
-	done, failed, unknown := effects(r.calls()[:r.recorded[r.forgotten]])
-	writeEntries(&b, "Done in them:", done)
-	writeEntries(&b, "Failed in them:", failed)
-	writeEntries(&b, "Unknown whether it happened:", unknown)
+	did := sortEffects(r.calls()[:r.recorded[r.forgotten]])
+	writeEntries(&b, "Done in them:", did.done)
+	writeEntries(&b, "Failed in them:", did.failed)
+	writeEntries(&b, "Unknown whether it happened:", did.unknown)
 	return b.String()
 }
 
 // contextTooLong reports whether a model's error is that the conversation does
 // not fit into it.
-func contextTooLong(err error) bool { return tooLong.MatchString(strings.ToLower(err.Error())) }
-
-var tooLong = regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|` +
-	`input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|` +
-	`input length .*exceed`)
+func contextTooLong(err error) bool {
+	var e *lm.Error
+	return errors.As(err, &e) && e.Kind == lm.ContextTooLong
+}

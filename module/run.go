@@ -21,6 +21,7 @@ type run struct {
 	predictor *Predictor
 	opening   []message
 	journal   *journal.Journal // of modules that call tools; or nil
+	spent     func() Usage     // besides the steps; or nil
 	recorded  []int            // how many calls the journal had when each step began
 	forgotten int              // steps that are left out of the conversation, the oldest
 }
@@ -68,16 +69,24 @@ func (r *run) ended() {
 	}
 }
 
+// account says what was done and paid.
+func (r *run) account() {
+	r.Effects = r.calls()
+	if r.spent != nil {
+		r.Spent = r.spent()
+	}
+}
+
 // incomplete ends the run without an answer.
 func (r *run) incomplete(err error) error {
-	r.Effects = r.calls()
+	r.account()
 	r.emit(Failed{r.at(0), err})
 	return &IncompleteError{Err: err, Trajectory: r.Trajectory}
 }
 
 // answered ends a run with its answer.
 func answered[Out any](r *run, out Out, raw json.RawMessage) *Prediction[Out] {
-	r.Effects = r.calls()
+	r.account()
 	r.emit(Answered{r.at(0), raw})
 	return &Prediction[Out]{Output: out, Trajectory: r.Trajectory}
 }
