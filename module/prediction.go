@@ -59,8 +59,8 @@ type Step struct {
 	Reply       string           // what the model said
 	Thinking    string           // what it thought before, where it keeps that apart
 	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains; of a reply without one, what the provider keeps apart
-	Code        string           // the part that is a program; "" if there was none
+	Reasoning   string           // the part that explains
+	Code        string           // the part that is a program, or a call as a program would write it; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer
 	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known

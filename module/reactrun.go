@@ -40,9 +40,13 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
 	}
 	b, start := r.tools.bindings[tool], time.Now()
-	call := sandbox.Call{ID: 1, Tool: b.Path(), Args: a.args, Line: 1, Column: 1}
-	source := r.start(call.Tool, a.args)
-	issued := r.tools.issue(tools.Call{ID: 1, Args: a.args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
+	args, err := a.argsFor(b)
+	if err != nil {
+		return fmt.Sprintf("%s was not called: %v", b.Path(), err), nil
+	}
+	call := sandbox.Call{ID: 1, Tool: b.Path(), Args: args, Line: 1, Column: 1}
+	source := r.start(call.Tool, args)
+	issued := r.tools.issue(tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
 	call.Recorded = issued.Recorded
 	call.Result, err = settle(ctx, issued.Perform)
 	call.Duration = time.Since(start)
@@ -69,18 +73,25 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	return source
 }
 
-// submit takes in an answer, its values as they are spelled right.
-func (r *reactRun) submit(a action, task *signature.Spec) json.RawMessage {
-	r.start(submit, a.args)
-	answer := a.args
-	var object signature.Values
-	if json.Unmarshal(answer, &object) == nil {
-		if values, err := respell(task, object); err == nil {
-			answer, _ = values.MarshalJSON() // of values that were just read
-		}
+// submit takes in an answer, with its values as they are spelled right.
+func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
+	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}})
+	if err != nil {
+		return nil, err
 	}
+	var object signature.Values
+	if err := json.Unmarshal(answer, &object); err != nil {
+		return nil, err
+	}
+	if object, err = respell(task, object); err != nil {
+		return nil, err
+	}
+	if answer, err = object.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	r.start(submit, answer)
 	r.last().Outcome = &sandbox.Outcome{Value: answer, Submitted: true}
-	return answer
+	return answer, nil
 }
 
 // observe ends a step with what the model is told of it.

@@ -374,3 +374,30 @@ func TestReActWithHistory(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+// A text stands for the object where the tool, or the answer, is one text.
+func TestReActTextForAnObject(t *testing.T) {
+	t.Parallel()
+	type greeting struct {
+		Name string `json:"name"`
+	}
+	set := toolSet(t,
+		tools.Func("greet", "", func(_ context.Context, g greeting) (string, error) { return "Hello, " + g.Name, nil }, nil),
+		tools.Func("count", "", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
+	model := llmtest.New(action("greet", "Ann"), action("count", "seven"), action("submit", "Hello, Ann"))
+	greeted := signature.Must(signature.New[orders, greeting]("Greet."))
+	pred, err := module.NewReAct(greeted, model, set, nil).Run(t.Context(), anything)
+	if err != nil || pred.Output.Name != "Hello, Ann" {
+		t.Fatalf("got %+v, %v", pred, err)
+	}
+	for i, want := range []string{"greet returned:\nHello, Ann", `count was not called: args is to be one JSON object, not the text "seven"`} {
+		if got := pred.Trajectory.Steps[i].Observation; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	_, err = module.NewReAct(adding, llmtest.New(action("submit", "three")), nil, &module.Options{MaxIters: 1}).Run(t.Context(), anything)
+	want := `module: no answer after 1 step: the steps are used up; the last one: The submitted answer was not accepted: args is to be one JSON object, not the text "three"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
