@@ -29,13 +29,13 @@ type host struct {
 
 func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
 
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
 	h.called.Add(1)
 	if h.answer != nil {
 		h.answer(c, reply)
-		return
+		return nil
 	}
-	go reply(engine.Reply{Value: c.Args})
+	return func() { reply(engine.Reply{Value: c.Args}) }
 }
 
 // tool is a set of one.
