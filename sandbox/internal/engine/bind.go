@@ -104,7 +104,7 @@ func (r *run) issue(l letter) {
 		letters.post(l)
 	})
 	if perform != nil {
-		go perform()
+		r.hands.perform(perform)
 	}
 }
 
