@@ -73,8 +73,7 @@ type deputy struct {
 type ending struct {
 	res   *engine.Result
 	err   error
-	told  bool   // it is how the reading ended; otherwise the host has broken it off,
-	broke func() // like this
+	broke func() // how the host broke it off, if it did
 }
 
 // depute has a deputy perform a call and read on. It returns when that has ended;
@@ -101,7 +100,7 @@ func (r *run) depute(p performance) (*engine.Result, error) {
 
 // serve performs a call and reads on until the run is over or it is relieved.
 func (d *deputy) serve(p performance) {
-	var e ending
+	e := ending{broke: runtime.Goexit}
 	defer d.leave(&e)
 	for e.res == nil && e.err == nil {
 		if p.do != nil && !d.perform(p) {
@@ -109,7 +108,7 @@ func (d *deputy) serve(p performance) {
 		}
 		e.res, p, e.err = d.r.hear()
 	}
-	e.told = true
+	e.broke = nil
 }
 
 // perform performs a call, and says whether to read on.
@@ -126,24 +125,14 @@ func (d *deputy) perform(p performance) bool {
 // leaves the reading to the other.
 func (d *deputy) leave(e *ending) {
 	switch d.duty.Load() {
-	case relieved:
-		return
 	case performs:
-		if !d.duty.CompareAndSwap(performs, relieved) {
-			return
+		if d.duty.CompareAndSwap(performs, relieved) {
+			d.ended <- ending{}
 		}
 	case reads:
-		if !e.told {
-			e.broke = brokenOff(recover())
+		if p := recover(); p != nil {
+			e.broke = func() { panic(p) }
 		}
+		d.ended <- *e
 	}
-	d.ended <- *e
-}
-
-// brokenOff repeats a panic, or runtime.Goexit where there was none.
-func brokenOff(p any) func() {
-	if p == nil {
-		return runtime.Goexit
-	}
-	return func() { panic(p) }
 }
