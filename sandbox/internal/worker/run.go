@@ -60,7 +60,7 @@ type run struct {
 }
 
 // do runs a job, and says whether the worker may do another. The host's methods
-// are called on this goroutine only, and never after it returns. An error means
+// are called on this goroutine or its deputy, and never after it returns. An error means
 // that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
