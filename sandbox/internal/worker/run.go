@@ -60,8 +60,8 @@ type run struct {
 }
 
 // do runs a job, and says whether the worker may do another. The host's methods
-// are called on this goroutine or its deputy, and never after it returns. An error means
-// that the program has not begun: the job could not be sent, or errLeftover.
+// are called by this goroutine or its deputy, and never after it returns. An error
+// means that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
 	r := &run{w: w, id: w.runs, job: job, host: host, rebuilds: w.rebuilds(job)}
