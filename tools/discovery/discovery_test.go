@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/writ-go/writ/internal/discovery"
+	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools"
 )
 
