@@ -137,7 +137,7 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	if findings := s.spec.Validate(output); findings != nil {
 		return zero, &InvalidError{findings}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(output))
+	decoder := json.NewDecoder(bytes.NewReader(s.spec.out.Complete(output)))
 	decoder.UseNumber()
 	if err := decoder.Decode(&out); err != nil {
 		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
