@@ -59,7 +59,7 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signature[Values, Values]{spec}, nil
+	return typed[Values, Values](spec), nil
 }
 
 // ParseField makes a field of a text as in [Parse], for edits of a [Spec]:

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -169,13 +170,14 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 	return ordered(values, s.inputs), nil
 }
 
-// check checks an object of inputs and takes it apart.
+// check checks an object of inputs and takes it apart; the values are parts of
+// it.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	var values Values
-	if err := values.UnmarshalJSON(s.in.Complete(inputs)); err != nil {
+	values, err := split(s.in.Complete(inputs), s.inputs)
+	if err != nil {
 		return nil, err
 	}
 	if len(s.special) > 0 {
@@ -193,8 +195,8 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if findings := s.out.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	var values Values
-	if err := values.UnmarshalJSON(s.out.Complete(output)); err != nil {
+	values, err := split(bytes.Clone(s.out.Complete(output)), s.outputs)
+	if err != nil {
 		return nil, err
 	}
 	return ordered(values, s.outputs), nil
@@ -203,6 +205,9 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 // ordered puts values into the order of fields. Those of which the schema of a
 // struct knows no more than that they may be there come last.
 func ordered(values Values, fields []Field) Values {
+	if inOrder(values, fields) {
+		return values
+	}
 	sorted := make(Values, 0, len(values))
 	for _, f := range fields {
 		if raw, given := values.Get(f.Name); given {
@@ -218,4 +223,13 @@ func ordered(values Values, fields []Field) Values {
 		}
 	}
 	return sorted
+}
+
+func inOrder(values Values, fields []Field) bool {
+	for _, f := range fields {
+		if len(values) > 0 && values[0].Name == f.Name {
+			values = values[1:]
+		}
+	}
+	return len(values) == 0
 }
