@@ -62,7 +62,7 @@ func (s *server) last(t *testing.T) map[string]any {
 func says(body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -72,7 +72,7 @@ func fails(status int, header http.Header, body string) func(http.ResponseWriter
 			w.Header().Set(name, header.Get(name))
 		}
 		w.WriteHeader(status)
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -81,7 +81,7 @@ func streams(events ...string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, e := range events {
-			io.WriteString(w, e+"\n\n")
+			_, _ = io.WriteString(w, e+"\n\n")
 			w.(http.Flusher).Flush()
 		}
 	}
@@ -91,7 +91,7 @@ func streams(events ...string) func(http.ResponseWriter, *http.Request) {
 func cuts(contentType, body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
