@@ -22,11 +22,7 @@ type CodeAct[In, Out any] struct {
 	// Predictor is the question for the next program.
 	Predictor *Predictor
 
-	signature *signature.Signature[In, Out]
-	box       Sandbox
-	set       *tools.Set
-	options   Options
-	err       error // why it cannot run
+	coder[In, Out]
 }
 
 // Sandbox checks and runs programs; a *[sandbox.Sandbox] does.
@@ -40,14 +36,9 @@ type Sandbox interface {
 // Nil options are the defaults. What is missing or does not fit together, Run
 // says before it asks the model anything.
 func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
-	c := &CodeAct[In, Out]{signature: sig, box: box, set: set, options: o.orDefault(5)}
-	spec := specOf(sig)
-	if c.err = usable(spec, model, box, set); c.err == nil {
-		c.options.warn(set)
-		c.Predictor = c.options.predictor(model)
-		c.Predictor.Spec, c.Predictor.Briefing = programSpec(spec), briefing(spec, set, c.options)
-	}
-	return c
+	c := coder[In, Out]{name: "CodeAct", signature: sig, box: box, set: set, options: o.orDefault(5)}
+	p, c := newCoder(c, model, briefing{})
+	return &CodeAct[In, Out]{p, c}
 }
 
 // Run asks, checks, runs and observes until an answer is submitted.
@@ -74,7 +65,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		if err != nil {
 			return nil, r.incomplete(err)
 		}
-		if !outcome.Submitted {
+		if !c.answers(outcome) {
 			r.observe(r.report(outcome))
 			continue
 		}
@@ -85,7 +76,14 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		}
 		return answered(r.accept(), out, outcome.Value), nil
 	}
-	return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+	if !c.options.Extract {
+		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+	}
+	out, raw, err := extract(ctx, r.run, c.signature)
+	if err != nil {
+		return nil, r.incomplete(err)
+	}
+	return answered(r.accept(), out, raw), nil
 }
 
 // Stream is Run, of which one can see what happens: see [Start].

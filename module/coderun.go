@@ -1,22 +1,65 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// codeRun is one run of a CodeAct: the trajectory, and the record of effects.
+// coder is what modules that write programs are made of, besides the question. A
+// module that gives each run a sandbox or tools of its own changes a copy.
+type coder[In, Out any] struct {
+	name      string // of the module
+	signature *signature.Signature[In, Out]
+	box       Sandbox
+	set       *tools.Set
+	options   Options
+	values    bool         // a value that is a valid answer is as good as a submitted one
+	spent     func() Usage // what the programs themselves paid to models; nil for nothing
+	err       error        // why it cannot run
+}
+
+// newCoder puts together what programs need, and the question for them. What b
+// says of the task is filled in.
+func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Predictor, coder[In, Out]) {
+	spec := specOf(c.signature)
+	if c.err = usable(spec, model, c.box, c.set); c.err != nil {
+		return nil, c
+	}
+	c.options.warn(c.set)
+	b.task, b.set, b.options, b.limits = spec, c.set, c.options, limitsOf(c.box)
+	p := c.options.predictor(model)
+	p.Spec, p.Briefing = programSpec(spec), b.String()
+	return p, c
+}
+
+// answers reports whether a program has ended with an answer, valid or not.
+func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
+	return o.Submitted || c.values && o.Failure == nil && o.Value != nil && c.signature.Spec().Validate(o.Value) == nil
+}
+
+// limitsOf returns the limits of a sandbox that tells them.
+func limitsOf(box Sandbox) sandbox.Limits {
+	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
+		return limited.Limits()
+	}
+	return sandbox.Limits{}
+}
+
+// codeRun is one run of a module that writes programs: the trajectory, and the
+// record of effects.
 type codeRun struct {
 	*run
 	box     Sandbox
 	set     *tools.Set
 	options Options
 	inputs  map[string]any
-	journal *journal.Journal
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -33,10 +76,15 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}, journal: journal.New()}
-	if ctx, r.run, err = newRun(ctx, "CodeAct", c.Predictor, question{inputs: inputs}); err != nil {
+	q, err := newPreview(c.signature.Spec(), inputs)
+	if err != nil {
 		return nil, nil, err
 	}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}}
+	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
+		return nil, nil, err
+	}
+	r.journal, r.spent = journal.New(), c.spent
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -46,7 +94,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = p.reasoning, p.code
+	step.Reasoning, step.Code = cmp.Or(p.reasoning, step.Reasoning), p.code
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
@@ -72,18 +120,6 @@ func (r *codeRun) observe(text string) {
 // accept ends the last step with an answer, and closes the record.
 func (r *codeRun) accept() *run {
 	r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	r.Effects = r.journal.Entries()
 	r.ended()
 	return r.run
-}
-
-func (r *codeRun) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
-	}
-}
-
-func (r *codeRun) incomplete(err error) error {
-	r.Effects = r.journal.Entries()
-	return r.run.incomplete(err)
 }

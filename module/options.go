@@ -12,8 +12,13 @@ import (
 type Options struct {
 	// MaxIters is how many steps a module that works in steps may take, each
 	// one call of the model. Zero, or less, is the module's own default: 5 of
-	// CodeAct. Predict has no use for it.
+	// CodeAct, 3 of ProgramOfThought. Predict has no use for it.
 	MaxIters int
+
+	// Extract asks the model once more, when the steps are used up, for an answer
+	// from what is known; without it that is an error. A [Step] says that it was
+	// asked so.
+	Extract bool
 
 	// Budget is how many tokens the declarations of the tools may take in the
 	// prompt. Zero is declare.DefaultBudget.

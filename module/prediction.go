@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -41,17 +39,6 @@ type Trajectory struct {
 	Spent Usage
 }
 
-// conversation is the trajectory as the model sees it: a fold over the steps.
-func (t *Trajectory) conversation(opening []message) []message {
-	list := slices.Clone(opening)
-	for _, s := range t.Steps {
-		list = append(list,
-			message{role: llms.ChatMessageTypeAI, text: s.Reply},
-			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
-	}
-	return list
-}
-
 // last is the step under way.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
@@ -72,10 +59,11 @@ type Step struct {
 	Reply       string           // what the model said
 	Thinking    string           // what it thought before, where it keeps that apart
 	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains
+	Reasoning   string           // the part that explains; of a reply without one, what the provider keeps apart
 	Code        string           // the part that is a program; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer
+	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known
 	Usage       Usage
 	Duration    time.Duration // of the model's reply
 }

@@ -54,6 +54,7 @@ type Predictor struct {
 
 	onEvent func(Event)
 	system  atomic.Pointer[prompt]
+	lenient atomic.Pointer[leniency]
 }
 
 // Demo is a question with its answer, to learn from.

@@ -40,9 +40,9 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
-	options, closeStream := call.with(options)
+	options, tap := call.with(options)
 	response, err := Generate(ctx, model, messages, options...)
-	closeStream()
+	tap.Close()
 	reply := merge(response, options)
 	if err != nil {
 		return Reply{Usage: reply.Usage}, err
@@ -50,9 +50,8 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	return reply, nil
 }
 
-// with returns the call options and those of the call, and how to end its
-// streams.
-func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func()) {
+// with returns the call options and those of the call, and the tap of its stream.
+func (c Call) with(options []llms.CallOption) ([]llms.CallOption, *Tap) {
 	options = options[:len(options):len(options)]
 	if c.Temperature != nil {
 		options = append(options, llms.WithTemperature(*c.Temperature))
@@ -61,10 +60,9 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func()) {
 		options = append(options, llms.WithTopP(*c.TopP))
 	}
 	if c.OnText == nil && c.OnReasoning == nil {
-		return options, func() {}
+		return NewTap(options)
 	}
-	s := &stream{onText: c.OnText, onReasoning: c.OnReasoning}
-	return append(options, llms.WithStreamingFunc(s.text), llms.WithStreamingReasoningFunc(s.reasoning)), s.close
+	return c.stream(options)
 }
 
 // Generate asks a model once. The error is an *[Error], also where the provider
@@ -76,20 +74,31 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 		return nil, &Error{Kind: Invalid, Err: errors.New("there is no model; pass one")}
 	}
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx)
+		return nil, CancelledBy(ctx)
 	}
 	x := newExchange(options)
 	response, err := model.GenerateContent(context.WithValue(ctx, exchangeKey{}, x), messages, options...)
 	noted := x.noted()
 	switch {
 	case ctx.Err() != nil:
-		return response, cancelled(ctx)
+		return response, cutShort(ctx, err)
 	case err != nil:
 		return response, classify(err, noted)
 	case noted != nil:
-		return response, noted
+		return response, noted.with(errBare)
 	}
 	return response, judge(response)
+}
+
+// cutShort is the error of a call during which ctx ended. Unless a model within
+// knows better, the provider had the question by then.
+func cutShort(ctx context.Context, err error) *Error {
+	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == Cancelled {
+		return e
+	}
+	e := CancelledBy(ctx)
+	e.MaybeCharged = true
+	return e
 }
 
 // judge finds what is an error though the provider returned none.
@@ -105,4 +114,7 @@ func judge(response *llms.ContentResponse) error {
 	return nil
 }
 
-var errNothing = errors.New("it returned nothing at all")
+var (
+	errNothing = errors.New("it returned nothing at all")
+	errBare    = errors.New("its answer is an error without a message")
+)

@@ -1,6 +1,7 @@
 package lm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,23 +40,29 @@ func classify(err error, noted *Error) error {
 // connection it only hides.
 func (e *Error) with(err error) *Error {
 	c := *e
-	if e.Status == 0 {
-		return &c
-	}
-	c.Err = err
-	if e.Err != nil && !strings.Contains(err.Error(), e.Err.Error()) {
+	switch {
+	case e.Err == nil:
+		c.Err = err
+	case err == errBare:
+	case e.Status != 0 && strings.Contains(err.Error(), e.Err.Error()):
+		c.Err = err
+	case e.Status != 0:
 		c.Err = fmt.Errorf("%w: %w", err, e.Err)
 	}
 	return &c
 }
 
 // FromAnswer is the error of an HTTP answer that is one: its status, what its
-// headers say of waiting, and the provider's message.
-func FromAnswer(status int, wait time.Duration, message string) *Error {
+// headers say of waiting, and the provider's message and codes.
+func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 	if wait == 0 {
 		wait = waitIn(message)
 	}
-	return &Error{Kind: kindOf(status, message), Status: status, RetryAfter: wait, Err: errors.New(message)}
+	e := &Error{Kind: kindOf(status, message+" "+code), Status: status, RetryAfter: wait}
+	if message = cmp.Or(message, code); message != "" {
+		e.Err = errors.New(message)
+	}
+	return e
 }
 
 // FromConnection is the error of a connection that broke, before or after the

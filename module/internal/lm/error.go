@@ -71,8 +71,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // again.
 func (e *Error) Temporary() bool { return e.Kind == RateLimited || e.Kind == Transient }
 
-// cancelled is why ctx is done: its error, and the cause if it has another.
-func cancelled(ctx context.Context) *Error {
+// CancelledBy is the error of a call whose ctx is done: ctx's error, and the
+// cause if it has another.
+func CancelledBy(ctx context.Context) *Error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)

@@ -21,6 +21,9 @@ type Reply struct {
 // said reports whether there was a reply, even an empty one.
 func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
+// Merge makes one reply of a response.
+func Merge(response *llms.ContentResponse) Reply { return merge(response, nil) }
+
 // merge joins the choices: some providers return one for each block of content
 // and repeat the usage in every one. Where several were asked for, they are
 // alternatives, and the first is the reply.

@@ -1,5 +1,7 @@
 package lm
 
+import "github.com/tmc/langchaingo/llms"
+
 // Usage is what one call cost in tokens, as far as the provider says.
 type Usage struct {
 	Input       int // all of the prompt, whether cached or not
@@ -8,6 +10,9 @@ type Usage struct {
 	CachedInput int // the part of Input that the provider had in its cache
 	CacheWrite  int // the part of Input that it put there, where that is charged
 }
+
+// UsageOf is what a response says that it cost: nothing if a cache gave it.
+func UsageOf(response *llms.ContentResponse) Usage { return merge(response, nil).Usage }
 
 // max takes the larger of each, for choices that repeat the usage.
 func (u Usage) max(o Usage) Usage {

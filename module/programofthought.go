@@ -1,0 +1,47 @@
+package module
+
+import (
+	"context"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/signature"
+)
+
+// ProgramOfThought answers by computing: it asks the model for a JavaScript
+// program that works the answer out, and checks and runs it. If the first program
+// is right, that is one call of the model. It is safe for concurrent use.
+//
+// It goes about it as [CodeAct] does, without tools. Besides, a program that
+// forgets to submit, but ends with a value that is a valid answer, has given it.
+//
+// The method is that of Chen et al., "Program of Thoughts Prompting" (TMLR 2023).
+type ProgramOfThought[In, Out any] struct {
+	// Predictor is the question for the program.
+	Predictor *Predictor
+
+	coder[In, Out]
+}
+
+// NewProgramOfThought returns a module that answers sig by programs. The inputs
+// of sig are constants of the programs. Nil options are the defaults. What is
+// missing or does not fit together, Run says before it asks the model anything.
+func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options) *ProgramOfThought[In, Out] {
+	c := coder[In, Out]{name: "ProgramOfThought", signature: sig, box: box, options: o.orDefault(3), values: true}
+	p, c := newCoder(c, model, briefing{})
+	return &ProgramOfThought[In, Out]{p, c}
+}
+
+// Run asks for a program, runs it, and shows the model what came of it, until
+// there is an answer. It returns what [CodeAct.Run] does.
+func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	if p == nil {
+		return nil, errNotMade
+	}
+	act := CodeAct[In, Out]{p.Predictor, p.coder}
+	return act.Run(ctx, in)
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (p *ProgramOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, p, in)
+}
