@@ -51,3 +51,10 @@ func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 }
 
 var errNoAttempts = errors.New("module: there must be at least one attempt")
+
+// did keeps what a part of a run did, if it did anything.
+func (t *Trajectory) did(part Trajectory) {
+	if len(part.Steps)+len(part.Attempts)+len(part.Effects) > 0 || part.Spent != (Usage{}) {
+		t.Attempts = append(t.Attempts, part)
+	}
+}

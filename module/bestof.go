@@ -172,13 +172,6 @@ func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[
 	return judged, nil
 }
 
-// did keeps what a part of the run did, if it did anything.
-func (t *trials[In, Out]) did(part Trajectory) {
-	if len(part.Steps)+len(part.Attempts) > 0 {
-		t.Attempts = append(t.Attempts, part)
-	}
-}
-
 // fails notes a failure, and reports whether it was one too many.
 func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
 	t.failed = append(t.failed, err)
