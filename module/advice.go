@@ -49,7 +49,9 @@ A part will see your advice and nothing else of this: not what was asked or repl
 
 // adviceSpec is the signature of advice to parts of the given names.
 func adviceSpec(parts signature.Values) *signature.Spec {
-	text, list := json.RawMessage(`{"type": "string"}`), json.RawMessage(`{"type": "array", "items": {"type": "object"}}`)
+	text := json.RawMessage(`{"type": "string"}`)
+	list := json.RawMessage(`{"type": "array", "items": {"type": "object", "required": ["module", "question", "reply"],
+		"properties": {"module": {"type": "string"}, "question": {"type": "string"}, "reply": {"type": "string"}}}}`)
 	spec, err := signature.NewSpec(advise, []signature.Field{
 		field("input", text, "what the program was given", true),
 		field("calls", list, "what its parts were asked and what they replied, in that order", true),
