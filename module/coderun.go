@@ -59,6 +59,7 @@ type codeRun struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	values  bool
 	inputs  map[string]any
 }
 
@@ -80,7 +81,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, inputs: map[string]any{}}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}

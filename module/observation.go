@@ -27,6 +27,8 @@ func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %v.", er
 func (r *codeRun) report(out *sandbox.Outcome) string {
 	var b strings.Builder
 	switch f := out.Failure; {
+	case f == nil && r.values && out.Value != nil:
+		b.WriteString("The program ran to its end without an answer. " + valueOf(out))
 	case f == nil:
 		b.WriteString("The program ran to its end. " + valueOf(out))
 	case !f.Ran():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -31,7 +32,7 @@ func responseOf(r *llms.ContentResponse) response {
 		if c == nil {
 			continue
 		}
-		list = append(list, choice{c.Content, c.ReasoningContent, c.StopReason, c.ToolCalls, c.FuncCall, plainInfo(c.GenerationInfo)})
+		list = append(list, choice{c.Content, c.ReasoningContent, c.StopReason, slices.Clone(c.ToolCalls), c.FuncCall, plainInfo(c.GenerationInfo)})
 	}
 	return list
 }

@@ -40,9 +40,9 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
-	options, tap := call.with(options)
+	options, end := call.with(options)
 	response, err := Generate(ctx, model, messages, options...)
-	tap.Close()
+	end(err)
 	reply := merge(response, options)
 	if err != nil {
 		return Reply{Usage: reply.Usage}, err
@@ -50,8 +50,8 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	return reply, nil
 }
 
-// with returns the call options and those of the call, and the tap of its stream.
-func (c Call) with(options []llms.CallOption) ([]llms.CallOption, *Tap) {
+// with returns the call options and those of the call, and what ends its stream.
+func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	options = options[:len(options):len(options)]
 	if c.Temperature != nil {
 		options = append(options, llms.WithTemperature(*c.Temperature))
@@ -60,7 +60,7 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, *Tap) {
 		options = append(options, llms.WithTopP(*c.TopP))
 	}
 	if c.OnText == nil && c.OnReasoning == nil {
-		return NewTap(options)
+		return options, func(error) {}
 	}
 	return c.stream(options)
 }

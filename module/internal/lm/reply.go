@@ -74,25 +74,16 @@ func appendSome(list []string, s string) []string {
 }
 
 // apart returns what a choice says and what it thinks. openai's provider has the
-// thoughts in a field, anthropic's in the info, and models that no server
-// prepares write them in tags before their answer.
+// thoughts in a field, anthropic's in the info, others leave them in the text.
 func apart(c *llms.ContentChoice) (text, reasoning string) {
-	thought, _ := c.GenerationInfo["ThinkingContent"].(string)
-	thought = cmp.Or(c.ReasoningContent, thought)
-	for _, tag := range []string{"think", "thinking"} {
-		rest, found := strings.CutPrefix(strings.TrimLeft(c.Content, " \n"), "<"+tag+">")
-		if !found {
-			continue
-		}
-		inside, after, ended := strings.Cut(rest, "</"+tag+">")
-		if ended || truncated(c) {
-			return strings.TrimLeft(after, " \n"), cmp.Or(c.ReasoningContent, strings.TrimSpace(inside))
-		}
+	if thought, answer, ok := splitThought(c.Content, truncated(c)); ok {
+		return answer, cmp.Or(c.ReasoningContent, thought)
 	}
 	if strings.Contains(c.Content, "<thinking>") {
-		return c.Content, c.ReasoningContent // it is in the text, and not at its head
+		return c.Content, c.ReasoningContent // the info has it too, but it is not at the head
 	}
-	return c.Content, thought
+	thought, _ := c.GenerationInfo["ThinkingContent"].(string)
+	return c.Content, cmp.Or(c.ReasoningContent, thought)
 }
 
 // truncated knows the names that providers give to the limit of tokens: openai,

@@ -15,19 +15,24 @@ var errClosed = errors.New("the call is over")
 //
 // Both streams are needed for either: anthropic's provider reads a stream as a
 // stream only if there is the first, and openai's gives the second the text again.
-func (c Call) stream(options []llms.CallOption) ([]llms.CallOption, *Tap) {
-	return NewTap(append(options,
+func (c Call) stream(options []llms.CallOption) ([]llms.CallOption, func(error)) {
+	division := &thoughts{onText: c.OnText, onThought: c.OnReasoning}
+	options, tap := NewTap(append(options,
 		llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
-			return emit(ctx, c.OnText, chunk)
+			if ctx.Err() == nil {
+				division.add(string(chunk))
+			}
+			return ctx.Err()
 		}),
 		llms.WithStreamingReasoningFunc(func(ctx context.Context, chunk, _ []byte) error {
-			return emit(ctx, c.OnReasoning, chunk)
+			if ctx.Err() == nil {
+				tell(c.OnReasoning, string(chunk))
+			}
+			return ctx.Err()
 		})))
-}
-
-func emit(ctx context.Context, on func(string), chunk []byte) error {
-	if ctx.Err() == nil && on != nil && len(chunk) > 0 {
-		on(string(chunk))
+	return options, func(err error) {
+		if tap.Close(); err == nil {
+			division.end()
+		}
 	}
-	return ctx.Err()
 }

@@ -54,6 +54,16 @@ func TestAsk(t *testing.T) {
 			Reply{Text: "a\nb", Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}), Reply{Text: "a", Truncated: true, ended: true}},
 		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}), Reply{Text: "a"}},
+		{"openai, with thoughts", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 8, "TotalTokens": 18, "ReasoningTokens": 5, "ThinkingTokens": 5, "ThinkingContent": "r", "PromptCachedTokens": 4}}),
+			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 8, Reasoning: 5, CachedInput: 4}, ended: true}},
+		{"googleai, thoughts only in the total", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonStop", GenerationInfo: info{"PromptTokens": int32(10), "CompletionTokens": int32(3), "TotalTokens": int32(20), "ThinkingTokens": 0, "CacheReadInputTokens": int32(4)}}),
+			Reply{Text: "a", Usage: Usage{Input: 10, Output: 10, Reasoning: 7, CachedInput: 4}, ended: true}},
+		{"anthropic, thoughts in tags", says(&llms.ContentChoice{Content: "<thinking>r</thinking>\n\na", StopReason: "end_turn", GenerationInfo: info{"ThinkingContent": "r", "OutputContent": "a", "InputTokens": 10, "OutputTokens": 3}}),
+			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 3}, ended: true}},
+		{"openai, a stream that was cut", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 0, "TotalTokens": 0, "CompletionAcceptedPredictionTokens": 0}}),
+			Reply{Text: "a", Truncated: true}},
+		{"from a cache", says(&llms.ContentChoice{Content: "a", StopReason: "stop", GenerationInfo: info{CachedKey: true, "PromptTokens": 10}}),
+			Reply{Text: "a", Cached: true, ended: true}},
 		{"nothing said", says(&llms.ContentChoice{StopReason: "stop"}), Reply{ended: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,5 +132,33 @@ func TestAskDeadline(t *testing.T) {
 	})
 	if _, err := Ask(ctx, slow, Call{}, hello); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Where several replies were asked for, the first is the reply, and all are paid.
+func TestAlternatives(t *testing.T) {
+	t.Parallel()
+	usage := info{"PromptTokens": 10, "CompletionTokens": 6}
+	model := says(&llms.ContentChoice{Content: "a", StopReason: "stop", GenerationInfo: usage}, &llms.ContentChoice{Content: "b", StopReason: "length", GenerationInfo: usage})
+	got, err := Ask(t.Context(), model, Call{}, hello, llms.WithN(2))
+	if want := (Reply{Text: "a", Usage: Usage{Input: 10, Output: 6}, ended: true}); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestSampling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		options []llms.CallOption
+		given   bool
+	}{
+		{nil, false},
+		{[]llms.CallOption{nil, llms.WithMaxTokens(3)}, false},
+		{[]llms.CallOption{llms.WithTemperature(0)}, true},
+		{[]llms.CallOption{llms.WithOptions(llms.CallOptions{})}, true}, // which sets it
+	} {
+		if got := SamplingOf(c.options); (got.Temperature != nil) != c.given {
+			t.Errorf("got %+v", got)
+		}
 	}
 }
