@@ -105,9 +105,13 @@ type IncompleteError struct {
 }
 
 // Error returns after how many steps there is no answer, and why. A question to
-// which the model did not reply is no step.
+// which the model did not reply is no step. Of a module that is made of attempts
+// it counts those.
 func (e *IncompleteError) Error() string {
-	steps := len(e.Trajectory.Steps)
+	steps, attempts := len(e.Trajectory.Steps), len(e.Trajectory.Attempts)
+	if steps == 0 && attempts > 0 {
+		return fmt.Sprintf("module: no answer after %s: %v", plural(attempts, "attempt"), e.Err)
+	}
 	if steps > 0 && !e.Trajectory.last().replied() && !errors.Is(e.Err, ErrNoAnswer) {
 		steps--
 	}
