@@ -126,8 +126,8 @@ func TestRunningFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
 	for source, want := range map[string]string{
-		`await sleep(0); return 1`: "1",
-		`[1, 2].length`:            "2",
+		`await sleep(0); return 1`:                      "1",
+		`[1, 2].length`:                                 "2",
 		`(function () { return this === undefined })()`: "true",
 		`try { undeclared = 1 } catch (e) { }`:          "",
 	} {
@@ -273,4 +273,3 @@ func TestBriefingWithoutLimits(t *testing.T) {
 		t.Errorf("it says too little:\n%s", text)
 	}
 }
-

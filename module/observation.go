@@ -97,7 +97,7 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 func (r *codeRun) again() string {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {
-		if s.Outcome == nil || !slices.Equal(strings.Fields(s.Code), strings.Fields(last.Code)) || !sameEnd(s.Outcome, last.Outcome) {
+		if s.Outcome == nil || !sameEnd(s.Outcome, last.Outcome) || !sameCode(s.Code, last.Code) {
 			continue
 		}
 		same := fmt.Sprintf("\n\nThis was program %d again, and it came to the same. ", i+1)
@@ -110,6 +110,11 @@ func (r *codeRun) again() string {
 		return same + "Take what it showed, and go on from there."
 	}
 	return ""
+}
+
+// sameCode compares programs but for blanks.
+func sameCode(a, b string) bool {
+	return a == b || slices.Equal(strings.Fields(a), strings.Fields(b))
 }
 
 func sameEnd(a, b *sandbox.Outcome) bool {

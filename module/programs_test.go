@@ -95,4 +95,3 @@ func runCoder[In, Out any](in In, o module.Options) func(*testing.T, *setup) str
 		return show(t, pred, err)
 	}
 }
-
