@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -59,9 +60,7 @@ type codeRun struct {
 	set     *tools.Set
 	options Options
 	values  bool
-	spent   func() Usage
 	inputs  map[string]any
-	journal *journal.Journal
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -82,10 +81,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, spent: c.spent, inputs: map[string]any{}, journal: journal.New()}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.journal, r.spent = journal.New(), c.spent
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -95,7 +95,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = p.reasoning, p.code
+	step.Reasoning, step.Code = cmp.Or(p.reasoning, step.Reasoning), p.code
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
@@ -122,25 +122,5 @@ func (r *codeRun) observe(text string) {
 func (r *codeRun) accept() *run {
 	r.Orphans = append(r.Orphans, r.journal.Accept()...)
 	r.ended()
-	r.account()
 	return r.run
-}
-
-func (r *codeRun) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
-	}
-}
-
-// account says what was done and paid.
-func (r *codeRun) account() {
-	r.Effects = r.journal.Entries()
-	if r.spent != nil {
-		r.Spent = r.spent()
-	}
-}
-
-func (r *codeRun) incomplete(err error) error {
-	r.account()
-	return r.run.incomplete(err)
 }

@@ -47,16 +47,17 @@ func writeEffects(b *strings.Builder, entries []journal.Entry) {
 		writeEntries(b, "Done:", s.done)
 		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
 	}
-	if len(s.failed) > 0 {
-		writeEntries(b, "Failed:", s.failed)
-	}
+	writeEntries(b, "Failed:", s.failed)
 	writeUnknown(b, s.unknown)
 }
+
+// unknownAgain is what a model must know of a call that may have happened.
+const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
 
 func writeUnknown(b *strings.Builder, entries []journal.Entry) {
 	if len(entries) > 0 {
 		writeEntries(b, "Unknown whether it happened:", entries)
-		b.WriteString("\nTo make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call.")
+		b.WriteString("\n" + unknownAgain)
 	}
 }
 
@@ -120,6 +121,9 @@ func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entr
 }
 
 func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) == 0 {
+		return
+	}
 	b.WriteString("\n" + title)
 	for i, e := range entries {
 		if more(b, i, maxEffects, len(entries)) {

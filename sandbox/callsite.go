@@ -21,11 +21,12 @@ func (h *host) site(s engine.Site) []Finding {
 		return nil
 	}
 	b := h.bindings[s.Tool]
-	if !bytes.HasPrefix(s.Args.JSON, []byte("{")) {
-		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(s.Args.JSON))
+	args := b.Named(s.Args.JSON)
+	if !bytes.HasPrefix(args, []byte("{")) {
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(args))
 		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
 	}
-	violations := b.Check(s.Args.JSON, s.Args.Unknown)
+	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
 		return nil
 	}

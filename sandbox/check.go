@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -126,7 +127,7 @@ const earlierConstant = "earlier constant"
 
 // what is the kind of thing that a name stands for, if not for the program's own.
 func (h *host) what(name string) string {
-	if _, ok := h.program.Inputs[name]; ok {
+	if slices.Contains(h.inputNames(), name) {
 		return "input"
 	}
 	if len(h.members(name)) > 0 || len(h.members("")) > 0 && slices.Contains(h.members(""), name) {
@@ -144,11 +145,18 @@ func (h *host) names() []string {
 	for _, b := range h.bindings {
 		names = append(names, or(b.Object, b.Names[0]), b.Path())
 	}
-	for name := range h.program.Inputs {
-		names = append(names, name)
-	}
+	names = append(names, h.inputNames()...)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// inputNames are the names of the inputs, the session's among them.
+func (h *host) inputNames() []string {
+	names := slices.Collect(maps.Keys(h.program.Inputs))
+	for _, in := range h.lasting {
+		names = append(names, in.Name)
+	}
+	return names
 }
 
 // members are the tools of a namespace, and those that are functions by

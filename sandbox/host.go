@@ -24,6 +24,7 @@ type host struct {
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
+	lasting    []engine.Input // of its session
 	limits     Limits
 	rules      *Rules // nil for none
 	checkOnly  bool
@@ -102,6 +103,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	if c.ID > h.limits.Calls {
 		h.abort(errCallLimit)
 	}
+	c.Args = h.named(c.Tool, c.Args)
 	record := h.record(c)
 	if record == nil {
 		return
@@ -150,6 +152,15 @@ func (h *host) issue(c engine.Call) tools.Issued {
 		return h.discovery.Issue(call, own)
 	}
 	return h.dispatcher.Issue(call, c.Tool)
+}
+
+// named is an argument as an object, if it stands for one: from here on policies,
+// record and handler see nothing else.
+func (h *host) named(tool int, args json.RawMessage) json.RawMessage {
+	if tool < 0 || tool >= len(h.bindings) {
+		return args
+	}
+	return h.bindings[tool].Named(args)
 }
 
 // misshapen is the error of a call whose argument is no object.

@@ -251,7 +251,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
 	bound := s.bound(p.Tools)
-	job, err := s.job(p, bound)
+	job, err := s.job(p, bound, session.given())
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, s.limits, &p, bound)
-	h.checkOnly, h.rules = checkOnly, s.rules
+	h.checkOnly, h.rules, h.lasting = checkOnly, s.rules, session.given()
 	var outside engine.Host = h
 	record := &recorder{Host: h, step: session}
 	if session != nil {
@@ -303,8 +303,8 @@ func (s *Sandbox) tooLong(source string) *Failure {
 	return refusal([]Finding{f})
 }
 
-// job makes plain data of a program.
-func (s *Sandbox) job(p Program, bound *boundTools) (*engine.Job, error) {
+// job makes plain data of a program, whose session may have inputs of its own.
+func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
 		Tools: bound.plain, Forbidden: s.rules.forbids(),
@@ -321,20 +321,36 @@ func (s *Sandbox) job(p Program, bound *boundTools) (*engine.Job, error) {
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
-		input, err := input(name, p.Inputs[name], bound.globals)
-		errs = append(errs, err)
-		job.Inputs = append(job.Inputs, input)
+	own, err := inputs(p.Inputs)
+	errs = append(errs, err)
+	for _, in := range slices.Concat(lasting, own) {
+		if bound.globals[in.Name] {
+			errs = append(errs, fmt.Errorf("sandbox: input %q: a tool has that name", in.Name))
+		}
 	}
+	for _, in := range lasting {
+		if _, twice := p.Inputs[in.Name]; twice {
+			errs = append(errs, fmt.Errorf("sandbox: input %q: the session has one of that name", in.Name))
+		}
+	}
+	job.Inputs = own
 	return job, errors.Join(errs...)
 }
 
-func input(name string, value any, bound map[string]bool) (engine.Input, error) {
-	switch {
-	case !tools.Identifier(name) || tools.Reserved(name):
+// inputs makes plain data of inputs. The error joins all that is wrong with them.
+func inputs(values map[string]any) (list []engine.Input, err error) {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		in, err := input(name, values[name])
+		errs = append(errs, err)
+		list = append(list, in)
+	}
+	return list, errors.Join(errs...)
+}
+
+func input(name string, value any) (engine.Input, error) {
+	if !tools.Identifier(name) || tools.Reserved(name) {
 		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
-	case bound[name]:
-		return engine.Input{}, fmt.Errorf("sandbox: input %q: a tool has that name", name)
 	}
 	text, err := json.Marshal(value)
 	if err == nil {

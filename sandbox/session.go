@@ -28,10 +28,12 @@ import (
 //
 // It is safe for concurrent use; programs run one after the other.
 type Session struct {
-	box  *Sandbox
-	key  string
-	pin  *Pin
-	turn chan struct{} // held by whoever runs a program
+	box    *Sandbox
+	key    string
+	pin    *Pin
+	inputs []engine.Input
+	err    error         // what is wrong with the inputs
+	turn   chan struct{} // held by whoever runs a program
 
 	mu   sync.Mutex
 	log  []engine.Step
@@ -43,6 +45,12 @@ type SessionOptions struct {
 	// Pin fixes what the session's programs see of time and chance, one program
 	// going on where the last one ended. Nil is the real time, and chance.
 	Pin *Pin
+
+	// Inputs are constants of every program of the session, beside those that
+	// programs have of their own, and are converted as those are. They go to the
+	// VM once, so that they may be large. What a program does to the members of an
+	// object, later ones see.
+	Inputs map[string]any
 }
 
 // Pin fixes what a program sees of time and chance: Date starts at Time and moves
@@ -66,12 +74,14 @@ var ErrSessionFull = errors.New("sandbox: the session has recorded all that it m
 // than Limits.Time, or more memory than there is. Start another.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
-// NewSession begins a session. Nil options are the defaults.
+// NewSession begins a session. Nil options are the defaults. What is wrong with
+// its inputs, runs of the session say.
 func (s *Sandbox) NewSession(o *SessionOptions) *Session {
 	if o == nil {
 		o = &SessionOptions{}
 	}
-	return &Session{box: s, key: rand.Text(), pin: o.Pin, turn: make(chan struct{}, 1)}
+	list, err := inputs(o.Inputs)
+	return &Session{box: s, key: rand.Text(), pin: o.Pin, inputs: list, err: err, turn: make(chan struct{}, 1)}
 }
 
 // Len is how many programs the session consists of: those that did not fail.
@@ -103,11 +113,14 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	case <-ctx.Done():
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
-	if !s.pin.valid() {
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case !s.pin.valid():
 		return nil, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", s.pin.Time)
 	}
 	s.mu.Lock()
-	step := &sessionStep{log: s.log, key: s.key, clock: s.clock()}
+	step := &sessionStep{log: s.log, key: s.key, clock: s.clock(), inputs: s.inputs}
 	full := int64(s.size) > s.box.limits.Memory/logShare
 	s.mu.Unlock()
 	if full {
@@ -157,11 +170,20 @@ func (p *Pin) clock() *engine.Clock {
 // sessionStep is the program of a session that is to run, and afterwards what is
 // needed to run it again.
 type sessionStep struct {
-	key   string
-	log   []engine.Step
-	clock *engine.Clock
-	made  engine.Step
-	ok    bool // it has run and has not failed
+	key    string
+	log    []engine.Step
+	inputs []engine.Input // of the session
+	clock  *engine.Clock
+	made   engine.Step
+	ok     bool // it has run and has not failed
+}
+
+// given are the inputs of the session; a nil step is of none.
+func (s *sessionStep) given() []engine.Input {
+	if s == nil {
+		return nil
+	}
+	return s.inputs
 }
 
 // prepare makes a job one of the session.
@@ -170,7 +192,7 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	s.made = engine.Step{
 		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
 	}
-	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log}
+	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
 }
 
 func (s *sessionStep) size() int {
@@ -210,7 +232,7 @@ func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) {
 	r.mu.Lock()
 	i := len(r.step.made.Calls)
 	tool := r.step.made.Tools[c.Tool]
-	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: c.Args, More: c.More})
+	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: engine.Digest(c.Args), More: c.More})
 	r.mu.Unlock()
 	r.Host.Call(c, func(a engine.Reply) {
 		r.mu.Lock()

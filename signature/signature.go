@@ -155,6 +155,9 @@ func decodeFinding(err error) schema.Finding {
 }
 
 func structSchema(t reflect.Type) (*schema.Schema, error) {
+	if t == reflect.TypeFor[Values]() {
+		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec")
+	}
 	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
 		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
 	}

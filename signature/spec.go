@@ -1,9 +1,7 @@
 package signature
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,63 +28,65 @@ type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	special         map[string]Kind // of inputs, but for values
+	// rules are what tags of a struct say about several fields together: keywords
+	// of the schema of the object.
+	inRules, outRules Values
+	special           map[string]Kind // of inputs, but for values
 }
 
 // NewSpec makes a spec of fields. There may be no inputs; there must be an
 // output. Names must be unique among inputs and outputs together, and
 // JavaScript identifiers that are not reserved, because programs use them as
-// variables; the error names the field.
+// variables; the error names the field. Formats that the schemas name are
+// checked.
 func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
-	if err := checkFields(inputs, outputs); err != nil {
-		return nil, err
-	}
-	in, err := compose(inputs)
-	if err != nil {
-		return nil, fmt.Errorf("signature: inputs: %w", err)
-	}
-	out, err := compose(outputs)
-	if err != nil {
-		return nil, fmt.Errorf("signature: outputs: %w", err)
-	}
-	return newSpec(instructions, complete(inputs), complete(outputs), in, out), nil
+	return (&Spec{instructions: instructions, inputs: inputs, outputs: outputs}).built()
 }
 
-func newSpec(instructions string, inputs, outputs []Field, in, out *schema.Schema) *Spec {
-	special := map[string]Kind{}
-	for _, f := range inputs {
+// built completes a spec whose fields are new.
+func (s Spec) built() (*Spec, error) {
+	if err := checkFields(s.inputs, s.outputs); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.inputs, s.in, err = compose(s.inputs, s.inRules); err != nil {
+		return nil, fmt.Errorf("signature: input %w", err)
+	}
+	if s.outputs, s.out, err = compose(s.outputs, s.outRules); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	return s.sorted(), nil
+}
+
+// sorted completes a spec with what is looked up in every run.
+func (s Spec) sorted() *Spec {
+	s.special = map[string]Kind{}
+	for _, f := range s.inputs {
 		if k := f.Kind(); k != KindValue {
-			special[f.Name] = k
+			s.special[f.Name] = k
 		}
 	}
-	return &Spec{instructions, inputs, outputs, in, out, special}
+	return &s
 }
 
 // specOf makes a spec of the schemas of two objects.
 func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
-	inputs, err := decompose(in)
-	if err != nil {
+	s := Spec{instructions: instructions, in: in, out: out}
+	var err error
+	if s.inputs, s.inRules, err = decompose(in); err != nil {
 		return nil, fmt.Errorf("signature: input %w", err)
 	}
-	outputs, err := decompose(out)
-	if err != nil {
+	if s.outputs, s.outRules, err = decompose(out); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	if err := checkFields(inputs, outputs); err != nil {
+	if err := checkFields(s.inputs, s.outputs); err != nil {
 		return nil, err
 	}
-	return newSpec(instructions, inputs, outputs, in, out), nil
+	return s.sorted(), nil
 }
 
 // Instructions returns what the model is asked to do.
 func (s *Spec) Instructions() string { return s.instructions }
-
-// WithInstructions returns a copy with other instructions.
-func (s *Spec) WithInstructions(text string) *Spec {
-	edited := *s
-	edited.instructions = text
-	return &edited
-}
 
 // Inputs returns the fields that go in.
 func (s *Spec) Inputs() []Field { return slices.Clone(s.inputs) }
@@ -125,6 +125,24 @@ func (s *Spec) OutputSchema() *schema.Schema { return s.out }
 //
 //	{mood: "good" | "bad"; score: number /* 0–1 */}
 func (s *Spec) OutputTypeScript() string { return s.out.TypeScript(nil) }
+
+// Declare returns one input or output as a member of a TypeScript type, with its
+// constraints and what the description begins with, for a prompt; nothing if
+// there is none of that name:
+//
+//	score?: number /* 0–1. how sure */
+func (s *Spec) Declare(name string) string {
+	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
+	for _, side := range []struct {
+		fields []Field
+		object *schema.Schema
+	}{{s.inputs, s.in}, {s.outputs, s.out}} {
+		if slices.ContainsFunc(side.fields, func(f Field) bool { return f.Name == name }) {
+			return strings.TrimSuffix(strings.TrimPrefix(side.object.TypeScript(o), "{"), "}")
+		}
+	}
+	return ""
+}
 
 // Validate returns everything that is wrong with an object of all outputs, or
 // nil if it fits.
@@ -185,106 +203,4 @@ func ordered(values Values, fields []Field) Values {
 		}
 	}
 	return sorted
-}
-
-// complete copies fields and gives those without a schema one that admits
-// anything.
-func complete(fields []Field) []Field {
-	fields = slices.Clone(fields)
-	for i := range fields {
-		if fields[i].Schema == nil {
-			fields[i].Schema, _ = schema.Compile(json.RawMessage("true")) // always compiles
-		}
-	}
-	return fields
-}
-
-// compose returns the schema of an object with the given fields.
-func compose(fields []Field) (*schema.Schema, error) {
-	required, properties := []string{}, Values{}
-	for _, f := range fields {
-		property, err := f.property()
-		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", f.Name, err)
-		}
-		properties = append(properties, Value{f.Name, property})
-		if f.Required {
-			required = append(required, f.Name)
-		}
-	}
-	raw, err := json.Marshal(object{"object", properties, required, false})
-	if err != nil {
-		return nil, err
-	}
-	return schema.Compile(raw)
-}
-
-// object is the schema of an object.
-type object struct {
-	Type       string   `json:"type"`
-	Properties Values   `json:"properties"`
-	Required   []string `json:"required"`
-	Additional bool     `json:"additionalProperties"`
-}
-
-// property returns the field's schema as part of a larger one: with its
-// description, and as a resource of its own if it refers to parts of itself.
-func (f Field) property() (json.RawMessage, error) {
-	raw := json.RawMessage("{}")
-	if f.Schema != nil {
-		raw = f.Schema.Raw()
-	}
-	if bytes.Equal(raw, []byte("true")) {
-		raw = json.RawMessage("{}")
-	}
-	if raw[0] != '{' {
-		return raw, nil
-	}
-	var keywords Values
-	if err := json.Unmarshal(raw, &keywords); err != nil {
-		return nil, err
-	}
-	if bytes.Contains(raw, []byte(`"$ref"`)) {
-		keywords = keywords.with("$id", "field:"+f.Name)
-	}
-	if f.Description != "" {
-		keywords = keywords.with("description", f.Description)
-	}
-	return json.Marshal(keywords)
-}
-
-// with returns a copy with one text set.
-func (v Values) with(name, text string) Values {
-	literal, _ := json.Marshal(text) // a string always encodes
-	v = slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return value.Name == name })
-	return append(v, Value{name, literal})
-}
-
-// decompose returns the fields of the schema of a struct.
-func decompose(s *schema.Schema) ([]Field, error) {
-	var o struct {
-		Type       string
-		Properties Values
-		Required   []string
-	}
-	if err := json.Unmarshal(s.Raw(), &o); err != nil || o.Type != "object" {
-		return nil, errors.New("type encodes itself, so its fields are not known; use a plain struct")
-	}
-	fields := make([]Field, len(o.Properties))
-	for i, p := range o.Properties {
-		property, err := schema.Compile(p.JSON)
-		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", p.Name, err)
-		}
-		fields[i] = Field{p.Name, description(p.JSON), property, slices.Contains(o.Required, p.Name)}
-	}
-	return fields, nil
-}
-
-func description(property json.RawMessage) string {
-	var d struct {
-		Description string `json:"description"`
-	}
-	_ = json.Unmarshal(property, &d) // a schema may also be a boolean
-	return d.Description
 }

@@ -40,7 +40,7 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 	if err != nil {
 		return err
 	}
-	own, err := decompose(s)
+	own, _, err := decompose(s)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Value is one named JSON value.
@@ -27,6 +28,11 @@ func (v Values) Get(name string) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Without returns a copy that lacks some of the values.
+func (v Values) Without(names ...string) Values {
+	return slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return slices.Contains(names, value.Name) })
 }
 
 // MarshalJSON returns the values as an object.

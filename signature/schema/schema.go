@@ -69,6 +69,15 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
 
+// WithFormats returns the schema that checks "format", too, as those do that [Of]
+// makes. Formats that JSON Schema does not know are not checked.
+func (s *Schema) WithFormats() (*Schema, error) {
+	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
+		return s, nil
+	}
+	return compile(s.raw, true)
+}
+
 func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	doc, err := parse(raw, map[string][]string{})
 	if err != nil {

@@ -57,10 +57,11 @@ func (e *Engine) machine(ctx context.Context, job *Job) (*run, *Failure) {
 	if r := e.take(s.Key); r != nil && r.steps == s.Step {
 		return r, nil
 	}
-	if len(s.Log) != s.Step {
+	if s.Kept || len(s.Log) != s.Step {
 		return nil, &Failure{Kind: Stale, Message: "the session is not here"}
 	}
 	r := newRun()
+	r.lasting = s.Inputs
 	start := time.Now()
 	for i := range s.Log {
 		limits := job.Limits // one run's, for all of them
@@ -112,6 +113,11 @@ func (e *Engine) Forget() {
 
 // play runs one program in a VM that may have run others.
 func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result *Result) {
+	if len(r.lasting) > 0 {
+		whole := *job
+		whole.Inputs = slices.Concat(r.lasting, job.Inputs)
+		job = &whole
+	}
 	r.begin(ctx, e.scope(job, r.exports), job, host)
 	defer func() {
 		if p := recover(); p != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -88,12 +89,18 @@ func (r *run) prepare(job *Job) *Failure {
 }
 
 // renew puts the globals of another program in place of those of the last one.
+// The session's inputs stay.
 func (g *globals) renew(job *Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
-		return own[name] == nil || g.borrowed[name] || g.run.scope.has(name)
+		return !g.run.lasts(name) && (own[name] == nil || g.borrowed[name] || g.run.scope.has(name))
 	})
 	g.borrowed = nil
+}
+
+// lasts reports whether a name is that of an input of the session.
+func (r *run) lasts(name string) bool {
+	return slices.ContainsFunc(r.lasting, func(in Input) bool { return in.Name == name })
 }
 
 // must passes over errors that only guest code could have caused, before any

@@ -21,7 +21,8 @@ type run struct {
 	guarded map[string]bool // which guards are installed
 	memory  int64           // bytes the program may use, 0 if unknown
 	session string
-	steps   int // programs of the session that the VM has run
+	lasting []Input // of every program of the session
+	steps   int     // programs of the session that the VM has run
 	attempt
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 )
@@ -11,9 +12,13 @@ import (
 type SessionJob struct {
 	Key  string `json:"key"`
 	Step int    `json:"step"` // how many programs have run before
+	Kept bool   `json:"kept"` // only for an engine that has a VM of the session: nothing else is told
 
 	// Log is what they were, for an engine that has no VM of the session.
 	Log []Step `json:"log,omitempty"`
+
+	// Inputs are constants of every program of the session, for such an engine.
+	Inputs []Input `json:"inputs,omitempty"`
 }
 
 // Step is a program of a session that has ended well, and what is needed to run
@@ -42,9 +47,21 @@ func (s *Step) job(number int, limits Limits) *Job {
 // Answered is a call that was made, and its reply.
 type Answered struct {
 	Tool  string          `json:"tool"` // as the program writes it
-	Args  json.RawMessage `json:"args"`
+	Args  json.RawMessage `json:"args"` // their [Digest]
 	More  json.RawMessage `json:"more,omitempty"`
 	Reply Reply           `json:"reply"`
+}
+
+// longArgs is how many bytes of arguments are recorded as they are.
+const longArgs = 512
+
+// Digest is what is recorded of a call's arguments: all that is needed to tell
+// them from others.
+func Digest(args json.RawMessage) json.RawMessage {
+	if len(args) <= longArgs {
+		return args
+	}
+	return fmt.Appendf(nil, `"%d bytes, SHA-256 %x"`, len(args), sha256.Sum256(args))
 }
 
 // Turn is one thing for which the loop woke the program.
@@ -116,8 +133,8 @@ func (p *replay) expect(r *run, l letter) {
 		return
 	}
 	then := p.step.Calls[l.call.ID-1]
-	if then.Tool != tool || !bytes.Equal(then.Args, l.call.Args) || !bytes.Equal(then.More, l.call.More) {
-		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", l.call.ID, then.Tool, then.Args, tool, l.call.Args)
+	if args := Digest(l.call.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, l.call.More) {
+		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", l.call.ID, then.Tool, then.Args, tool, args)
 		return
 	}
 	p.pending[l.call.ID] = l

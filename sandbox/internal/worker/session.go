@@ -41,7 +41,7 @@ func (w *worker) outgoing(job *engine.Job) *engine.Job {
 	out := *job
 	out.Tools = nil
 	if s := job.Session; s != nil && w.holds(s) {
-		out.Session = &engine.SessionJob{Key: s.Key, Step: s.Step}
+		out.Session = &engine.SessionJob{Key: s.Key, Step: s.Step, Kept: true}
 	}
 	return &out
 }

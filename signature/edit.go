@@ -1,0 +1,125 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// WithInstructions returns a copy with other instructions.
+func (s *Spec) WithInstructions(text string) *Spec {
+	edited := *s
+	edited.instructions = text
+	return &edited
+}
+
+// AppendInputs returns a copy with more inputs, behind all others. The error is
+// that of [NewSpec].
+func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
+	edited := *s
+	edited.inputs = slices.Concat(s.inputs, fields)
+	return edited.built()
+}
+
+// AppendOutputs returns a copy with more outputs, behind all others. The error
+// is that of [NewSpec].
+func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
+	edited := *s
+	edited.outputs = slices.Concat(s.outputs, fields)
+	return edited.built()
+}
+
+// PrependInputs returns a copy with more inputs, before all others. The error is
+// that of [NewSpec].
+func (s *Spec) PrependInputs(fields ...Field) (*Spec, error) {
+	edited := *s
+	edited.inputs = slices.Concat(fields, s.inputs)
+	return edited.built()
+}
+
+// PrependOutputs returns a copy with more outputs, before all others: what comes
+// first, a model writes first. The error is that of [NewSpec].
+func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
+	edited := *s
+	edited.outputs = slices.Concat(fields, s.outputs)
+	return edited.built()
+}
+
+// Delete returns a copy without an input or output. The error says that there is
+// none of that name, that it is the only output, or that the tags of a struct
+// name it in a rule about several fields.
+func (s *Spec) Delete(name string) (*Spec, error) {
+	if err := s.has(name); err != nil {
+		return nil, err
+	}
+	if s.ruled(name) {
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields names it, so it cannot be deleted; make a new signature", name)
+	}
+	edited := *s
+	named := func(f Field) bool { return f.Name == name }
+	edited.inputs = slices.DeleteFunc(slices.Clone(s.inputs), named)
+	edited.outputs = slices.DeleteFunc(slices.Clone(s.outputs), named)
+	return edited.built()
+}
+
+// WithField returns a copy with another field in the place of one, which need not
+// have its name. The error says that there is none of that name, or is that of
+// [NewSpec].
+//
+//	score, _ := spec.Field("score")
+//	score.Required = false
+//	spec, err = spec.WithField("score", score)
+func (s *Spec) WithField(name string, field Field) (*Spec, error) {
+	if err := s.has(name); err != nil {
+		return nil, err
+	}
+	if field.Name != name && s.ruled(name) {
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields names it, so it cannot be renamed; make a new signature", name)
+	}
+	edited := *s
+	edited.inputs = replaced(s.inputs, name, field)
+	edited.outputs = replaced(s.outputs, name, field)
+	return edited.built()
+}
+
+// WithDescription returns a copy in which an input or output is described
+// otherwise, or not at all. The error says that there is none of that name.
+func (s *Spec) WithDescription(name, text string) (*Spec, error) {
+	f, _ := s.Field(name)
+	if err := s.has(name); err != nil {
+		return nil, err
+	}
+	bare, err := f.undescribed()
+	if err != nil {
+		return nil, fmt.Errorf("signature: field %q: %w", name, err)
+	}
+	bare.Description = text
+	return s.WithField(name, bare)
+}
+
+func replaced(fields []Field, name string, field Field) []Field {
+	fields = slices.Clone(fields)
+	for i := range fields {
+		if fields[i].Name == name {
+			fields[i] = field
+		}
+	}
+	return fields
+}
+
+// has returns an error if there is no field of a name.
+func (s *Spec) has(name string) error {
+	if _, known := s.Field(name); !known {
+		return fmt.Errorf("signature: there is no field %q; the fields are %s", name, s.names())
+	}
+	return nil
+}
+
+// ruled reports whether a rule about several fields may name this one.
+func (s *Spec) ruled(name string) bool {
+	quoted, _ := json.Marshal(name) // a string always encodes
+	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
+		return rule.Name != "title" && rule.Name != "description" && bytes.Contains(rule.JSON, quoted)
+	})
+}
