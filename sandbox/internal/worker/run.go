@@ -20,7 +20,7 @@ const (
 	stopping = 100 * time.Millisecond
 	// frameLimit bounds what a worker may send at once, and outputGrowth what
 	// each byte of output that the job allows may add: two streams of the
-	// console, in which any byte may become \u0000, and a value.
+	// console and their ends, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
 	// sourceGrowth is what each byte of the source may add to the report, as text
