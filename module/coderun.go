@@ -19,9 +19,10 @@ type coder[In, Out any] struct {
 	box       Sandbox
 	set       *tools.Set
 	options   Options
-	values    bool         // a value that is a valid answer is as good as a submitted one
-	spent     func() Usage // what the programs themselves paid to models; nil for nothing
-	err       error        // why it cannot run
+	values    bool              // a value that is a valid answer is as good as a submitted one
+	paid      func(*Trajectory) // notes what programs themselves had models do; nil for nothing
+	left      func() string     // what else is left, for the model; nil for nothing
+	err       error             // why it cannot run
 }
 
 // newCoder puts together what programs need, and the question for them. What b
@@ -58,7 +59,8 @@ type codeRun struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	spent   func() Usage
+	paid    func(*Trajectory)
+	left    func() string
 	inputs  map[string]any
 	journal *journal.Journal
 }
@@ -81,7 +83,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, spent: c.spent, inputs: map[string]any{}, journal: journal.New()}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, paid: c.paid, left: c.left, inputs: map[string]any{}, journal: journal.New()}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
@@ -134,8 +136,8 @@ func (r *codeRun) ended() {
 // account says what was done and paid.
 func (r *codeRun) account() {
 	r.Effects = r.journal.Entries()
-	if r.spent != nil {
-		r.Spent = r.spent()
+	if r.paid != nil {
+		r.paid(&r.Trajectory)
 	}
 }
 

@@ -69,16 +69,20 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	return b.String()
 }
 
-// remaining tells the model how often it may try again.
+// remaining tells the model how often it may try again, and with what.
 func (r *codeRun) remaining() string {
-	switch left := r.options.MaxIters - len(r.Steps); left {
-	case 0:
+	left := r.options.MaxIters - len(r.Steps)
+	if left == 0 {
 		return ""
-	case 1:
-		return "\n\nOne program is left: it must submit the answer."
-	default:
-		return fmt.Sprintf("\n\n%d programs are left.", left)
 	}
+	text := fmt.Sprintf("\n\n%d programs are left.", left)
+	if left == 1 {
+		text = "\n\nOne program is left: it must submit the answer."
+	}
+	if r.left != nil {
+		text += " " + r.left()
+	}
+	return text
 }
 
 func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {

@@ -98,6 +98,12 @@ func (u *Usage) add(o Usage) {
 	u.OutputTokens += o.OutputTokens
 }
 
+func (u *Usage) sub(o Usage) {
+	u.Calls -= o.Calls
+	u.InputTokens -= o.InputTokens
+	u.OutputTokens -= o.OutputTokens
+}
+
 // IncompleteError says that a module did not come to an answer. What it did is
 // in the trajectory: effects may have happened, and money was spent. Run of every
 // module returns it, once the model was asked.
