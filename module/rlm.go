@@ -138,7 +138,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error)
 		return nil, errNotMade
 	}
 	c := m.coder
-	if c.err == nil && m.Sub != nil {
+	if c.err == nil {
 		if err := m.Sub.usable(); err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func (b *budget) take(tokens int) error {
 	defer b.mu.Unlock()
 	switch {
 	case b.made == b.calls:
-		return fmt.Errorf("%w: all %s of models have been made", ErrBudget, plural(b.calls, "call"))
+		return fmt.Errorf("%w: %d of %d calls of models have been made", ErrBudget, b.made, b.calls)
 	case b.tokens > 0 && b.used+b.reserved+tokens > b.tokens:
 		return fmt.Errorf("%w: this takes about %d tokens, and %d of %d are left",
 			ErrBudget, tokens, max(b.tokens-b.used-b.reserved, 0), b.tokens)

@@ -22,8 +22,8 @@ type calls struct {
 	mu       sync.Mutex
 	program  int
 	spare    map[digest][]string // answers that no program has any more
-	given    []subAnswer            // those that the program under way has
-	kept     []subAnswer            // those that programs before have left in variables
+	given    []subAnswer         // those that the program under way has
+	kept     []subAnswer         // those that programs before have left in variables
 	attempts []Trajectory
 }
 
