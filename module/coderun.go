@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -59,10 +60,9 @@ type codeRun struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	paid    func(*Trajectory)
+	values  bool
 	left    func() string
 	inputs  map[string]any
-	journal *journal.Journal
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -83,10 +83,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, paid: c.paid, left: c.left, inputs: map[string]any{}, journal: journal.New()}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, left: c.left, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.journal, r.paid = journal.New(), c.paid
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -96,7 +97,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = p.reasoning, p.code
+	step.Reasoning, step.Code = cmp.Or(p.reasoning, step.Reasoning), p.code
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
@@ -123,25 +124,5 @@ func (r *codeRun) observe(text string) {
 func (r *codeRun) accept() *run {
 	r.Orphans = append(r.Orphans, r.journal.Accept()...)
 	r.ended()
-	r.account()
 	return r.run
-}
-
-func (r *codeRun) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
-	}
-}
-
-// account says what was done and paid.
-func (r *codeRun) account() {
-	r.Effects = r.journal.Entries()
-	if r.paid != nil {
-		r.paid(&r.Trajectory)
-	}
-}
-
-func (r *codeRun) incomplete(err error) error {
-	r.account()
-	return r.run.incomplete(err)
 }

@@ -4,44 +4,81 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// maxEffects is how many effects the model is shown. A program repeats the
-// others just as safely.
-const maxEffects = 40
+// How many calls the model is shown. A program repeats effects that are not
+// shown just as safely; reads and what is done for good are shown in short.
+const (
+	maxEffects = 40
+	maxBrief   = 10
+)
 
-// writeEffects lists what the open step has done already, in the words that
-// make a rewritten program safe.
-func writeEffects(b *strings.Builder, entries []journal.Entry) {
-	var done, failed, unknown []journal.Entry
+// effects are calls by what is known of them. Reads are none, nor is what was
+// refused.
+type effects struct{ done, failed, unknown []journal.Entry }
+
+func sortEffects(entries []journal.Entry) (s effects) {
 	for _, e := range entries {
 		switch {
 		case e.Class == tools.Read, e.State == journal.Rejected:
 		case e.State == journal.OK:
-			done = append(done, e)
+			s.done = append(s.done, e)
 		case e.State == journal.Failed:
-			failed = append(failed, e)
+			s.failed = append(s.failed, e)
 		case e.Class == tools.Effect: // an idempotent one may simply be repeated
-			unknown = append(unknown, e)
+			s.unknown = append(s.unknown, e)
 		}
 	}
-	if len(done)+len(failed)+len(unknown) == 0 {
+	return s
+}
+
+// writeEffects lists what the open step has done already, in the words that
+// make a rewritten program safe.
+func writeEffects(b *strings.Builder, entries []journal.Entry) {
+	s := sortEffects(entries)
+	if len(s.done)+len(s.failed)+len(s.unknown) == 0 {
 		return
 	}
 	b.WriteString("\n\nWrite the whole step again.")
-	if len(done) > 0 {
-		writeEntries(b, "Done:", done)
+	if len(s.done) > 0 {
+		writeEntries(b, "Done:", s.done)
 		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
 	}
-	if len(failed) > 0 {
-		writeEntries(b, "Failed:", failed)
+	writeEntries(b, "Failed:", s.failed)
+	writeUnknown(b, s.unknown)
+}
+
+// unknownAgain is what a model must know of a call that may have happened.
+const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
+
+func writeUnknown(b *strings.Builder, entries []journal.Entry) {
+	if len(entries) > 0 {
+		writeEntries(b, "Unknown whether it happened:", entries)
+		b.WriteString("\n" + unknownAgain)
 	}
-	if len(unknown) > 0 {
-		writeEntries(b, "Unknown whether it happened:", unknown)
-		b.WriteString("\nTo make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call.")
+}
+
+// writeDone lists what was done in a step that is over: the next program's calls
+// are calls of their own.
+func writeDone(b *strings.Builder, entries []journal.Entry) {
+	s := sortEffects(entries)
+	if len(s.done) > 0 {
+		b.WriteString("\n\nThis is done, and would be done once more if it was called again:")
+		for i, e := range s.done {
+			if more(b, i, maxBrief, len(s.done)) {
+				break
+			}
+			writeCall(b, e.Tool, string(e.Args), 100)
+			writeResult(b, string(e.Result), 100)
+		}
 	}
+	if len(s.unknown) > 0 {
+		b.WriteByte('\n')
+	}
+	writeUnknown(b, s.unknown)
 }
 
 // writeOrphans lists what was done for programs that were then rewritten without
@@ -54,23 +91,73 @@ func writeOrphans(b *strings.Builder, entries []journal.Entry) {
 	}
 }
 
-func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
-	b.WriteString("\n" + title)
-	for i, e := range entries {
-		if i == maxEffects {
-			fmt.Fprintf(b, "\n- and %d more", len(entries)-i)
+// writeReads lists what a program had read when it failed: that may show why.
+func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entry) {
+	reads := map[string]bool{}
+	for _, e := range entries {
+		reads[e.Tool] = e.Class == tools.Read
+	}
+	var list []sandbox.Call
+	for _, c := range calls {
+		if reads[c.Tool] && !c.Pending {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n\nIt had read:")
+	for i, c := range list {
+		if more(b, i, maxBrief, len(list)) {
 			return
 		}
-		fmt.Fprintf(b, "\n- %s %s%s", e.ID, shorten(e.Tool+"("+string(e.Args)+")", 300), resultOf(e))
+		writeCall(b, c.Tool, string(c.Args), 200)
+		if c.Error != nil {
+			b.WriteString(" → " + shorten(c.Error.Error(), 300))
+		} else {
+			writeResult(b, string(c.Result), 300)
+		}
 	}
 }
 
-func resultOf(e journal.Entry) string {
-	switch {
-	case e.State == journal.Failed:
-		return " → " + shorten(fmt.Sprint(e.Err), 300)
-	case e.State == journal.OK && e.Result != nil:
-		return " → " + shorten(string(e.Result), 300)
+func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) == 0 {
+		return
 	}
-	return ""
+	b.WriteString("\n" + title)
+	for i, e := range entries {
+		if more(b, i, maxEffects, len(entries)) {
+			return
+		}
+		writeCall(b, e.ID+" "+e.Tool, string(e.Args), 300)
+		switch e.State {
+		case journal.Failed:
+			b.WriteString(" → " + shorten(fmt.Sprint(e.Err), 300))
+		case journal.OK:
+			writeResult(b, string(e.Result), 300)
+		}
+	}
+}
+
+// more ends a list that is too long.
+func more(b *strings.Builder, i, most, all int) bool {
+	if i == most {
+		fmt.Fprintf(b, "\n- and %d more", all-i)
+	}
+	return i == most
+}
+
+func writeCall(b *strings.Builder, tool, args string, most int) {
+	b.WriteString("\n- " + tool + "(" + shorten(args, most) + ")")
+}
+
+// writeResult shows how a result begins, and how long it is.
+func writeResult(b *strings.Builder, result string, most int) {
+	if result == "" {
+		return
+	}
+	b.WriteString(" → " + shorten(result, most))
+	if len(result) > most {
+		fmt.Fprintf(b, " (%d bytes)", len(result))
+	}
 }

@@ -40,13 +40,15 @@ type Asked struct {
 // [Stream], and only of models that stream.
 type Delta struct {
 	Origin
-	Text string
+	Text     string
+	Thinking bool // it belongs to what the model thinks, not to its reply
 }
 
 // Replied says that the model answered.
 type Replied struct {
 	Origin
 	Text     string
+	Thinking string // where the model keeps that apart
 	Usage    Usage
 	Duration time.Duration
 }

@@ -2,9 +2,11 @@ package module
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // firstLine is an observation in short: its first line, and what that announces.
@@ -25,6 +27,8 @@ func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %v.", er
 func (r *codeRun) report(out *sandbox.Outcome) string {
 	var b strings.Builder
 	switch f := out.Failure; {
+	case f == nil && r.values && out.Value != nil:
+		b.WriteString("The program ran to its end without an answer. " + valueOf(out))
 	case f == nil:
 		b.WriteString("The program ran to its end. " + valueOf(out))
 	case !f.Ran():
@@ -39,15 +43,34 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 	}
 	writeConsoles(&b, out)
 	writeWarnings(&b, out)
-	switch f := out.Failure; {
-	case f == nil:
-		orphans := r.journal.Accept()
-		r.Orphans = append(r.Orphans, orphans...)
-		writeOrphans(&b, orphans)
-	case f.Ran():
-		writeEffects(&b, r.journal.Open())
+	if out.Failure != nil {
+		r.writeCalls(&b, out)
+	} else {
+		r.closeStep(&b)
 	}
+	b.WriteString(r.again())
 	return b.String()
+}
+
+// writeCalls lists what a program had called when it failed, and what the step
+// has done before.
+func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
+	if f := out.Failure; f != nil && !f.Ran() {
+		return // nothing has changed
+	}
+	writeReads(b, out.Calls, r.journal.Entries())
+	writeEffects(b, r.journal.Open())
+}
+
+// closeStep says what a program that ran to its end has done.
+func (r *codeRun) closeStep(b *strings.Builder) {
+	done := r.journal.Open()
+	orphans := r.journal.Accept()
+	r.Orphans = append(r.Orphans, orphans...)
+	writeDone(b, slices.DeleteFunc(done, func(e journal.Entry) bool {
+		return slices.ContainsFunc(orphans, func(o journal.Entry) bool { return o.ID == e.ID })
+	}))
+	writeOrphans(b, orphans)
 }
 
 func valueOf(out *sandbox.Outcome) string {
@@ -65,8 +88,35 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The submitted answer was not accepted:\n%v", err)
 	writeConsoles(&b, out)
-	writeEffects(&b, r.journal.Open())
+	r.writeCalls(&b, out)
+	b.WriteString(r.again())
 	return b.String()
+}
+
+// again says of a program that an earlier one was the same and came to the same.
+func (r *codeRun) again() string {
+	last := r.last()
+	for i, s := range r.Steps[:len(r.Steps)-1] {
+		if s.Outcome == nil || !slices.Equal(strings.Fields(s.Code), strings.Fields(last.Code)) || !sameEnd(s.Outcome, last.Outcome) {
+			continue
+		}
+		same := fmt.Sprintf("\n\nThis was program %d again, and it came to the same. ", i+1)
+		switch {
+		case last.Outcome.Failure != nil:
+			return same + "It will not do better next time: change what failed, or go about it in another way."
+		case last.Outcome.Submitted:
+			return same + "It will not do better next time: submit another answer."
+		}
+		return same + "Take what it showed, and go on from there."
+	}
+	return ""
+}
+
+func sameEnd(a, b *sandbox.Outcome) bool {
+	if a.Failure != nil && b.Failure != nil {
+		return a.Failure.Kind == b.Failure.Kind && a.Failure.Message == b.Failure.Message
+	}
+	return a.Failure == b.Failure && a.Submitted == b.Submitted && string(a.Value) == string(b.Value) && a.Stdout == b.Stdout
 }
 
 // remaining tells the model how often it may try again, and with what.

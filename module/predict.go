@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,7 +39,24 @@ const attempts = 2
 // signature, or an *[IncompleteError] that holds the replies and wraps why there
 // is no answer: [ErrNoAnswer], the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	ctx, r, err := p.begin(ctx, in)
+	if p == nil {
+		return nil, errNotMade
+	}
+	return predict(ctx, "Predict", p.Predictor, p.signature, in)
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, p, in)
+}
+
+// predict asks for outputs, and once more if the reply cannot be used.
+func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (*Prediction[Out], error) {
+	q, err := ready(p, sig, in)
+	if err != nil {
+		return nil, err
+	}
+	ctx, r, err := newRun(ctx, module, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +64,9 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		values, err := r.read()
+		values, err := r.read(sig.Spec())
 		if err == nil {
-			out, invalid := p.signature.Decode(values)
+			out, invalid := sig.Decode(values)
 			if invalid == nil {
 				return answered(r, out, values), nil
 			}
@@ -61,42 +79,33 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	}
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
-func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, p, in)
-}
-
-func (p *Predict[In, Out]) begin(ctx context.Context, in In) (context.Context, *run, error) {
+// ready returns the question of a module that asks for what is in its inputs.
+func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
+	switch {
+	case p == nil:
+		return question{}, errNotMade
+	case sig == nil:
+		return question{}, errNoSignature
+	}
 	if err := p.usable(); err != nil {
-		return nil, nil, err
+		return question{}, err
 	}
-	inputs, err := p.signature.Encode(in)
+	inputs, err := sig.Encode(in)
 	if err != nil {
-		return nil, nil, err
+		return question{}, err
 	}
-	q, err := newQuestion(p.Predictor.Spec, inputs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return newRun(ctx, "Predict", p.Predictor, q)
+	return newQuestion(p.Spec, inputs)
 }
 
-// read finds the outputs in the last reply, as an object.
-func (r *run) read() (json.RawMessage, error) {
+// read finds the outputs of spec in the last reply, as an object. What the
+// predictor asks for besides is the reasoning.
+func (r *run) read(spec *signature.Spec) (json.RawMessage, error) {
 	s := r.last()
-	values, err := r.predictor.adapter().Read(r.predictor.Spec, s.Reply, s.Truncated)
+	values, err := r.predictor.read(s, func(name string) bool { _, ok := spec.Field(name); return ok })
 	if err != nil {
 		return nil, err
 	}
-	return values.MarshalJSON()
-}
-
-func (p *Predict[In, Out]) usable() error {
-	switch {
-	case p == nil || p.Predictor == nil:
-		return errNotMade
-	case p.signature == nil:
-		return errNoSignature
-	}
-	return p.Predictor.usable()
+	outputs, reasoning := r.predictor.explained(spec, values)
+	s.Reasoning = cmp.Or(reasoning, s.Reasoning)
+	return outputs.MarshalJSON()
 }

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -41,17 +39,6 @@ type Trajectory struct {
 	Spent Usage
 }
 
-// conversation is the trajectory as the model sees it: a fold over the steps.
-func (t *Trajectory) conversation(opening []message) []message {
-	list := slices.Clone(opening)
-	for _, s := range t.Steps {
-		list = append(list,
-			message{role: llms.ChatMessageTypeAI, text: s.Reply},
-			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
-	}
-	return list
-}
-
 // last is the step under way.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
@@ -70,8 +57,9 @@ func (t *Trajectory) Usage() Usage {
 // Step is one question to the model and what came of its reply.
 type Step struct {
 	Reply       string           // what the model said
+	Thinking    string           // what it thought before, where it keeps that apart
 	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains
+	Reasoning   string           // the part that explains; of a reply without one, what the provider keeps apart
 	Code        string           // the part that is a program; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer
@@ -85,23 +73,32 @@ func (s *Step) replied() bool {
 	return s.Reply != "" || s.Truncated || s.Observation != "" || s.Outcome != nil
 }
 
-// Usage counts what models charge for.
+// Usage counts what models charge for, as far as the provider says.
 type Usage struct {
-	Calls        int `json:"calls"`        // to the model
-	InputTokens  int `json:"input_tokens"` // as far as the provider says
-	OutputTokens int `json:"output_tokens"`
+	Calls          int `json:"calls"`                     // of the model, but for hits
+	Hits           int `json:"hits,omitempty"`            // calls that a cache answered; they cost nothing
+	InputTokens    int `json:"input_tokens"`              // all of them
+	CachedTokens   int `json:"cached_tokens,omitempty"`   // of the input, those that the provider had cached
+	OutputTokens   int `json:"output_tokens"`             // all of them
+	ThinkingTokens int `json:"thinking_tokens,omitempty"` // of the output, those that the model thought with
 }
 
 func (u *Usage) add(o Usage) {
 	u.Calls += o.Calls
+	u.Hits += o.Hits
 	u.InputTokens += o.InputTokens
+	u.CachedTokens += o.CachedTokens
 	u.OutputTokens += o.OutputTokens
+	u.ThinkingTokens += o.ThinkingTokens
 }
 
 func (u *Usage) sub(o Usage) {
 	u.Calls -= o.Calls
+	u.Hits -= o.Hits
 	u.InputTokens -= o.InputTokens
+	u.CachedTokens -= o.CachedTokens
 	u.OutputTokens -= o.OutputTokens
+	u.ThinkingTokens -= o.ThinkingTokens
 }
 
 // IncompleteError says that a module did not come to an answer. What it did is

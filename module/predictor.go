@@ -54,6 +54,7 @@ type Predictor struct {
 
 	onEvent func(Event)
 	system  atomic.Pointer[prompt]
+	lenient atomic.Pointer[leniency]
 }
 
 // Demo is a question with its answer, to learn from.
@@ -126,21 +127,40 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	at := from.at(step)
 	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
-	reply, err := lm.Ask(ctx, p.Model, contents(conversation), p.CallOptions...)
+	reply, err := lm.Ask(ctx, p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
 	s := Step{
-		Reply: reply.Text, Truncated: reply.Truncated,
-		Usage:    Usage{Calls: 1, InputTokens: reply.Usage.Input, OutputTokens: reply.Usage.Output},
-		Duration: time.Since(start),
+		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
+		Usage: usageOf(reply), Duration: time.Since(start),
 	}
-	charge.end(s)
+	charge.end(s, err)
 	if err != nil {
 		return s, err
 	}
-	from.emit(Replied{at, s.Reply, s.Usage, s.Duration})
+	from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
 	if s.Truncated && blank(s.Reply) {
 		return s, errNothingSaid
 	}
 	return s, nil
+}
+
+// call is what goes with a question besides its messages.
+func (p *Predictor) call(from *source, at Origin) lm.Call {
+	c := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
+	if from.deltas {
+		c.OnText = func(text string) { from.emit(Delta{Origin: at, Text: text}) }
+		c.OnReasoning = func(text string) { from.emit(Delta{Origin: at, Text: text, Thinking: true}) }
+	}
+	return c
+}
+
+func usageOf(r lm.Reply) Usage {
+	if r.Cached {
+		return Usage{Hits: 1}
+	}
+	return Usage{
+		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
+		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
+	}
 }
 
 // repair is what the model is told of a reply that cannot be used.

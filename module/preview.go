@@ -62,30 +62,56 @@ func previews(inputs signature.Values) signature.Values {
 
 // inPart says what a value is and how long, and shows about so many bytes of it.
 func inPart(value json.RawMessage, most int) string {
-	value = bytes.TrimSpace(value)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, of which this is a part:\n", kindOf(value))
-	if text, ok := textOf(value); ok {
-		head, tail := ends(text, most)
-		fmt.Fprintf(&b, "%s\n… %d characters …\n%s", head, lengthOf(text)-lengthOf(head)-lengthOf(tail), tail)
-		return b.String()
+	v := viewOf(value)
+	if len(v.raw) <= most {
+		return v.String() + ":\n" + string(v.raw)
 	}
-	sketch(&b, value, most)
+	var b strings.Builder
+	b.WriteString(v.String() + ", of which this is a part:\n")
+	if v.kind == '"' {
+		head, tail := ends(v.text, most)
+		fmt.Fprintf(&b, "%s\n… %d characters …\n%s", head, lengthOf(v.text)-lengthOf(head)-lengthOf(tail), tail)
+	} else {
+		v.sketch(&b, most)
+	}
 	return b.String()
 }
 
-// kindOf is what a value is, with its length as programs see it.
-func kindOf(value json.RawMessage) string {
-	if text, ok := textOf(value); ok {
-		return fmt.Sprintf("a text of %d characters", lengthOf(text))
-	}
-	switch first(value) {
+// view is a JSON value that has been opened.
+type view struct {
+	raw     json.RawMessage
+	kind    byte // what it begins with
+	text    string
+	items   []json.RawMessage
+	members signature.Values
+}
+
+// viewOf opens a value, which has been checked.
+func viewOf(value json.RawMessage) view {
+	v := view{raw: bytes.TrimSpace(value)}
+	v.kind = first(v.raw)
+	switch v.kind {
+	case '"':
+		_ = json.Unmarshal(v.raw, &v.text)
 	case '[':
-		return "an array of " + counted(itemsOf(value))
+		_ = json.Unmarshal(v.raw, &v.items)
 	case '{':
-		return "an object of " + plural(len(membersOf(value)), "key")
+		v.members = membersOf(v.raw)
+	}
+	return v
+}
+
+// String is what a value is, with its length as programs see it.
+func (v view) String() string {
+	switch v.kind {
+	case '"':
+		return fmt.Sprintf("a text of %d characters", lengthOf(v.text))
+	case '[':
+		return "an array of " + counted(v.items)
+	case '{':
+		return "an object of " + plural(len(v.members), "key")
 	default:
-		return fmt.Sprintf("a number of %d digits", len(value))
+		return "a number of " + plural(len(v.raw), "digit")
 	}
 }
 
@@ -101,7 +127,10 @@ func counted(items []json.RawMessage) string {
 			list = append(list, plural(n, name))
 		}
 	}
-	if len(list) == 1 {
+	switch len(list) {
+	case 0:
+		return "0 items"
+	case 1:
 		return list[0]
 	}
 	return plural(len(items), "item") + ": " + strings.Join(list, ", ")
@@ -127,21 +156,30 @@ func typeOf(value json.RawMessage) string {
 // sketch writes a value as JSON, with comments in place of what does not fit into
 // about so many bytes.
 func sketch(b *strings.Builder, value json.RawMessage, most int) {
-	value = bytes.TrimSpace(value)
-	switch text, isText := textOf(value); {
-	case len(value) <= max(most, leastSketch/2):
-		b.Write(value)
-	case isText:
-		head, tail := ends(text, most)
-		fmt.Fprintf(b, "%s /* %d characters */", literal(head+"…"+tail), lengthOf(text))
+	if len(value) <= max(most, leastSketch/2) {
+		b.Write(bytes.TrimSpace(value))
+		return
+	}
+	viewOf(value).sketch(b, most)
+}
+
+func (v view) sketch(b *strings.Builder, most int) {
+	switch {
+	case v.kind == '"':
+		head, tail := ends(v.text, most)
+		fmt.Fprintf(b, "%s /* %d characters */", literal(head+"…"+tail), lengthOf(v.text))
+	case v.kind == '[' && len(v.items) == 0: // it is long by its blanks
+		b.WriteString("[]")
+	case v.kind == '{' && len(v.members) == 0:
+		b.WriteString("{}")
 	case most < leastSketch:
-		fmt.Fprintf(b, "/* %s */", kindOf(value))
-	case first(value) == '[':
-		sketchArray(b, itemsOf(value), most)
-	case first(value) == '{':
-		sketchObject(b, membersOf(value), most)
+		fmt.Fprintf(b, "/* %s */", v)
+	case v.kind == '[':
+		sketchArray(b, v.items, most)
+	case v.kind == '{':
+		sketchObject(b, v.members, most)
 	default:
-		fmt.Fprintf(b, "%s… /* %s */", value[:most], kindOf(value))
+		fmt.Fprintf(b, "%s /* %s */", shorten(string(v.raw), most), v)
 	}
 }
 
@@ -192,15 +230,6 @@ func first(value json.RawMessage) byte {
 		return 'n' // nothing is null
 	}
 	return value[0]
-}
-
-func textOf(value json.RawMessage) (text string, ok bool) {
-	return text, first(value) == '"' && json.Unmarshal(value, &text) == nil
-}
-
-func itemsOf(array json.RawMessage) (items []json.RawMessage) {
-	_ = json.Unmarshal(array, &items) // inputs have been checked
-	return items
 }
 
 // membersOf keeps the order of an object, as [signature.Values] does, and does

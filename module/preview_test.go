@@ -117,8 +117,10 @@ func TestPreviewIsBounded(t *testing.T) {
 func FuzzInPart(f *testing.F) {
 	for _, seed := range []string{
 		`"text"`, `[1,2,3]`, `{"a":[{"b":"c"}],"d":null}`, `[[[[[[]]]]]]`, `""`, `-1.5e300`, `{"":{"":{"":1}}}`, `"\ud800 \u0000 🦉"`, ` [ 1 , "a" ] `,
+		`[	                              ]`, `{	                              }`, `[{	                              }, [                           ], 7]`,
 	} {
 		f.Add([]byte(seed), 50)
+		f.Add([]byte(seed), 5)
 	}
 	f.Fuzz(func(t *testing.T, value []byte, most int) {
 		if !json.Valid(value) || most < 0 || most > 5000 {

@@ -54,7 +54,7 @@ func (c *calls) ask(ctx context.Context, in subPrompt) (string, error) {
 		if err := r.ask(ctx); err != nil {
 			return "", unanswered(r.incomplete(err), err)
 		}
-		raw, err := r.read()
+		raw, err := r.read(c.sub.Spec)
 		if err != nil {
 			te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error(), Data: quote(r.last().Reply)}
 			return "", te.WithCause(r.incomplete(err))

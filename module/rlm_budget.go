@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // ErrBudget is why a model was not asked: what an [RLM] may spend on behalf of its
@@ -121,25 +123,33 @@ func (b *budget) take(tokens int) error {
 }
 
 // end puts down what the question has cost.
-func (c charge) end(s Step) {
+func (c charge) end(s Step, err error) {
 	c.budget.leave()
+	used := c.cost(s, err)
 	for b := c.budget; b != nil; b = b.outer {
-		b.put(c.tokens, s)
+		b.put(c.tokens, used, s.Usage)
 	}
 }
 
-// put puts down what a question has cost: what the provider says, or else about as
-// much as was reserved for it.
-func (b *budget) put(reserved int, s Step) {
-	used := s.Usage.InputTokens + s.Usage.OutputTokens
-	if used == 0 {
-		used = reserved + tokensOf(len(s.Reply))
+// cost is how many tokens a question has taken: as many as the provider says, or
+// else about as many as were reserved for it.
+func (c charge) cost(s Step, err error) int {
+	failure, failed := errors.AsType[*lm.Error](err)
+	switch used := s.Usage.InputTokens + s.Usage.OutputTokens; {
+	case used > 0:
+		return used
+	case s.Usage.Hits > 0, failed && !failure.MaybeCharged:
+		return 0
 	}
+	return c.tokens + tokensOf(len(s.Reply))
+}
+
+func (b *budget) put(reserved, used int, u Usage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
 	b.used += used
-	b.spent.add(s.Usage)
+	b.spent.add(u)
 }
 
 // left is what programs may still spend, for the model.

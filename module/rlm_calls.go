@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -133,7 +134,7 @@ func (c *calls) attempt(t Trajectory) {
 func (c *calls) paid(t *Trajectory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.Attempts = append(t.Attempts, c.attempts...)
+	t.Attempts = slices.Clone(c.attempts)
 	t.Spent = c.usage()
 	for i := range c.attempts {
 		t.Spent.sub(c.attempts[i].Usage())

@@ -3,6 +3,8 @@ package module
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Module answers questions. Every module of this package is one, and so is any
@@ -18,6 +20,10 @@ type run struct {
 	source
 	predictor *Predictor
 	opening   []message
+	journal   *journal.Journal  // of modules that call tools; or nil
+	paid      func(*Trajectory) // notes what was spent besides the steps; or nil
+	recorded  []int             // how many calls the journal had when each step began
+	forgotten int               // steps that are left out of the conversation, the oldest
 }
 
 // newRun begins a run of a module that asks one predictor. The context is for
@@ -31,21 +37,56 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 	return ctx, &run{source: from, predictor: p, opening: opening}, nil
 }
 
-// ask begins a step: the model says something.
+// ask begins a step: the model says something. As long as the conversation is
+// too long for it, the older half is left out.
 func (r *run) ask(ctx context.Context) error {
-	step, err := r.predictor.say(ctx, &r.source, len(r.Steps)+1, r.conversation(r.opening))
-	r.Steps = append(r.Steps, step)
-	return err
+	r.recorded = append(r.recorded, len(r.calls()))
+	var spent Usage
+	for {
+		step, err := r.predictor.say(ctx, &r.source, len(r.Steps)+1, r.conversation())
+		step.Usage.add(spent)
+		if err != nil && contextTooLong(err) && r.forget() {
+			spent = step.Usage
+			continue
+		}
+		r.Steps = append(r.Steps, step)
+		return err
+	}
+}
+
+// calls are those that the journal has, if there is one.
+func (r *run) calls() []journal.Entry {
+	if r.journal == nil {
+		return nil
+	}
+	return r.journal.Entries()
+}
+
+// ended tells how what the last step did has ended.
+func (r *run) ended() {
+	if s := r.last(); s.Outcome != nil {
+		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
+	}
+}
+
+// account says what was done and paid.
+func (r *run) account() {
+	r.Effects = r.calls()
+	if r.paid != nil {
+		r.paid(&r.Trajectory)
+	}
 }
 
 // incomplete ends the run without an answer.
 func (r *run) incomplete(err error) error {
+	r.account()
 	r.emit(Failed{r.at(0), err})
 	return &IncompleteError{Err: err, Trajectory: r.Trajectory}
 }
 
 // answered ends a run with its answer.
 func answered[Out any](r *run, out Out, raw json.RawMessage) *Prediction[Out] {
+	r.account()
 	r.emit(Answered{r.at(0), raw})
 	return &Prediction[Out]{Output: out, Trajectory: r.Trajectory}
 }

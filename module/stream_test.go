@@ -99,3 +99,40 @@ func TestObserve(t *testing.T) {
 		t.Errorf("got %d events", len(events))
 	}
 }
+
+// Of a model that streams, a stream gives the text as it comes, and an observer
+// does not: it costs nothing to those who don't want it.
+func TestDeltas(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if f := r.Options.StreamingFunc; f != nil {
+			for piece := range strings.SplitSeq(fits, "]]") {
+				if err := f(ctx, []byte(piece)); err != nil {
+					return llmtest.Reply{}, err
+				}
+			}
+		}
+		return llmtest.Reply{Text: fits}, nil
+	})
+	p := module.NewPredict(adding, model, nil)
+	var text strings.Builder
+	for e, err := range p.Stream(t.Context(), anything).Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.(module.Delta); ok {
+			text.WriteString(d.Text)
+		}
+	}
+	if text.String() != strings.ReplaceAll(fits, "]]", "") {
+		t.Errorf("got %q", text.String())
+	}
+	ctx := module.Observe(t.Context(), func(e module.Event) {
+		if _, ok := e.(module.Delta); ok {
+			t.Error("an observer was given a delta")
+		}
+	})
+	if _, err := p.Run(ctx, anything); err != nil {
+		t.Fatal(err)
+	}
+}

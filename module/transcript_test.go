@@ -34,11 +34,12 @@ var update = flag.Bool("update", false, "write what happened into testdata/trans
 // The comment of an archive says what it is about and, in lines of the form
 // "key: value", how it is set up:
 //
-//	module:    predict or codeact
+//	module:    predict, codeact, …
 //	signature: one of scenarios
 //	steps:     MaxIters
 //	time:      the sandbox's limit
 //	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
+//	forgets:   true if the conversation grows too long; otherwise each question must begin with the one before
 //	calls:     how often each handler must have been called; -update leaves it alone
 //
 // A section reply1, reply2, … is what the model says; "reply1 length" is cut off
@@ -68,7 +69,7 @@ func transcript(t *testing.T, file string) {
 		t.Fatalf("there is no scenario %q with the signature %q", s.module, s.signature)
 	}
 	result := run(t, s)
-	got := conversation(t, s.model) + result + s.handlers.String()
+	got := conversation(t, s.model, s.forgets) + result + s.handlers.String()
 	if counts := s.handlers.counts(); s.calls != "" && counts != s.calls {
 		t.Errorf("handlers were called: %s; want %s", counts, s.calls)
 	}
@@ -94,7 +95,7 @@ type setup struct {
 	module, signature string
 	steps             int
 	limits            sandbox.Limits
-	isolated          bool
+	isolated, forgets bool
 	calls             string
 	model             *llmtest.Model
 	handlers          *handlers
@@ -117,6 +118,8 @@ func readSetup(t *testing.T, archive *txtar.Archive) *setup {
 			s.limits.Time, err = time.ParseDuration(value)
 		case "sandbox":
 			s.isolated = value == "isolated"
+		case "forgets":
+			s.forgets = value == "true"
 		case "calls":
 			s.calls = value
 		}
@@ -148,15 +151,16 @@ func scripted(archive *txtar.Archive) *llmtest.Model {
 	})
 }
 
-// conversation is everything that was said to the model. It fails if a question
-// does not begin with the one before it.
-func conversation(t *testing.T, model *llmtest.Model) string {
+// conversation is everything that was said to the model, or what it was asked in
+// the end if it forgets. It fails if a question does not begin with the one before
+// it.
+func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	requests := model.Requests()
 	if len(requests) == 0 {
 		return ""
 	}
 	for i, r := range requests[1:] {
-		if !strings.HasPrefix(r.Text(), requests[i].Text()) {
+		if !forgets && !strings.HasPrefix(r.Text(), requests[i].Text()) {
 			t.Errorf("question %d does not begin with question %d", i+2, i+1)
 		}
 	}

@@ -48,6 +48,7 @@ type Request struct {
 // Reply is what the model answers. Its zero value is an empty reply.
 type Reply struct {
 	Text         string
+	Chunks       []string // how Text comes to who wants to see it come; none: not at all
 	Reasoning    string
 	StopReason   string // default "stop"
 	InputTokens  int    // default: a quarter of the bytes it was sent
@@ -85,14 +86,33 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reply, err := m.answer(ctx, m.record(messages, options))
+	request := m.record(messages, options)
+	reply, err := m.answer(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := reply.stream(ctx, request.Options); err != nil {
 		return nil, err
 	}
 	return reply.response(messages), nil
+}
+
+// stream tells the reply to those functions of the options that want to hear it.
+func (r Reply) stream(ctx context.Context, o llms.CallOptions) error {
+	if on := o.StreamingReasoningFunc; on != nil && len(r.Chunks) > 0 && r.Reasoning != "" && ctx.Err() == nil {
+		if err := on(ctx, []byte(r.Reasoning), nil); err != nil {
+			return err
+		}
+	}
+	for _, chunk := range r.Chunks {
+		if o.StreamingFunc == nil || ctx.Err() != nil {
+			break
+		}
+		if err := o.StreamingFunc(ctx, []byte(chunk)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // Call implements [llms.Model].

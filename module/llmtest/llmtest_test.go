@@ -127,6 +127,34 @@ func TestContext(t *testing.T) {
 	}
 }
 
+func TestStream(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: "one two", Chunks: []string{"one ", "two"}, Reasoning: "count"}, nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var heard []string
+	hear := llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
+		heard = append(heard, string(chunk))
+		return nil
+	})
+	think := llms.WithStreamingReasoningFunc(func(_ context.Context, thought, _ []byte) error {
+		heard = append(heard, "("+string(thought)+")")
+		return nil
+	})
+	if _, err := model.GenerateContent(ctx, messages("hello"), hear, think); err != nil || strings.Join(heard, "|") != "(count)|one |two" {
+		t.Errorf("heard %q, %v", heard, err)
+	}
+	enough := errors.New("enough")
+	stop := llms.WithStreamingFunc(func(context.Context, []byte) error { cancel(); return enough })
+	if _, err := model.GenerateContent(t.Context(), messages("hello"), stop); !errors.Is(err, enough) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := model.GenerateContent(ctx, messages("hello"), hear); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func Example() {
 	model := llmtest.New("Paris", "Rome")
 	for _, country := range []string{"France", "Italy", "Spain"} {

@@ -1,0 +1,120 @@
+// Package lm is the boundary to langchaingo: it asks a model once and makes one
+// shape of what its providers return in many, and one error of how they fail.
+//
+// [Ask] is for modules. [Generate] is what it rests on, for models that wrap
+// others: errors are classified, the rest is as the provider returned it.
+package lm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Call is what a question needs besides its messages. Its zero value leaves all
+// to the call options and the provider.
+type Call struct {
+	// Rollout tells questions apart that are otherwise the same, so that a
+	// cache does not answer the second with the first one's reply.
+	Rollout int
+
+	// Temperature and TopP, if set, take the place of those in the call options.
+	Temperature, TopP *float64
+
+	// OnText and OnReasoning, if set, are given the reply as it comes, in
+	// pieces that are not empty: one at a time, and none after Ask returned.
+	// To stop the reply, cancel the context.
+	OnText, OnReasoning func(chunk string)
+}
+
+// Ask sends messages to a model. The error is an *[Error]; its kind is Cancelled
+// if ctx is done, even where the provider returned without an error what it had
+// until then. Beside an error there is nothing in the reply but what it cost, as
+// far as that is known.
+func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
+	messages, err := sendable(messages)
+	if err != nil {
+		return Reply{}, err
+	}
+	if call.Rollout != 0 {
+		ctx = WithRollout(ctx, call.Rollout)
+	}
+	options, end := call.with(options)
+	response, err := Generate(ctx, model, messages, options...)
+	end(err)
+	reply := merge(response, options)
+	if err != nil {
+		return Reply{Usage: reply.Usage}, err
+	}
+	return reply, nil
+}
+
+// with returns the call options and those of the call, and what ends its stream.
+func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
+	options = options[:len(options):len(options)]
+	if c.Temperature != nil {
+		options = append(options, llms.WithTemperature(*c.Temperature))
+	}
+	if c.TopP != nil {
+		options = append(options, llms.WithTopP(*c.TopP))
+	}
+	if c.OnText == nil && c.OnReasoning == nil {
+		return options, func(error) {}
+	}
+	return c.stream(options)
+}
+
+// Generate asks a model once. The error is an *[Error], also where the provider
+// returned none: ctx is done, the connection broke, the model refused, or it
+// returned nothing at all. The response is returned beside it, if there is one,
+// for what it cost.
+func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	if model == nil {
+		return nil, &Error{Kind: Invalid, Err: errors.New("there is no model; pass one")}
+	}
+	if ctx.Err() != nil {
+		return nil, CancelledBy(ctx)
+	}
+	x := newExchange(options)
+	response, err := model.GenerateContent(context.WithValue(ctx, exchangeKey{}, x), messages, options...)
+	noted := x.noted()
+	switch {
+	case ctx.Err() != nil:
+		return response, cutShort(ctx, err)
+	case err != nil:
+		return response, classify(err, noted)
+	case noted != nil:
+		return response, noted.with(errBare)
+	}
+	return response, judge(response)
+}
+
+// cutShort is the error of a call during which ctx ended. Unless a model within
+// knows better, the provider had the question by then.
+func cutShort(ctx context.Context, err error) *Error {
+	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == Cancelled {
+		return e
+	}
+	e := CancelledBy(ctx)
+	e.MaybeCharged = true
+	return e
+}
+
+// judge finds what is an error though the provider returned none.
+func judge(response *llms.ContentResponse) error {
+	for _, c := range choices(response) {
+		if refused(c.StopReason) {
+			return &Error{Kind: Refused, MaybeCharged: true, Err: errors.New("it ended the reply: " + c.StopReason)}
+		}
+	}
+	if !merge(response, nil).said() {
+		return &Error{Kind: Transient, MaybeCharged: true, Err: errNothing}
+	}
+	return nil
+}
+
+var (
+	errNothing = errors.New("it returned nothing at all")
+	errBare    = errors.New("its answer is an error without a message")
+)

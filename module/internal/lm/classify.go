@@ -1,0 +1,211 @@
+package lm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// classify makes an [Error] of a provider's, with what its HTTP transport noted
+// if there is one that does. Without, there is mostly only the text: providers
+// format what they get.
+func classify(err error, noted *Error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	if noted != nil {
+		return noted.with(err)
+	}
+	e := &Error{Err: err, Status: statusOf(err), RetryAfter: waitIn(err.Error())}
+	e.Kind = kindOf(e.Status, err.Error())
+	if e.Kind == Unknown {
+		e.Kind, e.MaybeCharged = broken(err)
+	}
+	return e
+}
+
+// with adds the provider's error to what the transport noted. The provider's
+// text comes first where there was an answer, which it has read; a broken
+// connection it only hides.
+func (e *Error) with(err error) *Error {
+	c := *e
+	switch {
+	case e.Err == nil:
+		c.Err = err
+	case err == errBare:
+	case e.Status != 0 && strings.Contains(err.Error(), e.Err.Error()):
+		c.Err = err
+	case e.Status != 0:
+		c.Err = fmt.Errorf("%w: %w", err, e.Err)
+	}
+	return &c
+}
+
+// FromAnswer is the error of an HTTP answer that is one: its status, what its
+// headers say of waiting, and the provider's message and codes.
+func FromAnswer(status int, wait time.Duration, message, code string) *Error {
+	if wait == 0 {
+		wait = waitIn(message)
+	}
+	e := &Error{Kind: kindOf(status, message+" "+code), Status: status, RetryAfter: wait}
+	if message = cmp.Or(message, code); message != "" {
+		e.Err = errors.New(message)
+	}
+	return e
+}
+
+// FromConnection is the error of a connection that broke, before or after the
+// provider began to answer.
+func FromConnection(err error) *Error {
+	kind, charged := broken(err)
+	if kind == Unknown {
+		kind, charged = Transient, true
+	}
+	return &Error{Kind: kind, MaybeCharged: charged, Err: err}
+}
+
+// kindOf goes by the status, unless the text says it better: providers use 400
+// and 429 for many things.
+func kindOf(status int, text string) Kind {
+	text = strings.ToLower(text)
+	for _, t := range tellings {
+		if t.fits(status) && t.text.MatchString(text) {
+			return t.kind
+		}
+	}
+	return kindOfStatus(status)
+}
+
+func kindOfStatus(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return RateLimited
+	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
+		return Auth
+	case status == http.StatusRequestEntityTooLarge:
+		return ContextTooLong
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+		return Transient
+	case status >= 400:
+		return Invalid
+	}
+	return Unknown
+}
+
+// telling is a text that tells the kind of an error.
+type telling struct {
+	kind     Kind
+	text     *regexp.Regexp
+	statuses []int // that it may come with; none: any, also an unknown one
+}
+
+func (t telling) fits(status int) bool {
+	for _, s := range t.statuses {
+		if s == status {
+			return true
+		}
+	}
+	return len(t.statuses) == 0
+}
+
+// tellings are tried in order. Those of the first half say better than the status
+// what is meant; those of the second half stand in for one.
+var tellings = []telling{
+	{ContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`), []int{0, 200, 400, 413, 422, 500}},
+	{Refused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: (prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`), []int{0, 200, 400, 403, 422}},
+	{RateLimited, regexp.MustCompile(`quota exceeded for|(try again|retry) in \d`), []int{0, 429}},
+	{Auth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},
+	{Auth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`), []int{0, 400, 401}},
+
+	{RateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ?_?exhausted|quota exceeded`), []int{0, 200}},
+	{Transient, regexp.MustCompile(`overloaded|api_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
+	{Auth, regexp.MustCompile(`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
+	{Invalid, regexp.MustCompile(`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported (human|content|message)|not supported`), []int{0, 200}},
+}
+
+// statuses are the forms in which providers put the status into their text.
+var statuses = regexp.MustCompile(`(?i)(?:status(?: ?code)?:? |\bHTTP Error |googleapi: Error |^)(\d{3})\b`)
+
+func statusOf(err error) int {
+	if coded := (interface{ HTTPStatusCode() int })(nil); errors.As(err, &coded) {
+		return coded.HTTPStatusCode()
+	}
+	if coded := (*llms.Error)(nil); errors.As(err, &coded) {
+		return statusOfCode(coded.Code)
+	}
+	m := statuses.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 0
+	}
+	status, _ := strconv.Atoi(m[1])
+	if status < 400 || status > 599 {
+		return 0
+	}
+	return status
+}
+
+// statusOfCode maps the codes that langchaingo has for errors; no provider of its
+// own uses them, a user's may.
+func statusOfCode(code llms.ErrorCode) int {
+	switch code {
+	case llms.ErrCodeRateLimit:
+		return http.StatusTooManyRequests
+	case llms.ErrCodeAuthentication:
+		return http.StatusUnauthorized
+	case llms.ErrCodeQuotaExceeded:
+		return http.StatusPaymentRequired
+	case llms.ErrCodeTokenLimit:
+		return http.StatusRequestEntityTooLarge
+	case llms.ErrCodeProviderUnavailable, llms.ErrCodeTimeout:
+		return http.StatusServiceUnavailable
+	case llms.ErrCodeInvalidRequest, llms.ErrCodeResourceNotFound, llms.ErrCodeNotImplemented:
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// broken knows the errors of connections. Whether the provider was reached
+// decides whether it may charge.
+func broken(err error) (kind Kind, maybeCharged bool) {
+	var op *net.OpError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial", errors.Is(err, syscall.ECONNREFUSED):
+		return Transient, false
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		connection.MatchString(err.Error()):
+		return Transient, true
+	}
+	return Unknown, false
+}
+
+// connection are the texts of broken connections, where a provider left only
+// those: openai's says "network error" and "request timeout".
+var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
+
+// waiting is what providers write into the text of a rate limit.
+var waiting = regexp.MustCompile(`(?i)(?:try again|retry) in (\d[\d.hmsµn]*)`)
+
+func waitIn(text string) time.Duration {
+	m := waiting.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(strings.TrimRight(m[1], "."))
+	if err != nil || d < 0 {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,159 @@
+package lm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// coded is an error as the AWS SDK has them.
+type coded struct{ error }
+
+// HTTPStatusCode is what the SDK has.
+func (coded) HTTPStatusCode() int { return 429 }
+
+// TestTexts has the texts of providers' errors, which is all that they leave.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	text := errors.New
+	for _, c := range []struct {
+		err     error
+		kind    Kind
+		status  int
+		charged bool
+		wait    time.Duration
+	}{
+		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit https://platform.openai.com."), RateLimited, 429, false, 20 * time.Millisecond},
+		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and billing details."), Auth, 429, false, 0},
+		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."), ContextTooLong, 400, false, 0},
+		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), Invalid, 404, false, 0},
+		{text("API returned unexpected status code: 500"), Transient, 500, false, 0},
+		{text("network error: failed to reach API server"), Transient, 0, true, 0},
+		{text("request timeout: network operation exceeded timeout"), Transient, 0, true, 0},
+		{text("request timeout: API call exceeded deadline"), Transient, 0, true, 0},
+		{text("error reading streaming response: unexpected EOF"), Transient, 0, true, 0},
+		{text("error reading streaming response: bufio.Scanner: token too long"), Unknown, 0, false, 0},
+		{text("empty response"), Transient, 0, true, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 529: Overloaded"), Transient, 529, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: Your credit balance is too low to access the Anthropic API."), Auth, 400, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: prompt is too long: 208310 tokens > 200000 maximum"), ContextTooLong, 400, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Overloaded type:overloaded_error] type:error]"), Transient, 0, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Number of tokens type:rate_limit_error] type:error]"), RateLimited, 0, false, 0},
+		{text("anthropic: unsupported human message part type: llms.ImageURLContent"), Invalid, 0, false, 0},
+		{text("no response"), Transient, 0, true, 0},
+		{text("googleapi: Error 429: You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 34.074824224s."), RateLimited, 429, false, 34074824224},
+		{text("googleapi: Error 503: The model is overloaded. Please try again later."), Transient, 503, false, 0},
+		{text("googleapi: Error 400: API key not valid. Please pass a valid API key."), Auth, 400, false, 0},
+		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), ContextTooLong, 400, false, 0},
+		{text("blocked: candidate: FinishReasonSafety"), Refused, 0, false, 0},
+		{text("rpc error: code = ResourceExhausted desc = Quota exceeded"), RateLimited, 0, false, 0},
+		{text("rpc error: code = Unavailable desc = connection closed"), Transient, 0, false, 0},
+		{text("rpc error: code = PermissionDenied desc = Vertex AI API has not been used"), Auth, 0, false, 0},
+		{text("429 Too Many Requests: slow down"), RateLimited, 429, false, 0},
+		{text("500 Internal Server Error: model runner has unexpectedly stopped"), Transient, 500, false, 0},
+		{text(`model "qwen9" not found, try pulling it first`), Invalid, 0, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 429, RequestID: 1, ThrottlingException: Too many requests"), RateLimited, 429, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model."), ContextTooLong, 400, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 403, RequestID: 1, AccessDeniedException: no access"), Auth, 403, false, 0},
+		{coded{text("throttled")}, RateLimited, 429, false, 0},
+		{text("unexpected status code: 503, body: {\"error\":\"Model is currently loading\"}"), Transient, 503, false, 0},
+		{text("(HTTP Error 401) Unauthorized"), Auth, 401, false, 0},
+		{llms.NewError(llms.ErrCodeRateLimit, "mine", "wait"), RateLimited, 429, false, 0},
+		{llms.NewError(llms.ErrCodeTokenLimit, "mine", "too much"), ContextTooLong, 413, false, 0},
+		{llms.NewError(llms.ErrCodeContentFilter, "mine", "no"), Refused, 0, false, 0},
+		{&url.Error{Op: "Post", URL: "http://x", Err: io.ErrUnexpectedEOF}, Transient, 0, true, 0},
+		{&url.Error{Op: "Post", URL: "http://x", Err: io.EOF}, Transient, 0, true, 0},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, Transient, 0, false, 0},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, Transient, 0, true, 0},
+		{&net.DNSError{Err: "no such host", Name: "x"}, Transient, 0, false, 0},
+		{fmt.Errorf("the client's own: %w", context.DeadlineExceeded), Transient, 0, true, 0},
+		{text("llmtest: request 3, but the script has only 2 replies"), Unknown, 0, false, 0},
+		{text("expected exactly one part for role tool, got 2"), Unknown, 0, false, 0},
+	} {
+		got := (*Error)(nil)
+		if !errors.As(classify(c.err, nil), &got) {
+			t.Fatalf("%v is not classified", c.err)
+		}
+		want := Error{Kind: c.kind, Status: c.status, RetryAfter: c.wait, MaybeCharged: c.charged, Err: c.err}
+		if *got != want {
+			t.Errorf("%v\ngot  %q %d %v %s\nwant %q %d %v %s", c.err, got.Kind, got.Status, got.MaybeCharged, got.RetryAfter, want.Kind, want.Status, want.MaybeCharged, want.RetryAfter)
+		}
+	}
+}
+
+// An error that is classified already stays what it is.
+func TestClassifyOnce(t *testing.T) {
+	t.Parallel()
+	inner := &Error{Kind: OverBudget, Err: errors.New("429: spent")}
+	if got := classify(fmt.Errorf("wrapped: %w", inner), FromAnswer(500, 0, "x", "")); got.Error() != "wrapped: 429: spent" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestErrorTexts(t *testing.T) {
+	t.Parallel()
+	why := errors.New("so it is")
+	for _, c := range []struct {
+		err  Error
+		want string
+	}{
+		{Error{Kind: RateLimited, Err: why}, "the model's rate limit is reached: so it is"},
+		{Error{Kind: RateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why}, "the model's rate limit is reached, for 1.235s: so it is"},
+		{Error{Kind: ContextTooLong, Err: why}, "the question is too long for the model: so it is"},
+		{Error{Kind: Refused, Err: why}, "the model refuses to answer: so it is"},
+		{Error{Kind: Auth, Err: why}, "the model's provider refuses access: so it is"},
+		{Error{Kind: Transient, Err: why}, "the model: so it is"},
+		{Error{Kind: Unknown, Err: why}, "the model: so it is"},
+		{Error{Kind: Cancelled, Err: context.Canceled}, "context canceled"},
+		{Error{Kind: OverBudget, Err: why}, "so it is"},
+	} {
+		if c.err.Error() != c.want || !errors.Is(&c.err, c.err.Err) {
+			t.Errorf("got %q, want %q", c.err.Error(), c.want)
+		}
+	}
+}
+
+// A transport knows better than the text, and what it noted is never lost.
+func TestNoted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err   error
+		noted *Error
+		want  string
+	}{
+		{errors.New("status 429: slow down"), FromAnswer(429, time.Second, "slow down", "x"), "the model's rate limit is reached, for 1s: status 429: slow down"},
+		{errors.New("status 429"), FromAnswer(429, time.Second, "slow down", "x"), "the model's rate limit is reached, for 1s: status 429: slow down"},
+		{errors.New("status 500"), FromAnswer(500, 0, "", ""), "the model: status 500"},
+		{errors.New("network error"), FromConnection(io.ErrUnexpectedEOF), "the model: unexpected EOF"},
+		{errBare, FromAnswer(500, 0, "", ""), "the model: its answer is an error without a message"},
+		{errBare, FromAnswer(500, 0, "oops", ""), "the model: oops"},
+	} {
+		if got := classify(c.err, c.noted); got.Error() != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	f.Add("API returned unexpected status code: 429: try again in 1m2.5s.")
+	f.Add("googleapi: Error 503: x")
+	f.Add("try again in 9999999999999h")
+	f.Fuzz(func(t *testing.T, text string) {
+		e := (*Error)(nil)
+		if !errors.As(classify(errors.New(text), nil), &e) {
+			t.Fatal("not classified")
+		}
+		if e.RetryAfter < 0 || (e.Status != 0 && (e.Status < 400 || e.Status > 599)) {
+			t.Errorf("%q: %+v", text, e)
+		}
+	})
+}

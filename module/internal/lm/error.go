@@ -1,0 +1,82 @@
+package lm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says who can do what about a model's error.
+type Kind string
+
+// The kinds of error. Only the first two are worth asking again.
+const (
+	RateLimited    Kind = "rate limited"     // ask later
+	Transient      Kind = "transient"        // the provider or the way to it is broken for the moment
+	ContextTooLong Kind = "context too long" // the question does not fit into the model
+	Refused        Kind = "refused"          // the model or its provider will not answer this
+	Auth           Kind = "auth"             // the key is missing or wrong, may not do this, or is out of credit
+	Invalid        Kind = "invalid"          // the provider does not understand the request
+	Cancelled      Kind = "cancelled"        // the context is done
+	OverBudget     Kind = "over budget"      // a budget of ours is used up
+	Unknown        Kind = ""                 // none of these, as far as can be told
+)
+
+// Error is how a model failed. errors.As finds it in every error that a module
+// or a wrapped model returns because of its model.
+type Error struct {
+	// Kind is what can be done about it.
+	Kind Kind
+
+	// Status is the HTTP status of the provider's answer, 0 if unknown.
+	Status int
+
+	// RetryAfter is how long the provider asks to wait, 0 if it does not say.
+	RetryAfter time.Duration
+
+	// MaybeCharged says that the provider may have done the work though its
+	// answer did not arrive, so that asking again may cost a second time.
+	MaybeCharged bool
+
+	// Err is the provider's error.
+	Err error
+}
+
+// Error says what kind of error it is, where the provider's own message might
+// not, and then that message.
+func (e *Error) Error() string {
+	switch e.Kind {
+	case Cancelled, OverBudget:
+		return e.Err.Error()
+	case RateLimited:
+		if e.RetryAfter > 0 {
+			return fmt.Sprintf("the model's rate limit is reached, for %s: %v", e.RetryAfter.Round(time.Millisecond), e.Err)
+		}
+		return fmt.Sprintf("the model's rate limit is reached: %v", e.Err)
+	case ContextTooLong:
+		return fmt.Sprintf("the question is too long for the model: %v", e.Err)
+	case Refused:
+		return fmt.Sprintf("the model refuses to answer: %v", e.Err)
+	case Auth:
+		return fmt.Sprintf("the model's provider refuses access: %v", e.Err)
+	}
+	return fmt.Sprintf("the model: %v", e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Temporary reports whether the same question may be answered if it is asked
+// again.
+func (e *Error) Temporary() bool { return e.Kind == RateLimited || e.Kind == Transient }
+
+// CancelledBy is the error of a call whose ctx is done: ctx's error, and the
+// cause if it has another.
+func CancelledBy(ctx context.Context) *Error {
+	err := ctx.Err()
+	if cause := context.Cause(ctx); !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return &Error{Kind: Cancelled, Err: err}
+}

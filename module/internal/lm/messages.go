@@ -1,0 +1,41 @@
+package lm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// sendable makes messages that every provider sends whole: anthropic's sends
+// only the first part of what is not a human's, and panics where there is none;
+// googleai's panics without a message.
+func sendable(messages []llms.MessageContent) ([]llms.MessageContent, error) {
+	if len(messages) == 0 {
+		return nil, &Error{Kind: Invalid, Err: fmt.Errorf("there is no message to send")}
+	}
+	list := slices.Clone(messages)
+	for i, m := range list {
+		if len(m.Parts) == 0 {
+			return nil, &Error{Kind: Invalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
+		}
+		if m.Role != llms.ChatMessageTypeHuman {
+			list[i].Parts = joinText(m.Parts)
+		}
+	}
+	return list, nil
+}
+
+// joinText makes one part of those that are text, if all are.
+func joinText(parts []llms.ContentPart) []llms.ContentPart {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		text, ok := p.(llms.TextContent)
+		if !ok {
+			return parts
+		}
+		texts[i] = text.Text
+	}
+	return []llms.ContentPart{llms.TextPart(strings.Join(texts, "\n"))}
+}

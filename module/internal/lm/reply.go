@@ -1,0 +1,120 @@
+package lm
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Reply is what a model said.
+type Reply struct {
+	Text      string
+	Reasoning string // what it thought, of models that keep that apart
+	Truncated bool   // cut at the model's limit of tokens, or on the way
+	Cached    bool   // from a cache: it cost nothing, and Usage is zero
+	Usage     Usage
+
+	ended bool // for a reason the provider gave, or to have a tool called
+}
+
+// said reports whether there was a reply, even an empty one.
+func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
+
+// Merge makes one reply of a response.
+func Merge(response *llms.ContentResponse) Reply { return merge(response, nil) }
+
+// merge joins the choices: some providers return one for each block of content
+// and repeat the usage in every one. Where several were asked for, they are
+// alternatives, and the first is the reply.
+func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
+	var reply Reply
+	var text, thought []string
+	o := Options(options)
+	for i, c := range choices(response) {
+		reply.Usage = reply.Usage.max(usageOf(c.GenerationInfo))
+		if i > 0 && (o.N > 1 || o.CandidateCount > 1) {
+			continue
+		}
+		t, r := apart(c)
+		text, thought = appendSome(text, t), appendSome(thought, r)
+		reply.Truncated = reply.Truncated || truncated(c)
+		reply.ended = reply.ended || len(c.ToolCalls) > 0 || c.FuncCall != nil || c.StopReason != ""
+		if hit, _ := c.GenerationInfo[CachedKey].(bool); hit {
+			reply.Cached = true
+		}
+	}
+	if reply.Cached {
+		reply.Usage = Usage{}
+	}
+	reply.Text, reply.Reasoning = strings.Join(text, "\n"), strings.Join(thought, "\n")
+	return reply
+}
+
+// CachedKey marks, in a choice's GenerationInfo, what a cache answered.
+const CachedKey = "writ:cached"
+
+func choices(response *llms.ContentResponse) []*llms.ContentChoice {
+	var list []*llms.ContentChoice
+	if response != nil {
+		for _, c := range response.Choices {
+			if c != nil {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+func appendSome(list []string, s string) []string {
+	if s == "" {
+		return list
+	}
+	return append(list, s)
+}
+
+// apart returns what a choice says and what it thinks. openai's provider has the
+// thoughts in a field, anthropic's in the info, others leave them in the text.
+func apart(c *llms.ContentChoice) (text, reasoning string) {
+	if thought, answer, ok := splitThought(c.Content, truncated(c)); ok {
+		return answer, cmp.Or(c.ReasoningContent, thought)
+	}
+	if strings.Contains(c.Content, "<thinking>") {
+		return c.Content, c.ReasoningContent // the info has it too, but it is not at the head
+	}
+	thought, _ := c.GenerationInfo["ThinkingContent"].(string)
+	return c.Content, cmp.Or(c.ReasoningContent, thought)
+}
+
+// truncated knows the names that providers give to the limit of tokens: openai,
+// mistral and bedrock's say length, anthropic's, cohere's and nova's max_tokens,
+// googleai FinishReasonMaxTokens. ollama never says.
+func truncated(c *llms.ContentChoice) bool {
+	switch plain(c.StopReason) {
+	case "length", "modellength", "maxtokens", "maxoutputtokens", "finishreasonmaxtokens", "modelcontextwindowexceeded":
+		return true
+	case "":
+		return cutStream(c)
+	}
+	return false
+}
+
+// cutStream reports a stream of openai's provider that ended before its end: a
+// whole one has a reason to stop, and a usage unless the server has none.
+func cutStream(c *llms.ContentChoice) bool {
+	_, openai := c.GenerationInfo["CompletionAcceptedPredictionTokens"]
+	return openai && c.Content != "" && count(c.GenerationInfo, "TotalTokens") == 0
+}
+
+// refused knows the names that providers give to a reply that was ended because
+// of what it says, or of what was asked.
+func refused(reason string) bool {
+	switch plain(reason) {
+	case "contentfilter", "contentfiltered", "refusal", "safety", "guardrailintervened", "errortoxic",
+		"finishreasonsafety", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii", "finishreasonrecitation":
+		return true
+	}
+	return false
+}
+
+func plain(reason string) string { return strings.ToLower(strings.ReplaceAll(reason, "_", "")) }

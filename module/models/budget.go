@@ -1,0 +1,215 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Limits are what a [Budget] allows. A zero is no limit.
+type Limits struct {
+	Calls        int     // of models
+	InputTokens  int     // of all questions
+	OutputTokens int     // of all replies, with what was only thought
+	Tokens       int     // of both
+	Cost         float64 // in the currency of Prices
+
+	// Prices are those of the models, under the names that are given to
+	// [Budget.Model] or by llms.WithModel. With a limit of the cost, a model
+	// without a price is not asked.
+	Prices map[string]Price
+}
+
+// Price is what a model takes for a million tokens.
+type Price struct {
+	Input  float64
+	Output float64
+
+	// CachedInput is for what the provider had in its own cache, CacheWrite for
+	// what it puts there. Zero is the price of Input.
+	CachedInput, CacheWrite float64
+
+	// Reasoning is for what was only thought. Zero is the price of Output.
+	Reasoning float64
+}
+
+func (p Price) of(u lm.Usage) float64 {
+	or := func(price, other float64) float64 {
+		if price == 0 {
+			return other
+		}
+		return price
+	}
+	plain := max(u.Input-u.CachedInput-u.CacheWrite, 0)
+	said := max(u.Output-u.Reasoning, 0)
+	return (float64(plain)*p.Input + float64(u.CachedInput)*or(p.CachedInput, p.Input) + float64(u.CacheWrite)*or(p.CacheWrite, p.Input) +
+		float64(said)*p.Output + float64(u.Reasoning)*or(p.Reasoning, p.Output)) / 1e6
+}
+
+// Spent is what was spent of a [Budget].
+type Spent struct {
+	Calls           int // of models, with those that failed
+	Cached          int // calls that a cache answered, which are not in Calls and cost nothing
+	InputTokens     int
+	OutputTokens    int
+	ReasoningTokens int     // the part of OutputTokens that was only thought
+	Cost            float64 // in the currency of the prices
+	Estimated       int     // calls whose tokens are not the provider's count, but a quarter of their bytes
+	Unpriced        int     // calls of models without a price, which are not in Cost
+}
+
+// Budget bounds what several models may cost together. It is safe for concurrent
+// use.
+type Budget struct {
+	limits Limits
+
+	mu       sync.Mutex
+	spent    Spent
+	underway int // calls
+	asked    int // tokens of their questions, by estimate
+}
+
+// NewBudget returns a budget of which nothing is spent.
+func NewBudget(limits Limits) *Budget { return &Budget{limits: limits} }
+
+// Spent returns what was spent so far, without the calls under way.
+func (b *Budget) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent
+}
+
+// Model returns model bound to the budget; name is the one of its price.
+//
+// A question is refused before it is asked, with an *[Error] of the kind
+// [OverBudget] that wraps a *[BudgetError], if a limit is reached, or would be
+// passed by the question alone. The number of calls is never passed. What a reply
+// costs is known only when it is there, so that tokens and money may be
+// overspent, but by no more than the replies under way.
+func (b *Budget) Model(model llms.Model, name string) llms.Model {
+	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+		if ctx.Err() != nil {
+			return nil, lm.CancelledBy(ctx)
+		}
+		price, priced := b.price(name, lm.Options(options).Model)
+		guess := lm.Usage{Input: estimate(messages)}
+		if err := b.reserve(name, guess, price, priced); err != nil {
+			return nil, err
+		}
+		bill := bill{guess: guess}
+		defer func() { b.settle(bill, price, priced) }()
+		response, err := lm.Generate(ctx, model, messages, options...)
+		bill = billOf(response, err, guess)
+		return response, err
+	})
+}
+
+// price is the one of the model that the call names, or else of the one that the
+// user did.
+func (b *Budget) price(name, called string) (Price, bool) {
+	if p, ok := b.limits.Prices[called]; ok {
+		return p, true
+	}
+	p, ok := b.limits.Prices[name]
+	return p, ok
+}
+
+func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !priced && b.limits.Cost > 0 {
+		return &Error{Kind: Invalid, Err: fmt.Errorf("the budget limits the cost, but has no price of the model %q; add it to Limits.Prices", name)}
+	}
+	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
+		return &Error{Kind: OverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
+	}
+	b.underway++
+	b.asked += guess.Input
+	return nil
+}
+
+// reached returns the limit that keeps a question from being asked.
+func (b *Budget) reached(input int, cost float64) string {
+	s, l := b.spent, b.limits
+	input += b.asked
+	switch {
+	case l.Calls > 0 && s.Calls+b.underway >= l.Calls:
+		return fmt.Sprintf("%d calls", l.Calls)
+	case l.InputTokens > 0 && s.InputTokens+input > l.InputTokens:
+		return fmt.Sprintf("%d input tokens", l.InputTokens)
+	case l.OutputTokens > 0 && s.OutputTokens >= l.OutputTokens:
+		return fmt.Sprintf("%d output tokens", l.OutputTokens)
+	case l.Tokens > 0 && s.InputTokens+s.OutputTokens+input >= l.Tokens:
+		return fmt.Sprintf("%d tokens", l.Tokens)
+	case l.Cost > 0 && s.Cost+cost >= l.Cost:
+		return fmt.Sprintf("a cost of %g", l.Cost)
+	}
+	return ""
+}
+
+// bill is what one call cost.
+type bill struct {
+	usage     lm.Usage
+	guess     lm.Usage
+	estimated bool
+	cached    bool
+}
+
+// billOf estimates where the provider does not say what a call cost, or could
+// not say it any more.
+func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
+	reply := lm.Merge(response)
+	b := bill{usage: reply.Usage, guess: guess, cached: reply.Cached}
+	if b.cached || b.usage != (lm.Usage{}) {
+		return b
+	}
+	failure := (*Error)(nil)
+	if errors.As(err, &failure) && !failure.MaybeCharged {
+		return b
+	}
+	b.estimated = true
+	b.usage = lm.Usage{Input: guess.Input, Output: (len(reply.Text) + len(reply.Reasoning) + 3) / 4}
+	return b
+}
+
+func (b *Budget) settle(bill bill, price Price, priced bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.underway--
+	b.asked -= bill.guess.Input
+	if bill.cached {
+		b.spent.Cached++
+		return
+	}
+	b.spent.Calls++
+	b.spent.InputTokens += bill.usage.Input
+	b.spent.OutputTokens += bill.usage.Output
+	b.spent.ReasoningTokens += bill.usage.Reasoning
+	b.spent.Cost += price.of(bill.usage)
+	if bill.estimated {
+		b.spent.Estimated++
+	}
+	if !priced {
+		b.spent.Unpriced++
+	}
+}
+
+// BudgetError says that a limit of a [Budget] is reached.
+type BudgetError struct {
+	Limit string // such as "100 calls"
+	Spent Spent  // until then
+}
+
+// Error says which limit is reached, and what was spent.
+func (e *BudgetError) Error() string {
+	s := e.Spent
+	spent := fmt.Sprintf("%d calls, %d input and %d output tokens", s.Calls, s.InputTokens, s.OutputTokens)
+	if s.Cost > 0 {
+		spent += fmt.Sprintf(", a cost of %.4g", s.Cost)
+	}
+	return fmt.Sprintf("the budget of %s does not allow another question to the model; spent: %s", e.Limit, spent)
+}

@@ -1,0 +1,41 @@
+package models
+
+import (
+	"context"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Error is how a model failed: errors.As finds it in every error that a module,
+// or a model of this package, returns because of its model. Its fields:
+//
+//	Kind         Kind          // what can be done about it
+//	Status       int           // HTTP status of the provider's answer, 0 if unknown
+//	RetryAfter   time.Duration // how long the provider asks to wait, 0 if it does not say
+//	MaybeCharged bool          // the provider may have done the work though its answer
+//	                           // did not arrive: asking again may cost a second time
+//	Err          error         // the provider's error, which Unwrap returns
+//
+// Without a [Transport], Kind, Status and RetryAfter are read from the text of
+// the provider's error, which is all that langchaingo leaves of most.
+type Error = lm.Error
+
+// Kind says what can be done about an [Error].
+type Kind = lm.Kind
+
+// The kinds of error. The first two are worth asking again for, by [Retry].
+const (
+	RateLimited    = lm.RateLimited    // ask later, after RetryAfter
+	Transient      = lm.Transient      // the provider, or the way to it, is broken for the moment
+	ContextTooLong = lm.ContextTooLong // the question does not fit into the model
+	Refused        = lm.Refused        // the model or its provider will not answer this
+	Auth           = lm.Auth           // the key is missing or wrong, may not do this, or is out of credit
+	Invalid        = lm.Invalid        // the provider does not understand the request
+	Cancelled      = lm.Cancelled      // the context is done; Err is its error
+	OverBudget     = lm.OverBudget     // a budget is used up; Err is a *BudgetError
+	Unknown        = lm.Unknown        // none of these, as far as can be told
+)
+
+// WithRollout returns a context whose questions a [Cache] and a recording tell
+// apart from the same ones asked with another number. Modules set it themselves.
+func WithRollout(ctx context.Context, n int) context.Context { return lm.WithRollout(ctx, n) }

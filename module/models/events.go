@@ -1,0 +1,186 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// events is a stream of server-sent events on its way to a provider. It notes
+// what providers do not see: that it ended before the reply did, and that an
+// event is an error. And it divides events that are too long for them.
+type events struct {
+	body     io.ReadCloser
+	lines    *bufio.Reader
+	exchange *lm.Exchange
+	ready    []byte // to be read
+	err      error  // after that
+	ended    bool   // the reply, as the provider said
+}
+
+func newEvents(body io.ReadCloser, x *lm.Exchange) *events {
+	return &events{body: body, lines: bufio.NewReader(body), exchange: x}
+}
+
+// Close implements [io.Closer].
+func (e *events) Close() error { return e.body.Close() }
+
+// Read implements [io.Reader].
+func (e *events) Read(p []byte) (int, error) {
+	for len(e.ready) == 0 {
+		if e.err != nil {
+			return 0, e.err
+		}
+		e.next()
+	}
+	n := copy(p, e.ready)
+	e.ready = e.ready[n:]
+	return n, nil
+}
+
+// errCutStream is a stream that ended as if that were all.
+var errCutStream = errors.New("the stream ended before the reply did")
+
+// ending is how providers say that a reply is complete.
+var ending = regexp.MustCompile(`\[DONE\]|"message_stop"|"(?:finish_?[rR]eason|stop_reason)": ?"`)
+
+func (e *events) next() {
+	line, err := readLine(e.lines)
+	e.ready, e.err = line, err
+	e.ended = e.ended || ending.Match(line)
+	switch {
+	case err == io.EOF && !e.ended && e.failed(line):
+	case err == io.EOF && !e.ended:
+		e.exchange.Note(lm.FromConnection(errCutStream))
+		e.err = io.ErrUnexpectedEOF
+	case err != nil && err != io.EOF:
+		e.exchange.Note(lm.FromConnection(err))
+	case e.failed(line):
+		e.err = io.EOF // anthropic's provider would go on, and leak a goroutine
+	case len(line) > maxEvent:
+		e.ready = divide(line)
+	}
+}
+
+// failed reports an event that is an error, which openai's provider skips.
+func (e *events) failed(line []byte) bool {
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	if !ok || !bytes.Contains(data, []byte(`"error"`)) {
+		return false
+	}
+	var event struct {
+		Error   json.RawMessage
+		Choices []json.RawMessage
+	}
+	if json.Unmarshal(data, &event) != nil || len(event.Error) == 0 || string(event.Error) == "null" || len(event.Choices) > 0 {
+		return false
+	}
+	message, code := complaint(data)
+	failure := lm.FromAnswer(statusIn(event.Error), 0, message, code)
+	failure.MaybeCharged = true
+	e.exchange.Note(failure)
+	return true
+}
+
+// statusIn is the HTTP status that some gateways put into an error as its code.
+func statusIn(problem json.RawMessage) int {
+	var p struct{ Code int }
+	if json.Unmarshal(problem, &p) != nil || p.Code < 400 || p.Code > 599 {
+		return 0
+	}
+	return p.Code
+}
+
+// The lengths of lines: providers read up to 64 KB, and we up to 16 MB; a line
+// beyond that is passed on in pieces, for the provider to fail.
+const (
+	maxEvent = 60 << 10
+	maxLine  = 16 << 20
+)
+
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for len(line) < maxLine {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+	return line, nil
+}
+
+// divide makes several events of one whose text is long, if it has the form of
+// openai's or anthropic's.
+func divide(line []byte) []byte {
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	var event map[string]any
+	if !ok || json.Unmarshal(data, &event) != nil {
+		return line
+	}
+	holder, key := longText(event)
+	text, _ := holder[key].(string)
+	if text == "" {
+		return line
+	}
+	end := endOf(event)
+	var out bytes.Buffer
+	for rest := []rune(text); len(rest) > 0; {
+		n := min(len(rest), maxEvent/12) // a rune may take 12 bytes in JSON
+		holder[key] = string(rest[:n])
+		if rest = rest[n:]; len(rest) == 0 {
+			end()
+		}
+		piece, err := json.Marshal(event)
+		if err != nil {
+			return line
+		}
+		out.WriteString("data: ")
+		out.Write(piece)
+		out.WriteString("\n\n")
+	}
+	return out.Bytes()
+}
+
+// longText finds the text of an event: where it is, and under which name.
+func longText(event map[string]any) (holder map[string]any, key string) {
+	delta, _ := event["delta"].(map[string]any)
+	if choice := firstChoice(event); choice != nil {
+		delta, _ = choice["delta"].(map[string]any)
+	}
+	for _, name := range []string{"content", "reasoning_content", "text", "thinking"} {
+		if text, _ := delta[name].(string); len(text) > len(keyText(delta, key)) {
+			key = name
+		}
+	}
+	return delta, key
+}
+
+func keyText(delta map[string]any, key string) string {
+	text, _ := delta[key].(string)
+	return text
+}
+
+func firstChoice(event map[string]any) map[string]any {
+	choices, _ := event["choices"].([]any)
+	if len(choices) == 0 {
+		return nil
+	}
+	choice, _ := choices[0].(map[string]any)
+	return choice
+}
+
+// endOf takes the reason to stop from an event, and returns what puts it back.
+func endOf(event map[string]any) func() {
+	choice := firstChoice(event)
+	reason, ok := choice["finish_reason"]
+	if !ok {
+		return func() {}
+	}
+	delete(choice, "finish_reason")
+	return func() { choice["finish_reason"] = reason }
+}

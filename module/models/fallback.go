@@ -1,0 +1,84 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Fallback asks the first model, and where that fails the next, in their order
+// for every question.
+//
+// It does not go on if the context is done, if a model refused (whether another
+// one should be asked to answer that is not for a library to decide), or if a part
+// of the reply was already streamed. If all fail, the error is an *[Error] of the
+// kind that is most worth asking again for, and wraps all of theirs.
+func Fallback(models ...llms.Model) llms.Model {
+	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+		if len(models) == 0 {
+			return nil, &Error{Kind: Invalid, Err: errors.New("a fallback needs models; pass some")}
+		}
+		var failures []*Error
+		for _, model := range models {
+			tapped, tap := lm.NewTap(options)
+			response, err := lm.Generate(ctx, model, messages, tapped...)
+			failure := (*Error)(nil)
+			if tap.Close() || !errors.As(err, &failure) || failure.Kind == Cancelled || failure.Kind == Refused {
+				return response, err
+			}
+			failures = append(failures, failure)
+		}
+		return nil, allFailed(failures)
+	})
+}
+
+// allFailed is the most hopeful of the errors, with the texts of all.
+func allFailed(failures []*Error) *Error {
+	if len(failures) == 1 {
+		return failures[0]
+	}
+	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(hopes(a), hopes(b)) })
+	best.Err = everyFailure(failures)
+	return &best
+}
+
+// hopes is the place of an error among those that may go away: the shortest wait
+// first, and last those that will not.
+func hopes(e *Error) time.Duration {
+	switch e.Kind {
+	case Transient:
+		return e.RetryAfter
+	case RateLimited:
+		return max(e.RetryAfter, 1)
+	}
+	return math.MaxInt64
+}
+
+// everyFailure is the errors of all models.
+type everyFailure []*Error
+
+// Error returns all texts in one line.
+func (f everyFailure) Error() string {
+	texts := make([]string, len(f))
+	for i, e := range f {
+		texts[i] = fmt.Sprintf("(%d) %v", i+1, e)
+	}
+	return fmt.Sprintf("all %d failed: %s", len(f), strings.Join(texts, "; "))
+}
+
+// Unwrap returns the errors.
+func (f everyFailure) Unwrap() []error {
+	list := make([]error, len(f))
+	for i, e := range f {
+		list[i] = e
+	}
+	return list
+}

@@ -1,0 +1,93 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// flight is a question under way, and those who wait for its reply.
+type flight struct {
+	done    chan struct{}
+	answer  answer // once done
+	waiting int
+	taken   bool // the answer, by somebody who counts what it cost
+	cancel  context.CancelFunc
+}
+
+type answer struct {
+	response *llms.ContentResponse
+	err      error
+}
+
+// share asks, or waits for the reply of who asks the same already. The question
+// goes on as long as anybody waits for it.
+func (c *Cache) share(ctx context.Context, key string, ask func(context.Context) answer) (*llms.ContentResponse, error) {
+	f := c.join(ctx, key, ask)
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		c.part(key, f)
+		return nil, lm.CancelledBy(ctx)
+	}
+	if f.answer.response == nil || c.take(f) {
+		return f.answer.response, f.answer.err
+	}
+	return responseOf(f.answer.response).cached(), f.answer.err
+}
+
+// take reports whether the caller is the first to have the answer.
+func (c *Cache) take(f *flight) (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first, f.taken = !f.taken, true
+	return first
+}
+
+func (c *Cache) join(ctx context.Context, key string, ask func(context.Context) answer) *flight {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.flights[key]; f != nil {
+		f.waiting++
+		c.stats.Shared++
+		return f
+	}
+	c.stats.Misses++
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f := &flight{done: make(chan struct{}), waiting: 1, cancel: cancel}
+	c.flights[key] = f
+	go c.fly(ctx, key, f, ask)
+	return f
+}
+
+func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
+	defer f.cancel()
+	defer func() {
+		if p := recover(); p != nil { // nobody could, on this goroutine
+			f.answer = answer{err: fmt.Errorf("the model panicked: %v\n%s", p, debug.Stack())}
+		}
+		c.mu.Lock()
+		if c.flights[key] == f {
+			delete(c.flights, key)
+		}
+		c.mu.Unlock()
+		close(f.done)
+	}()
+	f.answer = ask(ctx)
+}
+
+// part leaves a flight, and ends it if nobody is left.
+func (c *Cache) part(key string, f *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.waiting--
+	if f.waiting == 0 {
+		f.cancel()
+		if c.flights[key] == f {
+			delete(c.flights, key)
+		}
+	}
+}

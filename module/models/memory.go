@@ -1,0 +1,55 @@
+package models
+
+import (
+	"container/list"
+	"sync"
+)
+
+// memory keeps texts under keys; those used longest ago make room for new ones.
+type memory struct {
+	entries, bytes int // at most
+
+	mu    sync.Mutex
+	size  int
+	order *list.List // of *entry, the last used first
+	byKey map[string]*list.Element
+}
+
+type entry struct {
+	key  string
+	text []byte
+}
+
+func newMemory(entries, bytes int) *memory {
+	return &memory{entries: entries, bytes: bytes, order: list.New(), byKey: map[string]*list.Element{}}
+}
+
+func (m *memory) get(key string) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.byKey[key]
+	if e == nil {
+		return nil
+	}
+	m.order.MoveToFront(e)
+	return e.Value.(*entry).text
+}
+
+func (m *memory) put(key string, text []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.byKey[key]; e != nil {
+		m.remove(e)
+	}
+	m.byKey[key] = m.order.PushFront(&entry{key, text})
+	m.size += len(key) + len(text)
+	for m.order.Len() > 0 && (m.order.Len() > m.entries || m.size > m.bytes) {
+		m.remove(m.order.Back())
+	}
+}
+
+func (m *memory) remove(e *list.Element) {
+	gone := m.order.Remove(e).(*entry)
+	delete(m.byKey, gone.key)
+	m.size -= len(gone.key) + len(gone.text)
+}

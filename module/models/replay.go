@@ -1,0 +1,220 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Replay returns a model that answers as [Record] wrote it down, with the same
+// usage and the same errors. The order of different questions does not matter;
+// the same question, asked again, is given its recorded replies in turn. The
+// redact function must be the one of the recording.
+//
+// A question that was not recorded, or not that often, is an error that shows in
+// what it differs from the nearest one. The error of Replay itself is that of a
+// recording that cannot be read, with its line.
+func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
+	r := &replay{redact: redact, next: map[string][]*recording{}}
+	lines := bufio.NewReader(recorded)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("models: the recording: %w", err)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if bad := r.add(line, n); bad != nil {
+				return nil, fmt.Errorf("models: the recording, line %d: %w", n, bad)
+			}
+		}
+		if err == io.EOF {
+			return wrapped(r.generate), nil
+		}
+	}
+}
+
+type replay struct {
+	redact Redact
+	all    []*recording
+
+	mu   sync.Mutex
+	next map[string][]*recording // by the request's key
+}
+
+func (r *replay) add(line []byte, n int) error {
+	rec := &recording{line: n}
+	if err := json.Unmarshal(line, rec); err != nil {
+		return err
+	}
+	if rec.Request == nil || (len(rec.Reply) == 0 && rec.Failure == nil) {
+		return fmt.Errorf("it has no request, or neither a reply nor a failure")
+	}
+	r.all = append(r.all, rec)
+	key := rec.Request.key()
+	r.next[key] = append(r.next[key], rec)
+	return nil
+}
+
+func (r *replay) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	if ctx.Err() != nil {
+		return nil, lm.CancelledBy(ctx)
+	}
+	asked, err := requestOf(ctx, "", messages, options)
+	if err != nil {
+		return nil, &Error{Kind: Invalid, Err: err}
+	}
+	rec, err := r.take(r.redact.request(asked))
+	if err != nil {
+		return nil, &Error{Kind: Invalid, Err: err}
+	}
+	if rec.Failure != nil {
+		return rec.Reply.provider(), rec.Failure.error()
+	}
+	return rec.Reply.provider(), rec.Reply.stream(ctx, options)
+}
+
+func (r *replay) take(asked *request) (*recording, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := asked.key()
+	left, known := r.next[key]
+	if !known {
+		return nil, r.missing(asked)
+	}
+	if len(left) == 0 {
+		return nil, fmt.Errorf("there is no recording left of this request: it was recorded %s, and is asked once more", times(r.recorded(key)))
+	}
+	r.next[key] = left[1:]
+	return left[0], nil
+}
+
+func (r *replay) recorded(key string) (n int) {
+	for _, rec := range r.all {
+		if rec.Request.key() == key {
+			n++
+		}
+	}
+	return n
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// missing is the error of a question that was not recorded.
+func (r *replay) missing(asked *request) error {
+	if len(r.all) == 0 {
+		return fmt.Errorf("there is no recording of this request: the recording is empty")
+	}
+	nearest := slices.MaxFunc(r.all, func(a, b *recording) int {
+		return alike(a.Request, asked) - alike(b.Request, asked)
+	})
+	return fmt.Errorf("there is no recording of this request; the nearest one, in line %d, differs in %s; record it anew", nearest.line, difference(nearest.Request, asked))
+}
+
+// alike is how much two requests have in common: whole messages first, then the
+// beginning of the first other one.
+func alike(a, b *request) int {
+	score := 0
+	for i := range min(len(a.Messages), len(b.Messages)) {
+		x, y := a.Messages[i].String(), b.Messages[i].String()
+		if x != y {
+			return score + min(common(x, y), 1<<20-1)
+		}
+		score += 1 << 20
+	}
+	if len(a.Messages) == len(b.Messages) {
+		score++
+	}
+	return score
+}
+
+// String is the message as text.
+func (s said) String() string {
+	var b strings.Builder
+	b.WriteString(s.Role + ": ")
+	for _, p := range s.Parts {
+		b.WriteString(p.Text + p.Kind + string(p.Value))
+	}
+	return b.String()
+}
+
+// common is the length of the common beginning.
+func common(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// difference says in what a request differs from a recorded one, first.
+func difference(recorded, asked *request) string {
+	for i := range min(len(recorded.Messages), len(asked.Messages)) {
+		x, y := recorded.Messages[i].String(), asked.Messages[i].String()
+		if x != y {
+			at := common(x, y)
+			return fmt.Sprintf("message %d: recorded %s, asked %s", i+1, around(x, at), around(y, at))
+		}
+	}
+	if n, m := len(recorded.Messages), len(asked.Messages); n != m {
+		return fmt.Sprintf("the number of messages: recorded %d, asked %d", n, m)
+	}
+	names := map[string]json.RawMessage{}
+	maps.Copy(names, recorded.settings())
+	maps.Copy(names, asked.settings())
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		x, y := string(recorded.settings()[name]), string(asked.settings()[name])
+		if x != y {
+			return fmt.Sprintf("%s: recorded %s, asked %s", name, orNothing(x), orNothing(y))
+		}
+	}
+	return "the way the messages are divided into parts"
+}
+
+// settings are all of a request but its messages.
+func (r *request) settings() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	c := *r
+	c.Messages, c.Options = nil, nil
+	text, _ := json.Marshal(c)
+	_ = json.Unmarshal(text, &all)
+	delete(all, "messages")
+	maps.Copy(all, r.Options)
+	return all
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// around is the part of a text where it differs.
+func around(s string, at int) string {
+	const before, after = 20, 40
+	from, to := max(at-before, 0), min(at+after, len(s))
+	piece := strings.ToValidUTF8(s[from:to], "")
+	if from > 0 {
+		piece = "…" + piece
+	}
+	if to < len(s) {
+		piece += "…"
+	}
+	return fmt.Sprintf("%q", piece)
+}

@@ -1,0 +1,106 @@
+package models
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// request is a question in the form by which it is recognised: all that its
+// reply depends on, and nothing of how the reply is received.
+type request struct {
+	Label       string                     `json:"label,omitempty"`
+	Rollout     int                        `json:"rollout,omitempty"`
+	Temperature *float64                   `json:"temperature,omitempty"`
+	TopP        *float64                   `json:"top_p,omitempty"`
+	Options     map[string]json.RawMessage `json:"options,omitempty"`
+	Messages    []said                     `json:"messages"`
+}
+
+// said is one message.
+type said struct {
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+// part is a text, or anything else by its kind and content.
+type part struct {
+	Text  string          `json:"text,omitempty"`
+	Kind  string          `json:"kind,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// requestOf returns the request of a call. The error is that of an option which
+// cannot be written down.
+func requestOf(ctx context.Context, label string, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
+	sampling := lm.SamplingOf(options)
+	r := &request{Label: label, Rollout: lm.Rollout(ctx), Temperature: sampling.Temperature, TopP: sampling.TopP}
+	var err error
+	if r.Options, err = optionsOf(lm.Options(options)); err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		s := said{Role: string(m.Role)}
+		for _, p := range m.Parts {
+			part, err := partOf(p)
+			if err != nil {
+				return nil, err
+			}
+			s.Parts = append(s.Parts, part)
+		}
+		r.Messages = append(r.Messages, s)
+	}
+	return r, nil
+}
+
+// optionsOf returns the options that are set, besides those that a request has
+// fields for. Functions are none of them: they receive the reply.
+func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
+	o.Temperature, o.TopP = 0, 0
+	all, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("models: the call options cannot be written as JSON: %w", err)
+	}
+	var set map[string]json.RawMessage
+	if err := json.Unmarshal(all, &set); err != nil {
+		return nil, err
+	}
+	for name, value := range set {
+		switch string(value) {
+		case `0`, `""`, `null`, `false`, `[]`, `{}`:
+			delete(set, name)
+		}
+	}
+	return set, nil
+}
+
+func partOf(p llms.ContentPart) (part, error) {
+	switch p := p.(type) {
+	case llms.TextContent:
+		return part{Text: p.Text}, nil
+	case llms.BinaryContent:
+		sum := sha256.Sum256(p.Data)
+		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})
+		return part{Kind: "binary", Value: value}, err
+	}
+	value, err := json.Marshal(p)
+	if err != nil {
+		return part{}, fmt.Errorf("models: a %T cannot be written as JSON: %w", p, err)
+	}
+	return part{Kind: fmt.Sprintf("%T", p), Value: value}, nil
+}
+
+// key is the name of the request: equal requests have the same one.
+func (r *request) key() string {
+	text, err := json.Marshal(r)
+	if err != nil { // it was made of JSON
+		panic(err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

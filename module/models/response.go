@@ -1,0 +1,114 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// response is a reply in the form in which it is kept.
+type response []choice
+
+type choice struct {
+	Text       string             `json:"text,omitempty"`
+	Reasoning  string             `json:"reasoning,omitempty"`
+	StopReason string             `json:"stop_reason,omitempty"`
+	ToolCalls  []llms.ToolCall    `json:"tool_calls,omitempty"`
+	FuncCall   *llms.FunctionCall `json:"function_call,omitempty"`
+	Info       map[string]any     `json:"info,omitempty"`
+}
+
+// responseOf copies a provider's response. Of the info, it keeps what is plain:
+// usage and thoughts.
+func responseOf(r *llms.ContentResponse) response {
+	var list response
+	for _, c := range r.Choices {
+		if c == nil {
+			continue
+		}
+		list = append(list, choice{c.Content, c.ReasoningContent, c.StopReason, slices.Clone(c.ToolCalls), c.FuncCall, plainInfo(c.GenerationInfo)})
+	}
+	return list
+}
+
+func plainInfo(info map[string]any) map[string]any {
+	plain := map[string]any{}
+	for name, value := range info {
+		switch v := value.(type) {
+		case string, bool, int, int32, int64:
+			plain[name] = v
+		case float64:
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				plain[name] = v
+			}
+		}
+	}
+	return plain
+}
+
+// provider returns the response as a provider does.
+func (r response) provider() *llms.ContentResponse {
+	answer := &llms.ContentResponse{}
+	for _, c := range r {
+		answer.Choices = append(answer.Choices, &llms.ContentChoice{
+			Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason,
+			ToolCalls: c.ToolCalls, FuncCall: c.FuncCall, GenerationInfo: maps.Clone(c.Info),
+		})
+	}
+	return answer
+}
+
+// cached returns the response marked as one that cost nothing.
+func (r response) cached() *llms.ContentResponse {
+	answer := r.provider()
+	for _, c := range answer.Choices {
+		maps.DeleteFunc(c.GenerationInfo, func(_ string, value any) bool { _, text := value.(string); return !text })
+		if c.GenerationInfo == nil {
+			c.GenerationInfo = map[string]any{}
+		}
+		c.GenerationInfo[lm.CachedKey] = true
+	}
+	return answer
+}
+
+// UnmarshalJSON makes whole numbers ints again, as providers have them.
+func (c *choice) UnmarshalJSON(text []byte) error {
+	type plain choice
+	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
+		return err
+	}
+	for name, value := range c.Info {
+		if n, ok := value.(float64); ok && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+			c.Info[name] = int(n)
+		}
+	}
+	return nil
+}
+
+// stream tells the response to a caller who wants to see it come: in one piece.
+func (r response) stream(ctx context.Context, options []llms.CallOption) error {
+	o := lm.Options(options)
+	for _, c := range r {
+		thought, _ := c.Info["ThinkingContent"].(string)
+		if c.Reasoning != "" {
+			thought = c.Reasoning
+		}
+		if o.StreamingReasoningFunc != nil && thought != "" {
+			if err := o.StreamingReasoningFunc(ctx, []byte(thought), nil); err != nil {
+				return fmt.Errorf("the streaming function returned an error: %w", err)
+			}
+		}
+		if o.StreamingFunc != nil && c.Text != "" {
+			if err := o.StreamingFunc(ctx, []byte(c.Text)); err != nil {
+				return fmt.Errorf("the streaming function returned an error: %w", err)
+			}
+		}
+	}
+	return nil
+}

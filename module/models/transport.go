@@ -1,0 +1,124 @@
+package models
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Transport is a transport for the HTTP client of a provider, such as those of
+// openai.WithHTTPClient and anthropic.WithHTTPClient. It mends what langchaingo's
+// providers lose, for calls made by modules and by the models of this package:
+//
+//   - An [Error] has the status, the wait that the headers ask for, and the
+//     provider's message; a connection that breaks in the middle of an answer and
+//     an error in the middle of a stream are errors, not short replies.
+//   - The temperature is sent only if one was asked for (providers send 0
+//     otherwise), and top_p if it was (openai's drops it).
+//   - A streamed piece may be longer than 64 KB, where providers give up.
+//
+// Other requests pass through untouched. It is safe for concurrent use if Base
+// is.
+type Transport struct {
+	// Base makes the requests. Nil is http.DefaultTransport.
+	Base http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.Base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	x := lm.ExchangeOf(r.Context())
+	if x == nil {
+		return base.RoundTrip(r)
+	}
+	r, err := sampled(r, x.Sampling)
+	if err != nil {
+		return nil, err
+	}
+	x.Note(nil)
+	answer, err := base.RoundTrip(r)
+	if err != nil {
+		x.Note(lm.FromConnection(err))
+		return nil, err
+	}
+	watch(answer, x)
+	return answer, nil
+}
+
+// watch notes how an answer fails, while the provider reads it.
+func watch(answer *http.Response, x *lm.Exchange) {
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case answer.StatusCode >= http.StatusBadRequest:
+		message, code := peek(answer)
+		x.Note(lm.FromAnswer(answer.StatusCode, waitOf(answer.Header), message, code))
+	case kind == "text/event-stream":
+		answer.Body = newEvents(answer.Body, x)
+	default:
+		answer.Body = &watched{answer.Body, x}
+	}
+}
+
+// watched notes that a body broke off.
+type watched struct {
+	io.ReadCloser
+	exchange *lm.Exchange
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		w.exchange.Note(lm.FromConnection(err))
+	}
+	return n, err
+}
+
+// sampled returns the request with the temperature and the top_p that were asked
+// for, if it is one for a chat.
+func sampled(r *http.Request, s lm.Sampling) (*http.Request, error) {
+	if r.Body == nil || r.Method != http.MethodPost {
+		return r, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	body = resample(body, s)
+	r = r.Clone(r.Context())
+	r.ContentLength = int64(len(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+	return r, nil
+}
+
+func resample(body []byte, s lm.Sampling) []byte {
+	var request map[string]json.RawMessage
+	if json.Unmarshal(body, &request) != nil || request["messages"] == nil {
+		return body
+	}
+	_, hot := request["temperature"]
+	_, top := request["top_p"]
+	if (!hot || s.Temperature != nil) && (top || s.TopP == nil) {
+		return body
+	}
+	if s.Temperature == nil {
+		delete(request, "temperature")
+	}
+	if s.TopP != nil && !top {
+		request["top_p"], _ = json.Marshal(*s.TopP)
+	}
+	changed, err := json.Marshal(request)
+	if err != nil {
+		return body
+	}
+	return changed
+}

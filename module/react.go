@@ -1,0 +1,119 @@
+package module
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// ReAct answers by calling tools, one in each step: the model says what it thinks
+// and which tool to call, and is shown what came of it, until it calls submit
+// with an answer that is valid against the signature. It needs no sandbox. Where
+// many calls are to be made, [CodeAct] needs fewer questions. It is safe for
+// concurrent use.
+//
+// The method is that of Yao et al., "ReAct: Synergizing Reasoning and Acting in
+// Language Models" (ICLR 2023).
+//
+// Calls are checked, subject to policies and recorded as those of programs are.
+// Each is a step of its own for the record, which an effect that succeeds closes:
+// the model knows what came of it, so that the same call once more is meant. An
+// effect that was made but whose result is of no use is not made again. A call of
+// which nobody knows whether it happened ends the run when it is repeated.
+type ReAct[In, Out any] struct {
+	// Predictor is the question for the next call.
+	Predictor *Predictor
+
+	signature *signature.Signature[In, Out]
+	tools     *toolbox
+	options   Options
+	err       error // why it cannot run
+}
+
+// NewReAct returns a module that answers sig by calls of the tools of set, nil for
+// none. Options.MaxIters is 20 by default. Nil options are the defaults. What is
+// missing or does not fit together, Run says before it asks the model anything.
+func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options) *ReAct[In, Out] {
+	a := &ReAct[In, Out]{signature: sig, tools: newToolbox(set), options: o.orDefault(20)}
+	a.Predictor = a.options.predictor(model)
+	if task := specOf(sig); task != nil {
+		a.options.warn(set)
+		a.Predictor.Spec, a.err = actionSpec(task)
+		a.Predictor.Briefing = actionBriefing(task, set, a.options)
+	}
+	return a
+}
+
+// Run asks, calls and observes until an answer is submitted. A reply that cannot
+// be read, a tool that there is not, arguments that do not fit, and an answer
+// that is not valid are told to the model, and each takes one of the steps.
+//
+// The prediction is nil if there is an error: an input's that violates the
+// signature, or an *[IncompleteError], whose trajectory holds everything that was
+// done and which wraps why that was no answer: [ErrMaxIters], the context's
+// error, the model's, or the one by which a tool ended the run.
+func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	ctx, r, err := a.begin(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for range a.options.MaxIters {
+		if err := r.ask(ctx); err != nil {
+			return nil, r.incomplete(err)
+		}
+		next, err := r.action()
+		if err != nil {
+			r.observe(r.predictor.repair(err))
+			continue
+		}
+		if next.tool != submit {
+			told, err := r.call(ctx, next)
+			if err != nil {
+				return nil, r.incomplete(err)
+			}
+			r.observe(told)
+			continue
+		}
+		answer := r.submit(next, a.signature.Spec())
+		out, err := a.signature.Decode(answer)
+		if err != nil {
+			r.observe(fmt.Sprintf("The submitted answer was not accepted:\n%v", err))
+			continue
+		}
+		return answered(r.accept(), out, answer), nil
+	}
+	return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, a, in)
+}
+
+func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *reactRun, error) {
+	switch {
+	case a == nil:
+		return nil, nil, errNotMade
+	case a.err != nil:
+		return nil, nil, a.err
+	}
+	q, err := ready(a.Predictor, a.signature, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, turn := range q.history {
+		if q.history[i], err = submitted(a.Predictor.Spec, turn); err != nil {
+			return nil, nil, err
+		}
+	}
+	r := &reactRun{tools: a.tools, steps: a.options.MaxIters}
+	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
+		return nil, nil, err
+	}
+	r.journal = journal.New()
+	return ctx, r, nil
+}

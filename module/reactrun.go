@@ -1,0 +1,183 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// reactRun is one run of a ReAct.
+type reactRun struct {
+	*run
+	tools *toolbox
+	steps int
+}
+
+// action reads what the model wants to be done.
+func (r *reactRun) action() (action, error) {
+	step := r.last()
+	values, err := r.predictor.read(step, needed)
+	if err != nil {
+		return action{}, err
+	}
+	if thought, ok := values.Get("thought"); ok {
+		step.Reasoning = plainText(thought)
+	}
+	return newAction(values)
+}
+
+// call calls a tool, and returns what the model is told of it. The error ends the
+// run.
+func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
+	tool, err := r.tools.find(a.tool)
+	if err != nil {
+		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
+	}
+	b, start := r.tools.bindings[tool], time.Now()
+	call := sandbox.Call{ID: 1, Tool: b.Path(), Args: a.args, Line: 1, Column: 1}
+	source := r.start(call.Tool, a.args)
+	issued := r.tools.issue(tools.Call{ID: 1, Args: a.args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
+	call.Recorded = issued.Recorded
+	call.Result, err = settle(ctx, issued.Perform)
+	call.Duration = time.Since(start)
+	if err == nil && r.tools.changes(tool) {
+		r.Orphans = append(r.Orphans, r.journal.Accept()...)
+	}
+	out, err := outcomeOf(ctx, &call, err)
+	r.last().Outcome = out
+	if !call.Pending {
+		r.emit(Called{r.at(len(r.Steps)), call})
+	}
+	if err != nil {
+		r.ended()
+		return "", err
+	}
+	return tell(call, b.Hints), nil
+}
+
+// start tells that the last step does something, as a program would write it.
+func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
+	source = tool + "(" + string(args) + ")"
+	r.last().Code = source
+	r.emit(Started{r.at(len(r.Steps)), source})
+	return source
+}
+
+// submit takes in an answer, its values as they are spelled right.
+func (r *reactRun) submit(a action, task *signature.Spec) json.RawMessage {
+	r.start(submit, a.args)
+	answer := a.args
+	var object signature.Values
+	if json.Unmarshal(answer, &object) == nil {
+		if values, err := respell(task, object); err == nil {
+			answer, _ = values.MarshalJSON() // of values that were just read
+		}
+	}
+	r.last().Outcome = &sandbox.Outcome{Value: answer, Submitted: true}
+	return answer
+}
+
+// observe ends a step with what the model is told of it.
+func (r *reactRun) observe(text string) {
+	switch left := r.steps - len(r.Steps); {
+	case left == 1:
+		text += "\n\nOne step is left: submit the answer."
+	case left > 1 && left <= 3:
+		text += fmt.Sprintf("\n\n%d steps are left.", left)
+	}
+	r.last().Observation = text
+	r.ended()
+}
+
+// accept ends the last step with an answer, and closes the record.
+func (r *reactRun) accept() *run {
+	r.Orphans = append(r.Orphans, r.journal.Accept()...)
+	r.ended()
+	return r.run
+}
+
+// outcomeOf is a call as if a program had consisted of it. The error is why it
+// ends the run, if it does.
+func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Outcome, error) {
+	te, kind, ending := sorted(call.Tool, err)
+	if ctx.Err() != nil {
+		ending = over(ctx)
+	}
+	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
+	if call.Pending = errors.Is(err, errLeft); call.Pending {
+		kind, out.Abandoned = sandbox.Stopped, 1
+	} else {
+		call.Error = te
+	}
+	if te != nil {
+		out.Failure = &sandbox.Failure{Finding: sandbox.Finding{Kind: kind, Message: te.Message}, Tool: call.Error}
+	}
+	out.Calls = []sandbox.Call{*call}
+	return out, ending
+}
+
+// sorted words the error of a call for the record, and says whether it ends the
+// run.
+func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, ending error) {
+	var hold *tools.HoldError
+	switch {
+	case err == nil:
+		return nil, "", nil
+	case !tools.IsFatal(err) && errors.As(err, &te):
+		return te, sandbox.ToolFailed, nil
+	case errors.As(err, &hold):
+		te = &tools.ToolError{Tool: tool, Kind: tools.KindDenied, Message: "this was done before, though its result was of no use; go on without it"}
+		return te.WithCause(err), sandbox.Held, nil
+	}
+	te = &tools.ToolError{Tool: tool, Kind: tools.KindFailed, Message: err.Error()}
+	return te.WithCause(err), sandbox.ToolFailed, fmt.Errorf("tool %s: %w", tool, err)
+}
+
+// over is why a context is done.
+func over(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	}
+	return ctx.Err()
+}
+
+// tell says what came of a call.
+func tell(call sandbox.Call, hints tools.Hints) string {
+	switch {
+	case call.Error != nil:
+		return tellFailure(call, hints)
+	case call.Result == nil:
+		return call.Tool + " returned nothing."
+	}
+	text := plainText(call.Result)
+	if blank(text) {
+		text = string(call.Result)
+	}
+	return call.Tool + " returned:\n" + clip(text)
+}
+
+func tellFailure(call sandbox.Call, hints tools.Hints) string {
+	te := call.Error
+	did := tools.OutcomeOf(te)
+	verb := "failed"
+	if did == tools.NotDone {
+		verb = "was not called"
+	}
+	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, clip(te.Message))
+	if te.Data != nil {
+		text += "\nIt said besides:\n" + clip(string(te.Data))
+	}
+	if call.Recorded {
+		text += "\nThat is from the record: it was not called again."
+	}
+	if did == tools.MaybeDone && hints.Class == tools.Effect && !hints.Repeatable {
+		text += "\n" + unknownAgain
+	}
+	return text
+}

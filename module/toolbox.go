@@ -1,0 +1,91 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/internal/discovery"
+	"github.com/writ-go/writ/tools"
+)
+
+// toolbox is a set of tools for a model that calls them by name.
+type toolbox struct {
+	set       *tools.Set
+	bindings  []*tools.Binding // those of the set, then tools.search and tools.describe
+	discovery *discovery.Discovery
+	own       *tools.Dispatcher // of the latter
+}
+
+func newToolbox(set *tools.Set) *toolbox {
+	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, clipBytes)}
+	if set.Len() > 0 {
+		var own []*tools.Binding
+		own, t.own = t.discovery.Tools()
+		t.bindings = append(t.bindings, own...)
+	}
+	return t
+}
+
+// find returns the index of a tool among the bindings. The error says what is
+// near.
+func (t *toolbox) find(name string) (int, error) {
+	own := func(b *tools.Binding) bool { return b.Object == discovery.Object && b.Path() == name }
+	if i := slices.IndexFunc(t.bindings, own); i >= 0 {
+		return i, nil
+	}
+	if b := t.discovery.Tool(name); b != nil {
+		return slices.Index(t.bindings, b), nil
+	}
+	if t.set.Len() == 0 {
+		return 0, fmt.Errorf("there is no tool %q; submit is the only one", shorten(name, 100))
+	}
+	return 0, t.discovery.Unknown("tool", name)
+}
+
+// issue takes in a call. Only those of the set are recorded.
+func (t *toolbox) issue(c tools.Call, tool int, l tools.Ledger) tools.Issued {
+	if own := tool - t.set.Len(); own >= 0 {
+		return t.own.Issue(c, own)
+	}
+	return t.set.Dispatcher(l).Issue(c, tool)
+}
+
+// changes reports whether a call of the tool may change something.
+func (t *toolbox) changes(tool int) bool {
+	return tool < t.set.Len() && t.bindings[tool].Hints.Class != tools.Read
+}
+
+// leaveTime is how long a call may go on when its context is done.
+const leaveTime = 200 * time.Millisecond
+
+// errLeft is what is known of a call that does not end.
+var (
+	errLeft = errors.New("the call did not end when it was cancelled")
+	errGone = errors.New("the handler ended its goroutine instead of returning")
+)
+
+// settle performs a call, and leaves one behind that does not end.
+func settle(ctx context.Context, perform func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	var result json.RawMessage
+	err := tools.Fatal(errGone)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		result, err = perform(ctx)
+	}()
+	select {
+	case <-ended:
+		return result, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+		return result, err
+	case <-time.After(leaveTime):
+		return nil, errLeft
+	}
+}
