@@ -154,11 +154,14 @@ func (b *budget) put(reserved, used int, u Usage) {
 
 // left is what programs may still spend, for the model.
 func (b *budget) left() string {
-	text := fmt.Sprintf("Of the calls of models that programs make, %d are left", b.callsLeft())
-	if tokens := b.tokensLeft(); tokens < math.MaxInt {
-		text += fmt.Sprintf(", with %d tokens", tokens)
+	calls, tokens := b.callsLeft(), b.tokensLeft()
+	switch {
+	case calls == 0, tokens == 0:
+		return "Programs may not ask models any more."
+	case tokens == math.MaxInt:
+		return fmt.Sprintf("Programs may ask models %s.", plural(calls, "more time"))
 	}
-	return text + "."
+	return fmt.Sprintf("Programs may ask models %s, with %s.", plural(calls, "more time"), plural(tokens, "token"))
 }
 
 func (b *budget) callsLeft() int {

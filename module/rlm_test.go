@@ -155,9 +155,9 @@ console.log(errors.join("\n")); n`
 		made       int
 		told, left string
 	}{
-		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "19 programs are left. Of the calls of models that programs make, 0 are left."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 70 tokens, and 50 of 200 are left; go on without\n", "Of the calls of models that programs make, 47 are left, with 50 tokens."},
-		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", "50 are left, with 1 tokens."},
+		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "19 programs are left. Programs may not ask models any more."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 70 tokens, and 50 of 200 are left; go on without\n", "Programs may ask models 47 more times, with 50 tokens."},
+		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", "Programs may ask models 50 more times, with 1 token."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,7 +222,7 @@ func TestRLMNested(t *testing.T) {
 	}
 	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", context: "ab"})])`
 	pred, err, told := run(module.RLMOptions{Depth: 2}, two)
-	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 are left") {
+	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
 	if tr := pred.Trajectory; len(tr.Attempts) != 2 || tr.Attempts[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
