@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -99,7 +98,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = cmp.Or(p.reasoning, step.Reasoning), p.code
+	step.Reasoning, step.Code = p.reasoning, p.code
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,

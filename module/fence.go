@@ -20,7 +20,10 @@ func fences(text string) (blocks []block, outside string, open bool) {
 	var around, inside []string
 	var mark, tag string
 	for line := range strings.SplitSeq(text, "\n") {
-		start, end := opensFence.FindStringSubmatch(line), closesFence.FindStringSubmatch(line)
+		var start, end []string
+		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "```") { // few lines do
+			start, end = opensFence.FindStringSubmatch(line), closesFence.FindStringSubmatch(line)
+		}
 		switch {
 		case mark == "" && start != nil:
 			mark, tag, inside = start[1], strings.ToLower(start[2]), nil

@@ -103,7 +103,7 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 func (r *codeRun) again() string {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {
-		if s.Outcome == nil || !slices.Equal(strings.Fields(s.Code), strings.Fields(last.Code)) || !sameEnd(s.Outcome, last.Outcome) {
+		if s.Outcome == nil || !sameEnd(s.Outcome, last.Outcome) || !sameCode(s.Code, last.Code) {
 			continue
 		}
 		same := fmt.Sprintf("\n\nThis was program %d again, and it came to the same. ", i+1)
@@ -116,6 +116,11 @@ func (r *codeRun) again() string {
 		return same + "Take what it showed, and go on from there."
 	}
 	return ""
+}
+
+// sameCode compares programs but for blanks.
+func sameCode(a, b string) bool {
+	return a == b || slices.Equal(strings.Fields(a), strings.Fields(b))
 }
 
 func sameEnd(a, b *sandbox.Outcome) bool {
@@ -147,14 +152,9 @@ func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
 }
 
 func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
-	if o.Bytes == 0 {
-		return
+	if o.Bytes > 0 {
+		b.WriteString("\n\n" + name + ":\n" + strings.TrimRight(clipEnds(o.Text, o.Tail, o.Bytes), "\n"))
 	}
-	b.WriteString("\n\n" + name)
-	if o.Cut() {
-		fmt.Fprintf(b, " (%d bytes, of which the first %d were kept)", o.Bytes, len(o.Text))
-	}
-	b.WriteString(":\n" + strings.TrimRight(clip(o.Text), "\n"))
 }
 
 // writeWarnings says what was odd about a program that did not come to a value:
@@ -173,14 +173,20 @@ func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
 // clipBytes is how much of a value or of the console the model is shown.
 const clipBytes = 8000
 
-// clip keeps the head and the tail of a long text, and says so.
-func clip(text string) string {
-	if len(text) <= clipBytes {
+// clip keeps the head and the tail of a long text, and says how long it is.
+func clip(text string) string { return clipEnds(text, "", len(text)) }
+
+// clipEnds does so with a text of which only the ends may be there.
+func clipEnds(text, tail string, all int) string {
+	switch {
+	case len(text) == all && all <= clipBytes:
 		return text
+	case len(text) == all:
+		tail = text
 	}
-	head, tail := text[:clipBytes*3/4], text[len(text)-clipBytes/4:]
-	return fmt.Sprintf("%s\n… %d of %d bytes are left out …\n%s",
-		strings.ToValidUTF8(head, ""), len(text)-len(head)-len(tail), len(text), strings.ToValidUTF8(tail, ""))
+	head := strings.ToValidUTF8(text[:min(len(text), clipBytes*3/4)], "")
+	tail = strings.ToValidUTF8(tail[max(0, len(tail)-clipBytes/4):], "")
+	return fmt.Sprintf("%s\n… %d of %d bytes are left out …\n%s", head, all-len(head)-len(tail), all, tail)
 }
 
 func shorten(text string, most int) string {

@@ -69,6 +69,9 @@ var (
 // withoutThinking drops the thoughts before the answer, drafts included. Tags
 // after the first marker belong to a value.
 func withoutThinking(text string) (string, error) {
+	if !strings.Contains(strings.ToLower(text), "think") {
+		return text, nil // as most do
+	}
 	for {
 		head, start := text, thinkStart.FindStringIndex(text)
 		if start != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/writ-go/writ/internal/discovery"
+	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools"
 )
 

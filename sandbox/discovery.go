@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"github.com/writ-go/writ/internal/discovery"
+	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools"
 )
 

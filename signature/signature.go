@@ -48,7 +48,35 @@ import (
 
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
-type Signature[In, Out any] struct{ spec *Spec }
+type Signature[In, Out any] struct {
+	spec *Spec
+	free bool // there may be numbers of any size in Out
+}
+
+func typed[In, Out any](spec *Spec) *Signature[In, Out] {
+	return &Signature[In, Out]{spec, free(reflect.TypeFor[Out](), map[reflect.Type]bool{})}
+}
+
+// free reports whether there is an interface in a type.
+func free(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return free(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if free(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // New makes a signature of two structs. Their exported fields are the inputs
 // and outputs, named as encoding/json names them and described as [schema.Of]
@@ -69,7 +97,7 @@ func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signature[In, Out]{spec}, nil
+	return typed[In, Out](spec), nil
 }
 
 // Must returns s, and panics if err is not nil. It is for signatures in package
@@ -88,7 +116,7 @@ func (s *Signature[In, Out]) Spec() *Spec { return s.spec }
 
 // WithInstructions returns a copy with other instructions.
 func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
-	return &Signature[In, Out]{s.spec.WithInstructions(text)}
+	return &Signature[In, Out]{s.spec.WithInstructions(text), s.free}
 }
 
 // Encode returns the inputs as JSON, in the order of the fields. Nil slices and
@@ -137,12 +165,19 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	if findings := s.spec.Validate(output); findings != nil {
 		return zero, &InvalidError{findings}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(output))
-	decoder.UseNumber()
-	if err := decoder.Decode(&out); err != nil {
+	if err := s.unmarshal(s.spec.out.Complete(output), &out); err != nil {
 		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
 	}
 	return out, nil
+}
+
+func (s *Signature[In, Out]) unmarshal(output json.RawMessage, out *Out) error {
+	if !s.free {
+		return json.Unmarshal(output, out)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	decoder.UseNumber()
+	return decoder.Decode(out)
 }
 
 // decodeFinding words what only the Go type knows, such as the range of an int8.

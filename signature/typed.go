@@ -28,7 +28,7 @@ func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := covers(reflect.TypeFor[Out](), spec.outputs, true); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return &Signature[In, Out]{spec}, nil
+	return typed[In, Out](spec), nil
 }
 
 // covers checks that a type has the given fields.

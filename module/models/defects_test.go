@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func (s *server) last(t *testing.T) map[string]any {
 func says(body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -72,7 +73,7 @@ func fails(status int, header http.Header, body string) func(http.ResponseWriter
 			w.Header().Set(name, header.Get(name))
 		}
 		w.WriteHeader(status)
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -81,7 +82,7 @@ func streams(events ...string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, e := range events {
-			io.WriteString(w, e+"\n\n")
+			_, _ = io.WriteString(w, e+"\n\n")
 			w.(http.Flusher).Flush()
 		}
 	}
@@ -91,7 +92,7 @@ func streams(events ...string) func(http.ResponseWriter, *http.Request) {
 func cuts(contentType, body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}
@@ -513,6 +514,7 @@ func TestBrokenAnswers(t *testing.T) {
 		}{
 			{"no JSON", says("Paris"), false, models.Unknown},
 			{"no choices", says(`{"choices":[],"content":[],"usage":{}}`), false, models.Transient},
+			{"an error in an answer of status 200", says(`{"error":{"message":"Provider returned error","code":502}}`), false, models.Transient},
 			{"cut in the answer", cuts("application/json", half), false, models.Transient},
 			{"cut in the stream", cuts("text/event-stream", begun), true, models.Transient},
 			{"a stream that just ends", streams(events[:len(events)-4]...), true, models.Transient},
@@ -535,6 +537,26 @@ func TestBrokenAnswers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An error in a stream leaves no goroutine behind: anthropic's provider would
+// wait forever for somebody to take what comes after it.
+func TestNoLeak(t *testing.T) { // not parallel: it looks at all goroutines
+	events := anthropicAI.stream()
+	s := serve(t, streams(append(events[:4:4], `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, events[len(events)-1])...))
+	_, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL, &models.Transport{}), lm.Call{OnText: func(string) {}}, question("Capital?"))
+	if e := failure(t, err); e.Kind != models.Transient || err.Error() != "the model: Overloaded" {
+		t.Errorf("got %v", err)
+	}
+	stacks := make([]byte, 1<<20)
+	for range 1000 {
+		if !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "parseStreamingMessageResponse") {
+			return
+		}
+		runtime.Gosched()
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("the provider's goroutine is still there")
 }
 
 // Nobody listens: nothing was charged.

@@ -70,21 +70,35 @@ func (e *events) next() {
 // failed reports an event that is an error, which openai's provider skips.
 func (e *events) failed(line []byte) bool {
 	data, ok := bytes.CutPrefix(line, []byte("data:"))
-	if !ok || !bytes.Contains(data, []byte(`"error"`)) {
+	if !ok {
 		return false
 	}
-	var event struct {
-		Error   json.RawMessage
-		Choices []json.RawMessage
-	}
-	if json.Unmarshal(data, &event) != nil || len(event.Error) == 0 || string(event.Error) == "null" || len(event.Choices) > 0 {
+	failure := failureIn(data)
+	if failure == nil {
 		return false
 	}
-	message, code := complaint(data)
-	failure := lm.FromAnswer(statusIn(event.Error), 0, message, code)
-	failure.MaybeCharged = true
 	e.exchange.Note(failure)
 	return true
+}
+
+// failureIn returns the error that an answer of status 200 is, or nil if it is
+// none. Something may have been generated before.
+func failureIn(data []byte) *Error {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return nil
+	}
+	var answer struct {
+		Error   json.RawMessage
+		Choices []json.RawMessage
+		Content []json.RawMessage
+	}
+	if json.Unmarshal(data, &answer) != nil || len(answer.Error) == 0 || string(answer.Error) == "null" || len(answer.Choices)+len(answer.Content) > 0 {
+		return nil
+	}
+	message, code := complaint(data)
+	failure := lm.FromAnswer(statusIn(answer.Error), 0, message, code)
+	failure.MaybeCharged = true
+	return failure
 }
 
 // statusIn is the HTTP status that some gateways put into an error as its code.

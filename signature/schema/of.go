@@ -17,8 +17,8 @@ import (
 //	Mood string `json:"mood" jsonschema:"enum=good,enum=bad,description=How it sounds."`
 //
 // The schema is inline, and a struct admits no other properties than its
-// fields. A field is required unless it is a pointer, omitempty or omitzero; a
-// pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
+// fields. A field is required unless it is a pointer, omitempty or omitzero, or
+// has a default; a pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
 // JSONSchema method, by "string" if it encodes as text, and otherwise admits
 // anything, as do any and [json.RawMessage]. A [time.Duration] is an integer of
 // nanoseconds.
@@ -201,6 +201,9 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 		p, ok := s.Properties.Get(f.json)
 		if !ok {
 			return nil, typeError(join(path, f.Name), f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+		}
+		if p.Default != nil {
+			s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == f.json })
 		}
 		if f.Type.Kind() == reflect.Pointer {
 			s.Properties.Set(f.json, nullable(p))

@@ -99,10 +99,13 @@ func (r *run) issue(l letter) {
 	}
 	r.letters.open()
 	letters := r.letters
-	r.host.Call(l.call, func(reply Reply) {
+	perform := r.host.Call(l.call, func(reply Reply) {
 		l.reply = reply
 		letters.post(l)
 	})
+	if perform != nil {
+		r.hands.perform(perform)
+	}
 }
 
 // deliver gives the program the reply to a call.

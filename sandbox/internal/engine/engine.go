@@ -128,6 +128,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		if r.letters.over != nil {
 			close(r.letters.over)
 		}
+		r.hands.free()
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = elapsed-waited, waited

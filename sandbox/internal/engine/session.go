@@ -125,7 +125,7 @@ func diverged(format string, args ...any) *Failure {
 func (p *replay) Report(Report) func() bool { return func() bool { return true } }
 
 // Call implements [Host]. It is not called: see issue.
-func (p *replay) Call(Call, func(Reply)) {}
+func (p *replay) Call(Call, func(Reply)) func() { return nil }
 
 // expect compares a call with the one that was made.
 func (p *replay) expect(r *run, l letter) {
