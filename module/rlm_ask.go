@@ -117,7 +117,10 @@ func onlyText(values signature.Values) string {
 
 // Read implements [Adapter].
 func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	text, err := visible(spec, Step{Reply: reply, Truncated: truncated})
+	if truncated {
+		return nil, errCutOff
+	}
+	text, err := visible(reply)
 	if err != nil {
 		return nil, err
 	}
