@@ -228,7 +228,7 @@ func TestStringOfGoTypes(t *testing.T) {
 	}
 	spec := signature.Must(signature.New[input, output]("Do it.")).Spec()
 	const want = `text: str(desc="What is asked, exactly."), tags: list[str](min_length=1), by?: dict[str, int], ` +
-		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds."), ` +
+		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds; a second has 1000000000."), ` +
 		`three: list[float](min_length=3, max_length=3), bytes: bytes, huge: int(ge=0), any: any, photo: Optional[Image], before?: History, nothing: {} -> ` +
 		`mood: Literal["good", "bad"], score: float(ge=0, le=1, default=0.5), email?: str(format="email"), phone: Optional[str](desc="Or this.") ` +
 		`with schema({"oneOf":[{"required":["email"],"title":"email"},{"required":["phone"],"title":"phone"}]})`

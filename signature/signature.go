@@ -54,28 +54,11 @@ type Signature[In, Out any] struct {
 }
 
 func typed[In, Out any](spec *Spec) *Signature[In, Out] {
-	return &Signature[In, Out]{spec, free(reflect.TypeFor[Out](), map[reflect.Type]bool{})}
-}
-
-// free reports whether there is an interface in a type.
-func free(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] {
-		return false
+	free := false
+	for t := range within(reflect.TypeFor[Out]()) {
+		free = free || t.Kind() == reflect.Interface
 	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Interface:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return free(t.Elem(), seen)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if free(t.Field(i).Type, seen) {
-				return true
-			}
-		}
-	}
-	return false
+	return &Signature[In, Out]{spec, free}
 }
 
 // New makes a signature of two structs. Their exported fields are the inputs
@@ -91,6 +74,9 @@ func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	}
 	out, err := structSchema(reflect.TypeFor[Out]())
 	if err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	if err := settable(reflect.TypeFor[Out]()); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
 	spec, err := specOf(instructions, in, out)
@@ -187,17 +173,4 @@ func decodeFinding(err error) schema.Finding {
 		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
 	}
 	return schema.Finding{Message: "does not decode: " + err.Error()}
-}
-
-func structSchema(t reflect.Type) (*schema.Schema, error) {
-	if t == reflect.TypeFor[Values]() {
-		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec")
-	}
-	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
-		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
-	}
-	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("type is %v; use a struct with a field for each value", t)
-	}
-	return schema.Of(t)
 }
