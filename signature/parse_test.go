@@ -298,6 +298,7 @@ func TestParseErrors(t *testing.T) {
 		{"größe,\na: in -> b", `line 2, column 4: the type "in" is not known; did you mean int?`},
 		{"\xff -> b", `the text is not valid UTF-8`},
 		{"a: " + strings.Repeat("list[", 60) + " -> b", `column 254: types are nested deeper than 50; make it simpler`},
+		{strings.Repeat("a,", 500) + "a -> b", `column 1001: there are more than 500 fields; put them into an object`},
 		{"a -> b" + strings.Repeat(" ", 64<<10), `the text has 65542 bytes; at most 65536 are taken`},
 	}
 	for _, test := range tests {

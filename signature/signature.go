@@ -32,8 +32,37 @@
 //		fmt.Println(err)
 //	}
 //
-// A [Spec] is the same without Go types. All that modules do, they do with a
-// Spec; the Signature is a typed cover over it.
+// # Fields
+//
+// A field is an exported field of the struct, named as encoding/json names it,
+// and may be of any type that encoding/json takes: nested structs, slices, maps,
+// [time.Time], [json.RawMessage], any, types with methods of their own, big
+// integers without loss. Tags of github.com/invopop/jsonschema constrain and
+// describe it; [schema.Of] lists what each type becomes. In short:
+//
+//	Limit  *int              `json:"limit"`                              // may be missing or null
+//	Note   string            `json:"note,omitempty"`                     // may be missing
+//	Score  float64           `json:"score" jsonschema:"minimum=0,maximum=1"`
+//	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
+//	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
+//	Photo  signature.Image   `json:"photo"`                              // shown as a picture, also []Image
+//	Before signature.History `json:"before"`                             // earlier turns, shown as such
+//
+// A default takes the place of an output that the model leaves out, and of an
+// input that is not encoded: a zero with omitempty, or no value among [Values].
+//
+// # Without Go types
+//
+// [Parse] makes a signature of a text in the notation of DSPy, whose inputs and
+// outputs are [Values]:
+//
+//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
+//
+// A [Spec] is any signature without its types. All that modules do, they do with
+// a Spec; the Signature is a typed cover over it. Edits of a Spec, such as
+// [Spec.WithInstructions], [Spec.AppendOutputs] and [Spec.WithDescription],
+// return copies, and [Typed] puts types over the result. [Spec.String] writes it
+// as a text that [Parse] reads.
 package signature
 
 import (
@@ -65,8 +94,10 @@ func typed[In, Out any](spec *Spec) *Signature[In, Out] {
 // and outputs, named as encoding/json names them and described as [schema.Of]
 // says. There may be no inputs; there must be an output.
 //
-// The error names the field that cannot be used: one whose type is recursive or
-// not JSON, or whose name is not a JavaScript identifier or is taken.
+// The error names the field that cannot be used: one whose type is recursive,
+// not JSON or not decoded by encoding/json, whose default does not fit, whose
+// name is not a JavaScript identifier or is taken by another input or output, or
+// that has an image, a file or a history where no module could show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
