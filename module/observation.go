@@ -59,7 +59,7 @@ func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
 		return // nothing has changed
 	}
 	writeReads(b, out.Calls, r.journal.Entries())
-	writeEffects(b, r.journal.Open())
+	writeEffects(b, "Write the whole step again.", r.journal.Open())
 }
 
 // closeStep says what a program that ran to its end has done.
@@ -88,7 +88,13 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The submitted answer was not accepted:\n%v", err)
 	writeConsoles(&b, out)
-	r.writeCalls(&b, out)
+	if r.session {
+		r.journal.Keep()
+		b.WriteString("\n\nThe variables of the program are kept: go on from there.")
+		writeEffects(&b, "Do not call again what is done.", r.journal.Open())
+	} else {
+		r.writeCalls(&b, out)
+	}
 	b.WriteString(r.again())
 	return b.String()
 }
@@ -124,16 +130,20 @@ func sameEnd(a, b *sandbox.Outcome) bool {
 	return a.Failure == b.Failure && a.Submitted == b.Submitted && string(a.Value) == string(b.Value) && a.Stdout == b.Stdout
 }
 
-// remaining tells the model how often it may try again.
+// remaining tells the model how often it may try again, and with what.
 func (r *codeRun) remaining() string {
-	switch left := r.options.MaxIters - len(r.Steps); left {
-	case 0:
+	left := r.options.MaxIters - len(r.Steps)
+	if left == 0 {
 		return ""
-	case 1:
-		return "\n\nOne program is left: it must submit the answer."
-	default:
-		return fmt.Sprintf("\n\n%d programs are left.", left)
 	}
+	text := fmt.Sprintf("\n\n%d programs are left.", left)
+	if left == 1 {
+		text = "\n\nOne program is left: it must submit the answer."
+	}
+	if r.left != nil {
+		text += " " + r.left()
+	}
+	return text
 }
 
 func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {

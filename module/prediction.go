@@ -92,6 +92,15 @@ func (u *Usage) add(o Usage) {
 	u.ThinkingTokens += o.ThinkingTokens
 }
 
+func (u *Usage) sub(o Usage) {
+	u.Calls -= o.Calls
+	u.Hits -= o.Hits
+	u.InputTokens -= o.InputTokens
+	u.CachedTokens -= o.CachedTokens
+	u.OutputTokens -= o.OutputTokens
+	u.ThinkingTokens -= o.ThinkingTokens
+}
+
 // IncompleteError says that a module did not come to an answer. What it did is
 // in the trajectory: effects may have happened, and money was spent. Run of every
 // module returns it, once the model was asked.

@@ -120,6 +120,10 @@ var errNothingSaid = errors.New("the model's reply was cut off before it said an
 // say sends a conversation to the model. It returns what the call cost also
 // when it failed.
 func (p *Predictor) say(ctx context.Context, from *source, step int, conversation []message) (Step, error) {
+	charge, err := budgetOf(ctx).begin(ctx, conversation)
+	if err != nil {
+		return Step{}, err
+	}
 	at := from.at(step)
 	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
@@ -128,6 +132,7 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
 		Usage: usageOf(reply), Duration: time.Since(start),
 	}
+	charge.end(s, err)
 	if err != nil {
 		return s, err
 	}

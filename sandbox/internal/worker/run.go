@@ -86,7 +86,7 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 		return &engine.Result{Failure: f}, false, nil
 	}
 	if s := job.Session; s != nil {
-		w.remember(s, res.Failure)
+		w.remember(s, res)
 	}
 	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
 	if res.Failure != nil && res.Failure.Kind == engine.Stale {
