@@ -296,7 +296,7 @@ func TestReActOfManyTools(t *testing.T) {
 	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The argument of tools.search is {"query": …, "options": …}`) {
 		t.Errorf("the prompt does not say how to find tools:\n%s", system)
 	}
-	want := "shop.order_7 returned:\n" + strings.Repeat("é", 3000) + "\n… 2007 of 10007 bytes are left out …\n" +
+	want := "shop.order_7 returned:\n" + strings.Repeat("é", 3000) + "\n… 2008 of 10007 bytes are left out …\n" +
 		strings.Repeat("é", 996) + `{"n":1}`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got %s", got)
