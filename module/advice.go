@@ -129,8 +129,8 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 	return hints, nil
 }
 
-// calls is what models were asked in a run, and what they replied.
-type calls struct {
+// heard is what models were asked in a run, and what they replied.
+type heard struct {
 	mu   sync.Mutex
 	made []call
 }
@@ -143,7 +143,7 @@ type call struct {
 }
 
 // note keeps what an event tells.
-func (c *calls) note(e Event) {
+func (c *heard) note(e Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e := e.(type) {
@@ -158,7 +158,7 @@ func (c *calls) note(e Event) {
 	}
 }
 
-func (c *calls) all() []call {
+func (c *heard) all() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]call{}, c.made...)
