@@ -36,22 +36,22 @@ func TestProgramsFail(t *testing.T) {
 	one := "```js\nlimit\n```"
 	for _, c := range []struct {
 		name    string
-		replies []said
+		replies []utterance
 		steps   int
 		is      func(error) bool
 	}{
-		{"model error", []said{{text: one}, {err: down}}, 2, func(err error) bool { return errors.Is(err, down) }},
-		{"refusal", []said{{text: one}, {stop: "content_filter"}}, 2, func(err error) bool {
+		{"model error", []utterance{{text: one}, {err: down}}, 2, func(err error) bool { return errors.Is(err, down) }},
+		{"refusal", []utterance{{text: one}, {stop: "content_filter"}}, 2, func(err error) bool {
 			var e *models.Error
 			return errors.As(err, &e) && e.Kind == models.Refused
 		}},
-		{"cut off", []said{{text: "```js\nlimit", stop: "length"}}, 2, usedUp},
-		{"nothing said", []said{{stop: "length"}}, 1, func(err error) bool {
+		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 2, usedUp},
+		{"nothing said", []utterance{{stop: "length"}}, 1, func(err error) bool {
 			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before it said anything; allow it more tokens"
 		}},
-		{"garbage", []said{{text: "\xff\x00```js"}}, 2, usedUp},
-		{"empty", []said{{}}, 2, usedUp},
-		{"third call", []said{{text: one}}, 3, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
+		{"garbage", []utterance{{text: "\xff\x00```js"}}, 2, usedUp},
+		{"empty", []utterance{{}}, 2, usedUp},
+		{"third call", []utterance{{text: one}}, 3, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
 	} {
 		for name, programmer := range programmers {
 			t.Run(c.name+" of "+name, func(t *testing.T) {
@@ -70,14 +70,14 @@ func TestProgramsFail(t *testing.T) {
 
 func usedUp(err error) bool { return errors.Is(err, module.ErrMaxIters) }
 
-// said is what a model is to do.
-type said struct {
+// utterance is what a model is to do.
+type utterance struct {
 	text, stop string
 	err        error
 }
 
 // script is a model that does one after the other, and the last again and again.
-func script(replies ...said) llms.Model {
+func script(replies ...utterance) llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		next := replies[min(len(r.Messages)/2, len(replies))-1]
 		return llmtest.Reply{Text: next.text, StopReason: next.stop}, next.err
