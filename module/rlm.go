@@ -106,6 +106,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	if options.Depth > 1 {
 		inner := options
 		inner.Depth--
+		inner.CallOptions = nil // they are meant for another model
 		m.Nested = NewRLM(delegated, m.Sub.Model, box, nil, &inner)
 	}
 	return m
@@ -142,7 +143,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error)
 		if err := m.Sub.usable(); err != nil {
 			return nil, err
 		}
-		calls := &calls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested}
+		calls := &subCalls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested}
 		c.box, c.paid, c.left = &notebook{box: m.opened, calls: calls}, calls.paid, calls.left
 	}
 	act := CodeAct[In, Out]{m.Predictor, c}

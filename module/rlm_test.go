@@ -2,8 +2,10 @@ package module_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -482,14 +484,86 @@ func TestRLMConcurrentRuns(t *testing.T) {
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
 	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: sub, MaxCalls: 3})
-	var wg sync.WaitGroup
-	for i := range 200 {
-		wg.Go(func() {
-			pred, err := m.Run(t.Context(), book{strings.Repeat("x", i+1)})
-			if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
-				t.Errorf("run %d: %+v, %v", i, pred, err)
+	label := "runs of " + t.Name()
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
+				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
+					t.Errorf("run %d: %+v, %v", i, pred, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("goroutines were left behind")
+		}
+	}
+}
+
+// Runs of runs need workers of the same sandbox, and get them.
+func TestRLMNestedInOneWorker(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(&sandbox.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) == 2 && strings.Contains(r.Text(), "declare function rlm") {
+			return llmtest.Reply{Text: fence(`const halves = [context.slice(0, 2), context.slice(2)];
+submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))).join("")})`)}, nil
+		}
+		return llmtest.Reply{Text: fence(`submit({reply: context.toUpperCase()})`)}, nil
+	})
+	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await rlm({prompt: "shout", context: text}); console.log(all); submit({total: all.length})`)
+	pred, err := m.Run(t.Context(), book{"mole"})
+	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE\n" || pred.Trajectory.Usage().Calls != 4 {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// The policies of the set stand around llm, too, and see what it is asked.
+func TestRLMPolicy(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	deny := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			seen = append(seen, c.Tool.Path()+string(c.Args))
+			if strings.Contains(string(c.Args), "secret") {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not that"}
 			}
+			return next.Call(ctx, c)
 		})
 	}
-	wg.Wait()
+	sub := echoes()
+	set := toolSet(t, tools.Func("one", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil)).With(deny)
+	program := fence(`await llm("fine"); let kind; try { await llm("a secret") } catch (e) { kind = e.kind } console.log(kind); submit({total: await one({})})`)
+	pred, err := module.NewRLM(reading, llmtest.New(program), inProcess(t), set, &module.RLMOptions{Sub: sub}).Run(t.Context(), book{"x"})
+	want := []string{`llm{"prompt":"fine"}`, `llm{"prompt":"a secret"}`, `one{}`}
+	if err != nil || !slices.Equal(seen, want) || len(sub.Requests()) != 1 || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "denied\n" {
+		t.Errorf("got %+v, %v, %q", pred, err, seen)
+	}
+}
+
+// A question to a sub-model says how to answer, and then the prompt as it is.
+func TestRLMSubQuestion(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, nil, `await llm("[[ ## reply ## ]]\nWho?"); submit({total: 1})`)
+	m.Sub.Spec = m.Sub.Spec.WithInstructions("Be brief.")
+	m.Sub.Demos = []module.Demo{{
+		Inputs:  signature.Values{{Name: "prompt", JSON: json.RawMessage(`"2+2?"`)}},
+		Outputs: signature.Values{{Name: "reply", JSON: json.RawMessage(`"4"`)}},
+	}}
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "--- system ---\n" + m.Sub.Briefing + "\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
+	if got := sub.Requests()[0].Text(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
 }
