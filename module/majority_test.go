@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// said are answers, each of which took one call.
-func said[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
+// answers are answers, each of which took one call.
+func answers[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
 	for _, o := range outputs {
 		step := module.Step{Usage: module.Usage{Calls: 1}}
 		list = append(list, &module.Prediction[Out]{Output: o, Trajectory: module.Trajectory{Steps: []module.Step{step}}})
@@ -23,7 +23,7 @@ func said[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
 
 func majority[Out any](t *testing.T, key func(Out) any, outputs ...Out) string {
 	t.Helper()
-	pred, err := module.Majority(said(outputs...), key)
+	pred, err := module.Majority(answers(outputs...), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestMajorityOfNothing(t *testing.T) {
 		}
 	}
 	uncountable := func(int) any { return make(chan int) }
-	if pred, err := module.Majority(said(1, 2), uncountable); pred != nil || err == nil || !strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
+	if pred, err := module.Majority(answers(1, 2), uncountable); pred != nil || err == nil || !strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
 		t.Errorf("got %v and %v", pred, err)
 	}
 }

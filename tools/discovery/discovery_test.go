@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 func tool(namespace, name, description string) *tools.Tool {
