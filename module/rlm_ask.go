@@ -67,9 +67,19 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 	})
 }
 
-// delegate has a run of its own work out a task.
+// delegate has a run of its own work out a task. Each program that waits for one
+// keeps its worker: so that these cannot all wait for each other, only the
+// innermost run beside each other.
 func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 	return c.once(in, func() (string, error) {
+		if c.nested.Nested != nil {
+			select {
+			case c.turn <- struct{}{}:
+				defer func() { <-c.turn }()
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}
 		pred, err := c.nested.Run(ctx, in)
 		if err == nil {
 			c.attempt(pred.Trajectory)

@@ -19,6 +19,7 @@ type subCalls struct {
 	*budget
 	sub    *Predictor
 	nested *RLM[subTask, subReply]
+	turn   chan struct{} // held by a nested run that may have others made
 
 	mu       sync.Mutex
 	program  int

@@ -214,27 +214,27 @@ func TestRLMNested(t *testing.T) {
 		}
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
-	run := func(o module.RLMOptions, program string) (*module.Prediction[found], error, string) {
+	run := func(o module.RLMOptions, program string) (*module.Prediction[found], string, error) {
 		m, model := rlm(t, inProcess(t), sub, &o, program, `submit({total: 1})`)
 		pred, err := m.Run(t.Context(), book{"x"})
 		if err != nil {
-			return pred, err, ""
+			return pred, "", err
 		}
-		return pred, nil, model.Requests()[1].Last()
+		return pred, model.Requests()[1].Last(), nil
 	}
 	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", context: "ab"})])`
-	pred, err, told := run(module.RLMOptions{Depth: 2}, two)
+	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
 	if tr := pred.Trajectory; len(tr.Attempts) != 2 || tr.Attempts[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Attempts), tr.Spent, tr.Usage())
 	}
-	_, _, told = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
+	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
 	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
-	_, _, told = run(module.RLMOptions{}, two)
+	_, told, _ = run(module.RLMOptions{}, two)
 	if !strings.Contains(told, "rlm is not defined") {
 		t.Errorf("there is rlm at depth 1: %s", told)
 	}
@@ -505,9 +505,9 @@ func TestRLMConcurrentRuns(t *testing.T) {
 }
 
 // Runs of runs need workers of the same sandbox, and get them.
-func TestRLMNestedInOneWorker(t *testing.T) {
+func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Workers: 1})
+	box, err := sandbox.New(&sandbox.Options{Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -519,9 +519,9 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 		}
 		return llmtest.Reply{Text: fence(`submit({reply: context.toUpperCase()})`)}, nil
 	})
-	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await rlm({prompt: "shout", context: text}); console.log(all); submit({total: all.length})`)
+	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); console.log(all.join()); submit({total: 1})`)
 	pred, err := m.Run(t.Context(), book{"mole"})
-	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE\n" || pred.Trajectory.Usage().Calls != 4 {
+	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 }
