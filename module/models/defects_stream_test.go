@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
@@ -149,4 +150,31 @@ func TestNoLeak(t *testing.T) { // not parallel: it looks at all goroutines
 		time.Sleep(time.Millisecond)
 	}
 	t.Error("the provider's goroutine is still there")
+}
+
+// ollama's provider takes a stream that breaks off for its end.
+func TestOllamaStream(t *testing.T) {
+	t.Parallel()
+	piece := `{"message":{"role":"assistant","content":"Par"},"done":false}` + "\n"
+	for _, c := range []struct {
+		answer func(http.ResponseWriter, *http.Request)
+		want   string
+	}{
+		{says(piece + `{"message":{"role":"assistant","content":"is"},"done":true,"prompt_eval_count":10,"eval_count":3}` + "\n"), "Paris"},
+		{cuts("application/x-ndjson", piece), "the model: unexpected EOF"},
+		{fails(http.StatusServiceUnavailable, nil, `{"error":"server busy, please try again"}`), "the model: server busy, please try again"},
+	} {
+		s := serve(t, c.answer)
+		model, err := ollama.New(ollama.WithServerURL(s.URL), ollama.WithModel("qwen3"), ollama.WithHTTPClient(&http.Client{Transport: &models.Transport{}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := lm.Ask(t.Context(), model, lm.Call{OnText: func(string) {}}, question("Capital?"))
+		if err != nil && (err.Error() != c.want || failure(t, err).Kind != models.Transient) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+		if err == nil && (reply.Text != c.want || reply.Usage != lm.Usage{Input: 10, Output: 3}) {
+			t.Errorf("got %+v, want %s", reply, c.want)
+		}
+	}
 }

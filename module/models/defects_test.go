@@ -243,6 +243,27 @@ func TestTruncatedAndRefused(t *testing.T) {
 	}
 }
 
+// What openai's models say instead of the answer has a field of its own, which
+// the provider drops.
+func TestRefusalField(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
+		"whole": says(`{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I will not say."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`),
+		"streamed": streams(`data: {"choices":[{"delta":{"role":"assistant","content":"","refusal":null}}]}`, `data: {"choices":[{"delta":{"refusal":"I will "}}]}`, `data: {"choices":[{"delta":{"refusal":"not say."}}]}`,
+			`data: {"choices":[{"delta":{},"finish_reason":"stop"}]}`, `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`, `data: [DONE]`),
+	} {
+		s := serve(t, answer)
+		call := lm.Call{}
+		if name == "streamed" {
+			call.OnText = func(chunk string) { t.Errorf("heard %q", chunk) }
+		}
+		reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL, &models.Transport{}), call, question("Capital?"))
+		if e := failure(t, err); e.Kind != models.Refused || err.Error() != "the model refuses to answer: I will not say." || reply.Usage != (lm.Usage{Input: 10, Output: 3}) {
+			t.Errorf("%s: got %v, %+v", name, err, reply.Usage)
+		}
+	}
+}
+
 // Answers that are none.
 func TestBrokenAnswers(t *testing.T) {
 	t.Parallel()
