@@ -65,11 +65,13 @@ type Demo struct {
 
 // Clone returns a copy whose fields can be changed without changing p's.
 func (p *Predictor) Clone() *Predictor {
-	return &Predictor{
+	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions), onEvent: p.onEvent,
 	}
+	c.system.Store(p.system.Load()) // which still holds as long as its fields do
+	return c
 }
 
 func (p *Predictor) adapter() Adapter {

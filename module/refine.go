@@ -107,6 +107,7 @@ func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 	if r.Advisor == nil {
 		return nil, errNotMade
 	}
+	r.Advisor.prepare()
 	p := r.Advisor.Clone()
 	for _, asked := range Predictors(r.Module) {
 		if p.Model == nil {
