@@ -94,11 +94,21 @@ func begins(known func(name string) bool, line string) (section, bool) {
 }
 
 func (s section) given(last bool) given {
-	rest := strings.TrimSpace(strings.Join(s.rest, "\n"))
+	rest := strings.TrimSpace(dedent(strings.Join(s.rest, "\n")))
 	return given{
 		text: strings.TrimSpace(s.inline + "\n" + rest), open: last,
 		loose: true, ragged: s.inline != "" && rest != "",
 	}
+}
+
+// dedent takes off the indentation of the first line, if all others have it.
+func dedent(text string) string {
+	text = strings.Trim(text, "\n")
+	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+	if indent == "" || strings.Count("\n"+text, "\n"+indent) != 1+strings.Count(text, "\n") {
+		return text
+	}
+	return strings.ReplaceAll("\n"+text, "\n"+indent, "\n")
 }
 
 // readLines reads a line for each field, with its value behind it or below.

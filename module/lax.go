@@ -23,7 +23,6 @@ type lax struct {
 	out      bytes.Buffer
 	comments []string
 	unclosed bool // an object ended with the text, behind a whole member
-	comma    bool // and behind a comma
 }
 
 const maxLaxDepth = 200
@@ -127,7 +126,7 @@ func (l *lax) object() error {
 			l.out.WriteByte('}')
 			return nil
 		case c == 0 && n > 0:
-			l.unclosed, l.comma = true, l.comma || line < 0
+			l.unclosed = true
 			l.out.WriteByte('}')
 			return nil
 		case n > 0 && line >= 0 && !strings.Contains(l.text[line:l.at], "\n"):
@@ -286,11 +285,14 @@ var literals = map[string]string{
 
 var bareWord = regexp.MustCompile(`^[\pL\pN_.+-]+`)
 
+// spelledNumber is what may be more than a number: a telephone's, a postal code.
+var spelledNumber = regexp.MustCompile(`^[+]|^-?0\d|_`)
+
 // word reads a number or a literal. Nothing of an expression may follow.
 func (l *lax) word() error {
 	word := bareWord.FindString(l.text[l.at:min(len(l.text), l.at+1000)])
 	value := literals[word]
-	if value == "" {
+	if value == "" && !spelledNumber.MatchString(word) {
 		value = decimal(word)
 	}
 	switch {

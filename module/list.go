@@ -28,6 +28,7 @@ func (s shape) list(text string) json.RawMessage {
 		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
+		certain = certain && !(s.items.number() && !spacedCommas(lines[0]))
 	}
 	if !certain {
 		return nil
@@ -70,6 +71,9 @@ func commas(line string) (items []string, ok bool) {
 	}
 	return items, len(items) > 2
 }
+
+// spacedCommas tells 1, 234, 567 from a number.
+func spacedCommas(line string) bool { return strings.Count(line, ",") == strings.Count(line, ", ") }
 
 // short reports whether a text is a few words and no sentence.
 func short(text string, most int) bool {

@@ -52,6 +52,9 @@ func numeral(s shape, word string) string {
 	if s.fraction || !strings.ContainsAny(text, ".eE") {
 		return text
 	}
+	if strings.HasSuffix(text, ".000") {
+		return "" // may be thousands
+	}
 	if r, ok := new(big.Rat).SetString(text); ok && r.IsInt() {
 		return r.Num().String()
 	}

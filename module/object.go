@@ -49,7 +49,7 @@ func unquoted(text string) string {
 // found is an object in a reply.
 type found struct {
 	signature.Values
-	unclosed, comma bool
+	unclosed bool
 }
 
 // objectStart tells JSON, also where it is malformed, from braces in prose.
@@ -73,7 +73,7 @@ func objectsIn(text string) (objects []found, prose, behind string, err error) {
 		if err != nil {
 			return nil, "", "", structural("", "the JSON object in the reply cannot be read: %v", err)
 		}
-		o.unclosed, o.comma = l.unclosed, l.comma
+		o.unclosed = l.unclosed
 		objects = append(objects, o)
 		around.WriteString(text[:at[0]])
 		text = text[at[0]+l.at:]
@@ -130,7 +130,7 @@ func (r reply) unwrapped(o found) found {
 	if _, has := r.lacking(inner); !has {
 		return o
 	}
-	return found{inner, o.unclosed, o.comma}
+	return found{inner, o.unclosed}
 }
 
 // respell gives the outputs of an object their own names and order, and reads
@@ -152,10 +152,10 @@ func (r reply) respell(o found) (signature.Values, error) {
 	var problems []ReadProblem
 	for _, f := range r.outputs {
 		raw, ok := given[f.Name]
-		if !ok && o.comma {
+		if !ok && o.unclosed {
 			return nil, structural("", "the JSON object in the reply cannot be read: %v", errCutValue)
 		}
-		if !ok || string(raw) == "null" && !f.Required {
+		if !ok || string(raw) == "null" && !f.Required || string(raw) == string(quote(notGiven)) {
 			continue
 		}
 		value, err := bendField(f, raw)

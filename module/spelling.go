@@ -69,13 +69,16 @@ func (s shape) exact(text string) json.RawMessage {
 	return s.constant(strings.TrimPrefix(word, "- "))
 }
 
+// spaced writes in_stock and in-stock as in stock.
+var spaced = strings.NewReplacer("_", " ", "-", " ")
+
 func (s shape) constant(word string) json.RawMessage {
 	var same []string
 	for _, c := range s.constants {
 		if c == word {
 			return quote(c)
 		}
-		if strings.EqualFold(c, word) {
+		if strings.EqualFold(spaced.Replace(c), spaced.Replace(word)) {
 			same = append(same, c)
 		}
 	}

@@ -22,6 +22,8 @@ func readText(f signature.Field, g given, text string) (json.RawMessage, error) 
 		return quote(text), nil
 	case len(blocks) > 0 && isCode(f):
 		return onlyCode(f, blocks, outside)
+	case strings.Contains(text, "\n") && g.loose && g.open && goesOn(text):
+		return nil, unended(f)
 	case strings.Contains(text, "\n") && (g.ragged || g.open && !finished(f, text)):
 		return nil, unended(f)
 	case strings.Contains(text, "\n"):
@@ -74,6 +76,18 @@ func finished(f signature.Field, text string) bool {
 	}
 	paragraph := text[strings.LastIndex(text, "\n")+1:]
 	return !slices.ContainsFunc(wordsOf(paragraph), func(w string) bool { return corrections[w] })
+}
+
+// goesOn reports whether a text under a heading is followed by others, of which
+// the reply was not asked.
+func goesOn(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		name, _, ok := labelled(line)
+		if _, headed := heading(line); headed || ok && len(wordsOf(name)) <= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // oneLine takes the text of one line out of the quotes of code or of Python. Of

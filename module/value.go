@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 		return nullOrNothing(f), nil
 	}
 	if startsJSON(text) && fits(f, json.RawMessage(text)) {
-		return json.RawMessage(text), nil
+		return whole(f, json.RawMessage(text))
 	}
 	isString := text[0] == '"' && json.Valid([]byte(text))
 	if isString || !f.Schema.AnyText() && !fits(f, quote(text)) {
@@ -46,6 +47,35 @@ func nullOrNothing(f signature.Field) json.RawMessage {
 	return nil
 }
 
+// integral finds whole numbers that are written as fractions, which a schema
+// takes for integers and Go does not.
+var integral = regexp.MustCompile(`\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)(?:\W|$)`)
+
+// whole writes 42.0 as 42 where an integer is asked for. Of 42.000 it is not
+// certain that it isn't a thousand times as much.
+func whole(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if !integral.Match(value) {
+		return value, nil
+	}
+	s := shapeOf(f)
+	if s.integer && !s.fraction && strings.HasSuffix(string(value), ".000") {
+		return nil, structural(f.Name, "cannot be read: %s is no way to write an integer", value)
+	}
+	if bent := s.bend(value); fits(f, bent) {
+		return bent, nil
+	}
+	return value, nil
+}
+
+// unfenced takes a program in a JSON string out of its fence.
+func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
+	var text string
+	if !isCode(f) || json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	return quote(unfence(text))
+}
+
 // startsJSON spares most texts the look whether they are JSON.
 func startsJSON(text string) bool { return strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0 }
 
@@ -58,8 +88,8 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 	s := shapeOf(f)
 	var misfit json.RawMessage
 	for _, candidate := range []string{text, unframed(f.Name, text)} {
-		for _, spelling := range spellings {
-			value := spelling(s, candidate)
+		for _, spell := range spellings() {
+			value := spell(s, candidate)
 			if value == nil {
 				continue
 			}
@@ -75,14 +105,16 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 }
 
 // spellings are ways to write values, from the most certain.
-var spellings = []func(shape, string) json.RawMessage{
-	shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.parts,
+func spellings() []spelling {
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.parts}
 }
+
+type spelling func(shape, string) json.RawMessage
 
 // bendField reads a member of a JSON object.
 func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
 	if fits(f, raw) {
-		return raw, nil
+		return whole(f, unfenced(f, raw))
 	}
 	s := shapeOf(f)
 	if bent := s.bend(raw); fits(f, bent) {
@@ -117,8 +149,8 @@ func (s shape) bendText(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
 		return raw
 	}
-	for _, spelling := range []func(shape, string) json.RawMessage{shape.literal, shape.exact} {
-		if value := spelling(s, text); value != nil {
+	for _, spell := range []spelling{shape.literal, shape.exact} {
+		if value := spell(s, text); value != nil {
 			return value
 		}
 	}

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +19,15 @@ var corrections = wordSet(`wait actually correction corrections corrected apolog
 	mistakenly wrong incorrect incorrectly oops whoops ups scratch strike reconsider reconsidering reconsidered
 	revise revised revising revision update updated edit edited amend amended meant instead rather should ought
 	disregard ignore hmm hm unsure uncertain fairer reflection alternatively alternative withdraw retract error
-	erroneous misread misspoke miscounted make could might perhaps maybe possibly however nope would`)
+	erroneous misread misspoke miscounted make could might perhaps maybe possibly however nope would
+	changed change mind prefer better actual final correct otherwise`)
 
 // doubts make a value uncertain that stands with them.
 var doubts = wordSet(`or either between about approx approximately around roughly nearly almost least more less than
 	unclear unknown if unless depends depending estimate estimated guess guessing assume assuming not no never
 	neither nor but though although except yet sorry half minus negative thousand thousands million millions
 	billion billions hundred hundreds dozen percent partly mostly somewhat fairly probably likely cannot etc
-	above below over under`)
+	above below over under k m bn pct`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -35,12 +37,18 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// courtesies are lines that end many replies and say nothing.
-var courtesies = regexp.MustCompile(`(?im)^[ \t]*(?:please (?:let me know|feel free)|let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else|anything else|if you (?:need|have|want)|would you like|thanks?(?: you)?|bye|done|good luck|happy to|i(?:'m| am) happy to|have a (?:nice|great|good)|sure|certainly|of course)\b.*$`)
+// courtesies are lines that end many replies and say nothing, as long as no
+// second thought is in them.
+var courtesies = regexp.MustCompile(`(?im)^[ \t]*(?:please (?:let me know|feel free)|let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else|anything else|if you (?:need|have|want) (?:any|more|further|other|me)|would you like|i(?:'m| am) happy to|happy to|have a (?:nice|great|good)|(?:thanks?(?: you)?|bye|done|good luck)[.!]*$)(?:\W.*)?$`)
 
 // takesBack reports whether a text behind an answer may take it back.
 func (r reply) takesBack(values signature.Values, behind string) bool {
-	rest := strings.TrimSpace(courtesies.ReplaceAllString(behind, ""))
+	rest := courtesies.ReplaceAllStringFunc(behind, func(line string) string {
+		if secondThought.MatchString(line) {
+			return line
+		}
+		return ""
+	})
 	rest = strings.Trim(rest, "`*_-# \t\r\n")
 	if rest == "" {
 		return false
@@ -50,13 +58,30 @@ func (r reply) takesBack(values signature.Values, behind string) bool {
 		return true
 	}
 	for _, f := range r.outputs {
-		value, given := values.Get(f.Name)
-		if given && rivals(shapeOf(f), plainText(value), words) {
+		if value, given := values.Get(f.Name); given && (rivals(shapeOf(f), plainText(value), words) || restates(f, value, rest)) {
 			return true
 		}
 	}
 	return false
 }
+
+// restates reports whether a sentence gives a field another value: The answer
+// is Rome.
+func restates(f signature.Field, value json.RawMessage, text string) bool {
+	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".!\n", r) }) {
+		sentence = strings.TrimSpace(sentence)
+		said := unframed(f.Name, sentence)
+		if sentence == "" || said == sentence {
+			continue
+		}
+		if again, err := readValue(f, given{text: said, loose: true}); err == nil && !equalJSON(again, value) {
+			return true
+		}
+	}
+	return false
+}
+
+var secondThought = regexp.MustCompile(`(?i)\b(?:wait|actually|wrong|mistake|sorry|correction|instead|correct|answer is)\b`)
 
 func contracted(word string) bool {
 	return strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t")
