@@ -567,3 +567,25 @@ func TestRLMSubQuestion(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+// All that an RLM asks can be found, copied and changed.
+func TestRLMPredictors(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2}, `await llm("x"); submit({total: 1})`)
+	var paths []string
+	for path := range module.Predictors(m) {
+		paths = append(paths, path)
+	}
+	if want := []string{"Predictor", "Sub", "Nested", "Nested.Sub"}; !slices.Equal(paths, want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+	c, other := module.Clone(m), echoes()
+	c.Sub.Model = other
+	if _, err := c.Run(t.Context(), book{"x"}); err != nil || m.Sub.Model != sub {
+		t.Fatal(err)
+	}
+	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
+		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
+	}
+}
