@@ -37,6 +37,7 @@ func (e *Engine) Run(ctx context.Context, job *Job, host Host) (result *Result) 
 	result = r.play(ctx, e, job, host)
 	switch s := job.Session; {
 	case s == nil:
+	case result.Submitted: // the interrupt may have left frames on the stack
 	case result.Failure == nil:
 		r.session, r.steps = s.Key, s.Step+1
 		e.keep(r)

@@ -183,9 +183,10 @@ type Result struct {
 	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
 }
 
-// Output is one stream of the console, cut at Limits.Output.
+// Output is one stream of the console, cut at Limits.Output. Tail is how it ended.
 type Output struct {
 	Text  string `json:"text,omitempty"`
+	Tail  string `json:"tail,omitempty"`
 	Bytes int    `json:"bytes,omitempty"` // what was written, kept or not
 }
 

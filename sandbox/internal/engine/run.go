@@ -52,6 +52,7 @@ type attempt struct {
 	notes          notes
 
 	touched bool // the program has begun
+	stopped bool // it was, by a limit or by whoever called
 	ended   bool
 	result  *Result
 }
@@ -237,6 +238,7 @@ func (r *run) check(err error) {
 // interrupted ends the run because the host, or submit, said so.
 func (r *run) interrupted(cause error) {
 	if !errors.Is(cause, errEnded) {
+		r.stopped = true
 		r.end(&Result{Failure: r.watch.failure(cause)})
 	}
 }

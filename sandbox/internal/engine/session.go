@@ -104,6 +104,8 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *Step, limits Limits) *F
 	switch f := result.Failure; {
 	case f != nil:
 		return f
+	case r.stopped:
+		return diverged("it had ended, and now goes on and on")
 	case r.calls < len(s.Calls):
 		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.calls)
 	case p.at < len(s.Turns):

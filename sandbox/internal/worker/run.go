@@ -20,7 +20,7 @@ const (
 	stopping = 100 * time.Millisecond
 	// frameLimit bounds what a worker may send at once, and outputGrowth what
 	// each byte of output that the job allows may add: two streams of the
-	// console, in which any byte may become \u0000, and a value.
+	// console and their ends, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
 	// sourceGrowth is what each byte of the source may add to the report, as text
@@ -86,7 +86,7 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 		return &engine.Result{Failure: f}, false, nil
 	}
 	if s := job.Session; s != nil {
-		w.remember(s, res.Failure)
+		w.remember(s, res)
 	}
 	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
 	if res.Failure != nil && res.Failure.Kind == engine.Stale {
