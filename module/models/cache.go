@@ -78,8 +78,9 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // Model returns model with the cache before it. The label says which model that
-// is and where, such as "gpt-5 at api.openai.com": the cache cannot see it, and
-// two models of one label share their replies.
+// is, where, and what it was made with that its replies depend on, such as "gpt-5
+// at api.openai.com, strict schema": the cache cannot see it, and two models of
+// one label share their replies.
 //
 // What comes from the cache is marked, so that modules and budgets don't count
 // what it had cost. Who wants to see the reply come gets it in one piece.
