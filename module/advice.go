@@ -129,8 +129,8 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 	return hints, nil
 }
 
-// heard is what models were asked in a run, and what they replied.
-type heard struct {
+// notes is what models were asked in a run, and what they replied.
+type notes struct {
 	mu   sync.Mutex
 	made []call
 }
@@ -143,7 +143,7 @@ type call struct {
 }
 
 // note keeps what an event tells.
-func (c *heard) note(e Event) {
+func (c *notes) note(e Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e := e.(type) {
@@ -158,7 +158,7 @@ func (c *heard) note(e Event) {
 	}
 }
 
-func (c *heard) all() []call {
+func (c *notes) all() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]call{}, c.made...)

@@ -14,6 +14,9 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	if m == nil {
 		return nil, errNoModule
 	}
+	for _, p := range Predictors(m) {
+		p.prepare()
+	}
 	c := newCloning()
 	copied := cloned(c, m)
 	if c.locks != nil {
@@ -33,6 +36,13 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 		return nil, fmt.Errorf("module: no exported field of %T leads to a Predictor, so that one attempt would be as the other; export the fields with its modules", m)
 	}
 	return copied, nil
+}
+
+// prepare makes the system prompt, so that copies share it.
+func (p *Predictor) prepare() {
+	if p.Spec != nil {
+		p.systemPrompt()
+	}
 }
 
 // copies returns the copies of a module that make n attempts.

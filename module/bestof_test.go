@@ -179,8 +179,8 @@ func TestBestOfNCancelled(t *testing.T) {
 
 type guarded struct {
 	*sumPredict
-	Ask *sumPredict
-	mu  sync.Mutex
+	Ask  *sumPredict
+	Lock sync.Mutex
 }
 
 // hidden is a module whose modules are not found.

@@ -40,7 +40,7 @@ func ExamplePredict() {
 	// Output:
 	// {Mood:bad Score:0.9} after 2 calls
 	// Your reply cannot be used:
-	// the field "mood": the value must be one of "good", "bad", not "awful"
+	// the field "mood" has a value that is not allowed: the value must be one of "good", "bad", not "awful"
 	//
 	// Answer with [[ ## mood ## ]], then [[ ## score ## ]], and end with [[ ## completed ## ]].
 }

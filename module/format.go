@@ -81,20 +81,3 @@ func plainText(value json.RawMessage) string {
 
 // notGiven stands for a required output that a demo lacks.
 const notGiven = "(not given in this example)"
-
-func systemPrompt(spec *signature.Spec, briefing string) string {
-	return markers{}.System(spec, briefing)
-}
-
-func formatInputs(inputs signature.Values) string {
-	var b strings.Builder
-	writeValues(&b, inputs)
-	return b.String()
-}
-
-func replyReminder(spec *signature.Spec) string { return markers{}.Question(spec, nil) }
-
-// repairPrompt shows the model what is wrong with its reply.
-func repairPrompt(spec *signature.Spec, err error) string {
-	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, replyReminder(spec))
-}

@@ -76,7 +76,7 @@ func canonical(value any) any {
 	case string:
 		return plainWords(value)
 	case json.Number:
-		return plainNumber(value)
+		return shortest(value)
 	case []any:
 		for i := range value {
 			value[i] = canonical(value[i])
@@ -89,8 +89,8 @@ func canonical(value any) any {
 	return value
 }
 
-// plainNumber writes 1.0 and 10e-1 as 1. Integers remain exact.
-func plainNumber(n json.Number) json.Number {
+// shortest writes 1.0 and 10e-1 as 1. Integers remain exact.
+func shortest(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return n
 	}
@@ -122,7 +122,7 @@ func withoutPunctuation(text string) string {
 	for i, r := range text {
 		rest := text[i+utf8.RuneLen(r):]
 		switch {
-		case strings.ContainsRune(".,:-", r) && numeral.MatchString(rest):
+		case strings.ContainsRune(".,:-", r) && startsNumber.MatchString(rest):
 			b.WriteRune(r)
 		case strings.ContainsRune("-–—", r):
 			b.WriteByte(' ')
@@ -133,4 +133,4 @@ func withoutPunctuation(text string) string {
 	return b.String()
 }
 
-var numeral = regexp.MustCompile(`^\.?[0-9]`)
+var startsNumber = regexp.MustCompile(`^\.?[0-9]`)

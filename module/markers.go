@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -25,12 +26,10 @@ func placeholder(field string) string { return "{" + field + "}" }
 // endName is the name of the marker that ends a reply.
 func endName(outputs []signature.Field) string {
 	name := "completed"
-	for {
-		if _, taken := fieldNamed(outputs, name); !taken {
-			return name
-		}
+	for slices.ContainsFunc(outputs, func(f signature.Field) bool { return strings.EqualFold(f.Name, name) }) {
 		name += "_"
 	}
+	return name
 }
 
 // valueRules is what makes one reading of a value the right one.
@@ -94,12 +93,15 @@ func written(f signature.Field, value json.RawMessage) string {
 	if strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
 		return string(value)
 	}
-	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && plainText(read) == text {
+	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && plainText(read) == text {
 		return text
 	}
 	return string(value)
 }
 
 func (markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	return readReply(spec, Step{Reply: reply, Truncated: truncated})
+	return read(spec, reply, truncated, endsMarkers)
 }
+
+// endsMarkers reports whether a reply had come to its end marker.
+func endsMarkers(r reply) bool { return ended(r.outputs, r.text) }

@@ -1,9 +1,8 @@
 package module
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -15,50 +14,140 @@ type mark struct {
 	inline     bool // there is text before it on its line
 }
 
-var (
-	markerText = regexp.MustCompile(`\[\[[ \t]*##[ \t]*([\p{L}\p{N}_$]+)[ \t]*##[ \t]*\]\]`)
-	// decorated is what models put before a marker: bold, a heading, a quotation.
-	decorated = regexp.MustCompile("(?:^|\n)[ \t]*(\\*\\*|`|#+[ \t]+|>[ \t]*)?$")
-)
-
+// marksIn finds the markers of a text. It goes through it once.
 func marksIn(text string) []mark {
 	var marks []mark
-	for _, m := range markerText.FindAllStringSubmatchIndex(text, -1) {
-		found := mark{name: text[m[2]:m[3]], start: m[0], end: m[1], inline: true}
-		line := strings.LastIndexByte(text[:m[0]], '\n') + 1
-		if d := decorated.FindStringSubmatch(text[line:m[0]]); d != nil {
-			found.start, found.inline = line, false
-			found.end += len(text[m[1]:]) - len(strings.TrimPrefix(text[m[1]:], strings.TrimSpace(d[1])))
+	line, at := 0, 0
+	for {
+		i := strings.Index(text[at:], "[[")
+		if i < 0 {
+			return marks
 		}
-		if strings.HasPrefix(text[found.end:], ":") {
-			found.end++
+		start := at + i
+		if n := strings.LastIndexByte(text[at:start], '\n'); n >= 0 {
+			line = at + n + 1
 		}
-		marks = append(marks, found)
+		name, length := markerAt(text[start:])
+		if length == 0 {
+			at = start + 1
+			continue
+		}
+		m := mark{name: name, start: start, end: start + length, inline: true}
+		m.undecorate(text, line)
+		marks = append(marks, m)
+		at = m.end
 	}
-	return marks
+}
+
+func hasMarker(text string) bool {
+	for {
+		i := strings.Index(text, "[[")
+		if i < 0 {
+			return false
+		}
+		if _, length := markerAt(text[i:]); length > 0 {
+			return true
+		}
+		text = text[i+1:]
+	}
+}
+
+// markerAt reads the marker that a text begins with: its name and its length, 0
+// if there is none.
+func markerAt(text string) (name string, length int) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(text[len("[["):], " \t"), "##")
+	if !ok {
+		return "", 0
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	n := strings.IndexFunc(rest, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$'
+	})
+	if n <= 0 {
+		return "", 0
+	}
+	name, rest = rest[:n], strings.TrimLeft(rest[n:], " \t")
+	if rest, ok = strings.CutPrefix(rest, "##"); !ok {
+		return "", 0
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"), "]]"); !ok {
+		return "", 0
+	}
+	return name, len(text) - len(rest)
+}
+
+// undecorate takes in what models put round a marker: bold, a heading, a
+// quotation, a colon.
+func (m *mark) undecorate(text string, line int) {
+	if m.start-line > 16 {
+		return
+	}
+	before := strings.TrimSpace(text[line:m.start])
+	if before != "" && before != "**" && before != "`" && before != ">" && strings.Trim(before, "#") != "" {
+		return
+	}
+	m.start, m.inline = line, false
+	rest := strings.TrimPrefix(text[m.end:], ":")
+	if before == "**" || before == "`" {
+		rest = strings.TrimPrefix(rest, before)
+	}
+	m.end = len(text) - len(strings.TrimPrefix(rest, ":"))
 }
 
 // boundaries returns the markers that stand on lines of their own, and the end
 // marker also behind the last value, where many models put it. A marker in the
-// midst of text is text, unless it is all there is of its field.
-func boundaries(spec *signature.Spec, text string) ([]mark, error) {
+// midst of text is text, unless it is all there is of its field, or the whole
+// reply is one line.
+func boundaries(outputs []signature.Field, text string) ([]mark, error) {
 	marks := marksIn(text)
-	end := endName(spec.Outputs())
-	var standing []mark
+	end := endName(outputs)
+	if len(marks) > 1 && !strings.Contains(strings.TrimSpace(text[marks[0].start:]), "\n") && eachOnce(outputs, end, marks) {
+		return marks, nil
+	}
+	standing := make([]mark, 0, len(marks))
 	stands := map[string]bool{}
+	inline := false
 	for i, m := range marks {
-		last := i == len(marks)-1 && strings.EqualFold(m.name, end) && !stands[end]
-		if !m.inline || last && endsLine(text[m.end:]) {
+		last := i == len(marks)-1 && strings.EqualFold(m.name, end)
+		switch _, known := marked(outputs, end, m.name); {
+		case !m.inline || last && !stands[end] && endsLine(text[m.end:]):
 			standing = append(standing, m)
 			stands[strings.ToLower(m.name)] = true
+		case known:
+			inline = true
 		}
 	}
 	for _, m := range marks {
-		if _, known := outputNamed(spec, m.name); known && !stands[strings.ToLower(m.name)] {
-			return nil, fmt.Errorf("the marker %s stands within a line; give each a line of its own", marker(m.name))
+		if _, known := marked(outputs, end, m.name); known && inline && !stands[strings.ToLower(m.name)] {
+			return nil, structural("", "the marker %s stands within a line; give each a line of its own", marker(m.name))
 		}
 	}
 	return standing, nil
+}
+
+// eachOnce reports whether the marks are those of the outputs, in their order,
+// with the end behind them or not.
+func eachOnce(outputs []signature.Field, end string, marks []mark) bool {
+	if len(marks) < 2 || len(marks) < len(outputs) || len(marks) > len(outputs)+1 {
+		return false
+	}
+	for i, m := range marks {
+		if i == len(outputs) {
+			return strings.EqualFold(m.name, end)
+		}
+		if f, ok := marked(outputs, end, m.name); !ok || f.Name != outputs[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// marked is the output of which a marker has the name; the end marker has none.
+func marked(outputs []signature.Field, end, name string) (signature.Field, bool) {
+	if strings.EqualFold(name, end) {
+		return signature.Field{}, false
+	}
+	return fieldNamed(outputs, name)
 }
 
 func endsLine(rest string) bool {
@@ -67,62 +156,97 @@ func endsLine(rest string) bool {
 }
 
 // ended reports whether a reply has come to its end marker.
-func ended(spec *signature.Spec, text string) bool {
-	marks, err := boundaries(spec, text)
-	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(spec.Outputs()))
+func ended(outputs []signature.Field, text string) bool {
+	marks, err := boundaries(outputs, text)
+	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(outputs))
 }
 
 // readMarkers reads the form that was asked for.
-func readMarkers(spec *signature.Spec, text string) (signature.Values, error) {
-	fields, err := splitFields(spec, unfence(text))
+func readMarkers(r reply) (signature.Values, error) {
+	text := unfence(r.text)
+	marks, err := boundaries(r.outputs, text)
+	if err != nil || len(marks) == 0 {
+		return nil, err
+	}
+	fields, behind, err := split(r.outputs, text, marks)
 	if err != nil || len(fields) == 0 {
 		return nil, err
 	}
-	return collect(spec, fields)
-}
-
-// splitFields splits a reply at its markers. What stands under markers before
-// the first field, such as the inputs once more, is passed over; so is what
-// comes after the end marker.
-func splitFields(spec *signature.Spec, text string) (map[string]given, error) {
-	marks, err := boundaries(spec, text)
-	if err != nil {
+	if err := r.hidden(fields); err != nil {
 		return nil, err
 	}
-	fields := map[string]given{}
-	end, over := endName(spec.Outputs()), false // over: the last that counted was the end marker
+	return r.settle(fields, behind)
+}
+
+// split splits a reply at its markers. What stands under markers before the
+// first field, such as the inputs once more, is passed over; what comes after
+// the end marker is returned, as far as it is under no marker itself.
+func split(outputs []signature.Field, text string, marks []mark) (fields map[string]given, behind string, err error) {
+	fields = make(map[string]given, len(outputs))
+	end, over := endName(outputs), false // over: the last that counted was the end marker
 	for i, m := range marks {
-		f, known := outputNamed(spec, m.name)
+		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
 		earlier, twice := fields[f.Name]
 		switch {
 		case !known && strings.EqualFold(m.name, end):
 			if over {
-				return nil, fmt.Errorf("%s stands twice; write a text that contains it as a JSON string", marker(end))
+				return nil, "", structural("", "%s stands twice; write a text that contains it as a JSON string", marker(end))
 			}
-			over = len(fields) > 0
+			if over = len(fields) > 0; over && !closesFence(g.text) {
+				behind = g.text
+			}
 			continue
 		case !known && len(fields) > 0 && !over:
-			return nil, fmt.Errorf("there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
-		case !known, g.text == placeholder(f.Name):
+			return nil, "", structural("", "there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
+		case !known, formOnly(f.Name, g.text):
 			continue
 		case twice && earlier.text != g.text:
-			return nil, fmt.Errorf("the field %q was given twice, with different values; give each once", f.Name)
+			return nil, "", givenTwice(f.Name)
 		}
 		fields[f.Name], over = g, false
 	}
-	return fields, nil
+	return fields, behind, nil
+}
+
+// formOnly reports whether a text stands for a value without being one.
+func formOnly(field, text string) bool { return text == placeholder(field) || text == notGiven }
+
+func givenTwice(field string) error {
+	return structural(field, "is given twice, with different values; give it once")
 }
 
 // under returns what stands under the first of marks.
 func under(text string, marks []mark, end string) given {
 	if len(marks) == 1 {
-		return given{strings.TrimSpace(text[marks[0].end:]), true}
+		return given{text: strings.TrimSpace(text[marks[0].end:]), open: true}
 	}
 	value := strings.TrimSpace(text[marks[0].end:marks[1].start])
-	_, _, open := fences(value)
-	if rest := strings.TrimSpace(text[marks[1].end:]); open && strings.EqualFold(marks[1].name, end) && closesFence.MatchString(rest) {
-		value += "\n" + rest // the end marker was put inside the fence
+	if !strings.EqualFold(marks[1].name, end) {
+		return given{text: value}
 	}
-	return given{value, false}
+	if _, _, open := fences(value); open {
+		if rest := strings.TrimSpace(text[marks[1].end:]); closesFence(rest) {
+			value += "\n" + rest // the end marker was put inside the fence
+		}
+	}
+	return given{text: value}
+}
+
+// hidden finds a field that is given by a label within another's text: what was
+// meant is not certain.
+func (r reply) hidden(fields map[string]given) error {
+	for _, missing := range r.outputs {
+		if _, ok := fields[missing.Name]; ok {
+			continue
+		}
+		for _, g := range fields {
+			for line := range strings.SplitSeq(g.text, "\n") {
+				if f, text, ok := label(r.outputs, line); ok && text != "" && f.Name == missing.Name {
+					return structural(missing.Name, "stands within the value of another; put it under %s", marker(missing.Name))
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -85,7 +85,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (*Predic
 	}
 	answers := samples.Predictions()
 	if len(answers) == 0 || tools.IsFatal(err) {
-		return nil, r.incomplete(err)
+		return nil, r.incomplete(reasonOf(err))
 	}
 	return c.compare(ctx, r, in, answers)
 }
@@ -137,15 +137,21 @@ func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *run, in 
 		return nil, r.incomplete(err)
 	}
 	pred, err := predict(ctx, "ChainOfThought", c.Predictor, c.compared, inputs)
-	if part, ok := errors.AsType[*IncompleteError](err); ok {
-		r.Steps, err = part.Trajectory.Steps, part.Err
-	}
 	if err != nil {
-		return nil, r.incomplete(err)
+		r.Steps = Result[Out]{Err: err}.Trajectory().Steps
+		return nil, r.incomplete(reasonOf(err))
 	}
 	r.Steps = pred.Trajectory.Steps
 	raw, _ := json.Marshal(pred.Output) // for those who watch
 	return answered(r, pred.Output, raw), nil
+}
+
+// reasonOf is why a part of a run came to no answer.
+func reasonOf(err error) error {
+	if part, ok := errors.AsType[*IncompleteError](err); ok {
+		return part.Err
+	}
+	return err
 }
 
 // chain is an answer and how somebody came to it.

@@ -2,108 +2,190 @@ package module
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
 // readObject reads the one JSON object that has the output fields: the whole
-// reply, a fenced block, or behind prose. What is said behind it may take it
-// back.
-func readObject(spec *signature.Spec, text string) (signature.Values, error) {
-	objects, prose, behind, err := objectsIn(text)
+// reply, a fenced block, or one in prose.
+func readObject(r reply) (signature.Values, error) {
+	objects, prose, behind, err := objectsIn(unquoted(r.text))
 	if err != nil {
 		return nil, err // what is in it may have been the answer
 	}
-	objects = slices.DeleteFunc(objects, func(o signature.Values) bool { return !hasOutputs(spec, o) })
-	if len(objects) == 0 {
-		return nil, nil
+	objects, err = r.answers(objects)
+	if len(objects) == 0 || err != nil {
+		return nil, err
+	}
+	values, err := r.respell(objects[0])
+	if err != nil {
+		return nil, err
 	}
 	for _, o := range objects[1:] {
-		if !slices.EqualFunc(o, objects[0], equalValues) {
-			return nil, errors.New("the reply has several objects with the fields; give one")
+		if again, err := r.respell(o); err != nil || !equalValues(again, values) {
+			return nil, structural("", "the reply has several objects with the fields; give one")
 		}
 	}
-	if strings.HasSuffix(strings.TrimSpace(prose), "[") || strings.HasSuffix(strings.TrimSpace(prose), ",") {
-		return nil, errors.New("the object is one of a list; give it alone")
+	if strings.HasSuffix(strings.TrimSpace(prose), ",") {
+		return nil, structural("", "the object is one of a list; give it alone")
 	}
-	for line := range strings.SplitSeq(prose+behind, "\n") {
-		if f, _, ok := label(spec, line); ok {
-			return nil, fmt.Errorf("the field %q is in the object and outside of it; give it once", f.Name)
-		}
+	if err := r.contradicted(values, prose); err != nil {
+		return nil, err
 	}
-	if strings.Trim(behind, "` \t\r\n") != "" {
-		return nil, errors.New("there is text behind the object; end with it, or put each value under its marker")
-	}
-	return respell(spec, objects[0])
+	return values, r.stand(values, strings.Trim(behind, "] \t\n"))
 }
 
-func equalValues(a, b signature.Value) bool {
-	return a.Name == b.Name && string(a.JSON) == string(b.JSON)
+// unquoted is the JSON in a text that is a JSON string of it.
+func unquoted(text string) string {
+	var inner string
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, `"`) && json.Unmarshal([]byte(trimmed), &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+		return inner
+	}
+	return text
+}
+
+// found is an object in a reply.
+type found struct {
+	signature.Values
+	unclosed bool
 }
 
 // objectStart tells JSON, also where it is malformed, from braces in prose.
-var objectStart = regexp.MustCompile(`\{\s*(?:["'/]|[\w$]+\s*:)`)
+var objectStart = regexp.MustCompile("\\{\\s*(?:[\"'/#“]|[\\w$]+\\s*:)")
 
 // objectsIn returns the outermost JSON objects of a text, the text before and
-// between them, and that behind the last. It never looks inside a malformed object: what it holds may be a part of
-// the answer, or an example.
-func objectsIn(text string) (objects []signature.Values, prose, behind string, err error) {
+// between them, and that behind the last. It never looks inside a malformed
+// object: what it holds may be a part of the answer, or an example.
+func objectsIn(text string) (objects []found, prose, behind string, err error) {
+	var around strings.Builder
 	for {
 		at := objectStart.FindStringIndex(text)
 		if at == nil {
-			return objects, prose, text, nil
+			return objects, around.String(), text, nil
 		}
-		var object signature.Values
-		d := json.NewDecoder(strings.NewReader(text[at[0]:]))
-		if err := d.Decode(&object); err != nil {
-			return nil, "", "", fmt.Errorf("the JSON object in the reply cannot be read: %w", err)
+		var o found
+		raw, l, err := readLax(text[at[0]:])
+		if err == nil {
+			err = json.Unmarshal(raw, &o.Values)
 		}
-		objects = append(objects, object)
-		prose += text[:at[0]]
-		text = text[at[0]+int(d.InputOffset()):]
+		if err != nil {
+			return nil, "", "", structural("", "the JSON object in the reply cannot be read: %v", err)
+		}
+		o.unclosed = l.unclosed
+		objects = append(objects, o)
+		around.WriteString(text[:at[0]])
+		text = text[at[0]+l.at:]
 	}
 }
 
-// hasOutputs reports whether an object has an output and every required one.
-func hasOutputs(spec *signature.Spec, object signature.Values) bool {
-	has := map[string]bool{}
+// lacking is what an object lacks of the required outputs, and whether it has any
+// output at all.
+func (r reply) lacking(object signature.Values) (lacking []ReadProblem, has bool) {
+	given := map[string]bool{}
 	for _, v := range object {
-		if f, ok := outputNamed(spec, v.Name); ok {
-			has[f.Name] = true
+		if f, ok := fieldNamed(r.outputs, v.Name); ok && string(v.JSON) != string(quote(notGiven)) {
+			given[f.Name] = true
 		}
 	}
-	return len(has) > 0 && !slices.ContainsFunc(spec.Outputs(), func(f signature.Field) bool { return f.Required && !has[f.Name] })
+	for _, f := range r.outputs {
+		if f.Required && !given[f.Name] {
+			lacking = append(lacking, ReadProblem{f.Name, Structure, "is missing"})
+		}
+	}
+	return lacking, len(given) > 0
 }
 
-// respell gives the outputs of an object their own names, and reads those that
-// were written as text: {"Score": "0.5"}. It leaves alone what it doesn't know,
-// for the signature to refuse.
-func respell(spec *signature.Spec, object signature.Values) (signature.Values, error) {
-	values := signature.Values{}
-	for _, v := range object {
-		f, known := outputNamed(spec, v.Name)
-		if !known {
-			values = append(values, v)
+// answers are the objects that have every required output. That some have only
+// a part of them is an error.
+func (r reply) answers(objects []found) (whole []found, err error) {
+	var partial []ReadProblem
+	for _, o := range objects {
+		o = r.unwrapped(o)
+		switch lacking, has := r.lacking(o.Values); {
+		case has && lacking == nil:
+			whole = append(whole, o)
+		case has && partial == nil:
+			partial = lacking
+		}
+	}
+	if whole == nil && partial != nil {
+		return nil, &ReadError{partial}
+	}
+	return whole, nil
+}
+
+// wrappers are names under which models put the whole answer.
+var wrappers = wordSet("output outputs result results response answer answers data reply final object json arguments parameters fields")
+
+func (r reply) unwrapped(o found) found {
+	if len(o.Values) != 1 || !wrappers[strings.ToLower(o.Values[0].Name)] {
+		return o
+	}
+	var inner signature.Values
+	if json.Unmarshal(o.Values[0].JSON, &inner) != nil {
+		return o
+	}
+	if _, has := r.lacking(inner); !has {
+		return o
+	}
+	return found{inner, o.unclosed}
+}
+
+// respell gives the outputs of an object their own names and order, and reads
+// those that are written otherwise: {"Score": "0.5"}.
+func (r reply) respell(o found) (signature.Values, error) {
+	given := map[string]json.RawMessage{}
+	for _, v := range o.Values {
+		f, known := fieldNamed(r.outputs, v.Name)
+		if _, twice := given[f.Name]; twice && known {
+			return nil, structural(f.Name, "is given twice; give it once")
+		}
+		if known {
+			given[f.Name] = v.JSON
+		} else if err := r.aside(v); err != nil {
+			return nil, err
+		}
+	}
+	values := make(signature.Values, 0, len(r.outputs))
+	var problems []ReadProblem
+	for _, f := range r.outputs {
+		raw, ok := given[f.Name]
+		if !ok && o.unclosed {
+			return nil, structural("", "the JSON object in the reply cannot be read: %v", errCutValue)
+		}
+		if !ok || string(raw) == "null" && !f.Required || string(raw) == string(quote(notGiven)) {
 			continue
 		}
-		if _, twice := values.Get(f.Name); twice {
-			return nil, fmt.Errorf("the field %q was given twice; give it once", f.Name)
-		}
-		if string(v.JSON) == "null" && !f.Required {
+		value, err := bendField(f, raw)
+		if err != nil {
+			problems = append(problems, problemsOf(err)...)
 			continue
 		}
-		var text string
-		if !fits(f, v.JSON) && json.Unmarshal(v.JSON, &text) == nil {
-			if spelled := spelled(f, text); spelled != nil {
-				v.JSON = spelled
-			}
-		}
-		values = append(values, signature.Value{Name: f.Name, JSON: v.JSON})
+		values = append(values, signature.Value{Name: f.Name, JSON: value})
+	}
+	if problems != nil {
+		return nil, &ReadError{problems}
 	}
 	return values, nil
+}
+
+// asides are members of an answer that only explain it.
+var asides = wordSet("reasoning explanation rationale reason thought thoughts thinking analysis justification")
+
+func (r reply) aside(v signature.Value) error {
+	var text string
+	switch {
+	case !asides[strings.ToLower(v.Name)] || json.Unmarshal(v.JSON, &text) != nil:
+		return structural(v.Name, "is no field of the answer; leave it out")
+	case r.takesBack(nil, text+" and that is all of it"):
+		return structural(v.Name, "may take the answer back; leave it out")
+	}
+	return nil
+}
+
+// respell is [reply.respell] for an object that did not come in a reply.
+func respell(spec *signature.Spec, object signature.Values) (signature.Values, error) {
+	return reply{spec: spec, outputs: spec.Outputs()}.respell(found{Values: object})
 }

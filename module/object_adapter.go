@@ -53,5 +53,11 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 }
 
 func (object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	return readReply(spec, Step{Reply: reply, Truncated: truncated})
+	return read(spec, reply, truncated, endsObject)
+}
+
+// endsObject reports whether a reply had come to the end of its object.
+func endsObject(r reply) bool {
+	objects, _, behind, err := objectsIn(r.text)
+	return err == nil && len(objects) > 0 && !objects[len(objects)-1].unclosed && strings.Trim(behind, "` \n") == ""
 }

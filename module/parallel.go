@@ -70,7 +70,9 @@ func (r Results[Out]) Usage() Usage {
 //
 // There is one result for each input, in the order of the inputs, also beside an
 // error. The error is nil if all of them are answers. Otherwise it wraps that of
-// the run that failed first; with Collect it wraps those of all that failed.
+// the run that failed first; with Collect it wraps those of all that failed. Once
+// a model was asked it is an *[IncompleteError], whose Trajectory.Attempts are all
+// the runs: a module of yours may return it as its own.
 func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (Results[Out], error) {
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
 		return resultFrom(ctx, m, inputs[i])
@@ -167,10 +169,24 @@ func (b *batch[Out]) end(i int) {
 	}
 }
 
+// err is an error if not all are answers. It accounts for all that was done, for
+// those who return it as their own.
 func (b *batch[Out]) err() error {
 	if b.failed == 0 {
 		return nil
 	}
+	err := b.reason()
+	var all Trajectory
+	for _, r := range b.results {
+		all.did(r.Trajectory())
+	}
+	if len(all.Attempts) == 0 {
+		return err
+	}
+	return &IncompleteError{Err: err, Trajectory: all}
+}
+
+func (b *batch[Out]) reason() error {
 	first := fmt.Errorf("%s[%d]: %w", b.of, b.first, b.results[b.first].Err)
 	if !b.Collect {
 		return first

@@ -32,11 +32,19 @@ func programSpec(task *signature.Spec) *signature.Spec {
 // error: it must not run.
 func readProgram(s Step) (program, error) {
 	spec := programQuestion.Spec()
-	text, err := visible(spec, s)
+	outputs := spec.Outputs()
+	text, err := visible(s.Reply)
+	if err == nil && s.Truncated && !ended(outputs, text) {
+		err = errCutOff
+	}
 	if err != nil {
 		return program{}, err
 	}
-	fields, err := splitFields(spec, text)
+	marks, err := boundaries(outputs, text)
+	if err != nil {
+		return program{}, err
+	}
+	fields, _, err := split(outputs, text, marks)
 	if err != nil {
 		return program{}, err
 	}

@@ -29,7 +29,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "end marker as a line of a text", reply: "[[ ## code ## ]]\n```js\na(`\n[[ ## completed ## ]]\n`); b()\n```" + end, wrong: "[[ ## completed ## ]] stands twice; write a text that contains it as a JSON string"},
 	{name: "end marker as a line of a text, twice", reply: "[[ ## code ## ]]\na()\n//`" + end + "\n`" + end, wrong: "[[ ## completed ## ]] stands twice; write a text that contains it as a JSON string"},
 	{name: "another marker as a line of a text", reply: "[[ ## code ## ]]\n```js\na(`\n[[ ## x ## ]]\n`)\n```" + end, wrong: `there is no field "x"; leave the marker out, or write the text that contains it as a JSON string`},
-	{name: "two markers", reply: "[[ ## code ## ]]\na()\n[[ ## code ## ]]\nb()" + end, wrong: `the field "code" was given twice, with different values; give each once`},
+	{name: "two markers", reply: "[[ ## code ## ]]\na()\n[[ ## code ## ]]\nb()" + end, wrong: `the field "code" is given twice, with different values; give it once`},
 	{name: "the form", reply: "[[ ## code ## ]]\n{code}" + end, wrong: noCode},
 	{name: "JSON string", reply: "[[ ## code ## ]]\n\"a()\\nb()\"" + end, code: "a()\nb()"},
 	{name: "empty", reply: "[[ ## code ## ]]\n```js\n\n```" + end, wrong: "the program is empty"},

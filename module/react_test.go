@@ -29,6 +29,7 @@ type argument struct {
 func runReAct[In, Out any](in In, o module.Options) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
 		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
+		o := o // each scenario has its own
 		o.MaxIters = s.steps
 		act := module.NewReAct(sig, s.model, s.handlers.set(t), &o)
 		pred, err := act.Run(t.Context(), in)

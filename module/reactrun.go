@@ -87,14 +87,13 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 	if err == nil {
 		err = json.Unmarshal(answer, &object)
 	}
-	if err == nil {
-		object, err = respell(task, object)
-	}
-	if err == nil {
-		answer, err = object.MarshalJSON()
-	}
 	if err != nil {
 		return nil, err
+	}
+	if spelled, err := respell(task, object); err == nil { // what is wrong, the signature says in full
+		if answer, err = spelled.MarshalJSON(); err != nil {
+			return nil, err
+		}
 	}
 	r.start(submit, answer)
 	r.last().Outcome = &sandbox.Outcome{Value: answer, Submitted: true}

@@ -1,135 +1,154 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// A reply is read by several readers in turn: markers, labels, a JSON object.
-// What can be read in two ways is an error, which costs one more question: a
-// wrong answer is worse than none.
+// A reply is read by several readers in turn, each of one form. What can be read
+// in two ways is an error, which costs one more question: a wrong answer is worse
+// than none.
 
-// given is what a reply gives for a field.
-type given struct {
-	text string
-	open bool // nothing says where it ends, but the reply does
+// reader finds the outputs in a reply. It returns nil if the reply isn't in its
+// form.
+type reader func(reply) (signature.Values, error)
+
+// readers goes from the form that says most clearly where a value begins and
+// ends to the one that says least.
+func readers() []reader {
+	return []reader{readMarkers, readTags, readObject, readLines, readAlone}
 }
 
-// reader finds fields in a reply. It returns nil if the reply isn't in its form.
-type reader func(*signature.Spec, string) (signature.Values, error)
-
-// readReply finds the output fields in a reply. What it returns is not yet
-// validated as a whole.
-func readReply(spec *signature.Spec, s Step) (signature.Values, error) {
-	text, err := visible(spec, s)
+// read finds the outputs in what a model said, of which whole says whether it
+// had come to its end, should it have been cut off.
+func read(spec *signature.Spec, said string, truncated bool, whole func(reply) bool) (signature.Values, error) {
+	text, err := visible(said)
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []reader{readMarkers, readLabels, readObject} {
-		if values, err := read(spec, text); values != nil || err != nil {
+	r := reply{spec: spec, outputs: spec.Outputs(), text: text, truncated: truncated}
+	if truncated && !whole(r) {
+		return nil, errCutOff
+	}
+	r.text = withoutForm(r)
+	for _, read := range readers() {
+		if values, err := read(r); values != nil || err != nil {
 			return values, err
 		}
 	}
-	return nil, fmt.Errorf("no field was found in the reply; put each value under its marker, such as %s", marker(spec.Outputs()[0].Name))
+	return nil, structural("", "no field was found in the reply; put each value under its marker, such as %s", marker(r.outputs[0].Name))
 }
 
-var (
-	errEmpty  = errors.New("the reply is empty")
-	errCutOff = errors.New("the reply was cut off at the model's limit of tokens; write less")
-)
+var errCutOff = structural("", "the reply was cut off at the model's limit of tokens; write less")
 
-// visible is the part of a reply that is meant to be read. A reply that was cut
-// off is used only if it had come to its end marker.
-func visible(spec *signature.Spec, s Step) (string, error) {
-	text := strings.ReplaceAll(strings.TrimPrefix(s.Reply, "\ufeff"), "\r\n", "\n")
-	text, err := withoutThinking(text)
-	switch {
-	case err != nil:
-		return "", err
-	case s.Truncated && !ended(spec, text):
-		return "", errCutOff
-	case blank(text):
-		return "", errEmpty
+// visible is the part of a reply that is meant to be read.
+func visible(said string) (string, error) {
+	text, err := withoutThoughts(lineEnds(said))
+	if err == nil && blank(text) {
+		err = structural("", "the reply is empty")
 	}
-	return text, nil
+	return text, err
 }
 
-var (
-	thinkStart = regexp.MustCompile(`(?i)<think(?:ing)?>`)
-	thinkEnd   = regexp.MustCompile(`(?i)</think(?:ing)?>`)
-	// loneThinkEnd ends thoughts whose beginning was part of the prompt.
-	loneThinkEnd = regexp.MustCompile(`(?is)^.*</think(?:ing)?>[ \t]*(?:\n|$)`)
-)
-
-// withoutThinking drops the thoughts before the answer, drafts included. Tags
-// after the first marker belong to a value.
-func withoutThinking(text string) (string, error) {
-	if !strings.Contains(strings.ToLower(text), "think") {
-		return text, nil // as most do
-	}
-	for {
-		head, start := text, thinkStart.FindStringIndex(text)
-		if start != nil {
-			head = text[:start[0]]
-		}
-		lone := len(loneThinkEnd.FindString(head))
-		if start == nil || markerText.MatchString(head[lone:]) {
-			return text[lone:], nil
-		}
-		end := thinkEnd.FindStringIndex(text[start[1]:])
-		if end == nil {
-			return "", errors.New("the reply ends before its thoughts do; close them and answer")
-		}
-		text = head[lone:] + text[start[1]+end[1]:]
-	}
+func lineEnds(said string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(said, "\ufeff"), "\r\n", "\n")
 }
 
-// collect makes values of what is given for the fields.
-func collect(spec *signature.Spec, fields map[string]given) (signature.Values, error) {
-	values := signature.Values{}
-	var errs []error
-	for _, f := range spec.Outputs() {
+// withoutForm drops the type of the answer, where a model repeats it.
+func withoutForm(r reply) string {
+	if !strings.Contains(r.text, "{"+r.outputs[0].Name) {
+		return r.text
+	}
+	return strings.ReplaceAll(r.text, r.spec.OutputTypeScript(), "")
+}
+
+// settle makes values of what is given for the fields, unless something behind
+// them takes them back.
+func (r reply) settle(fields map[string]given, behind string) (signature.Values, error) {
+	values := make(signature.Values, 0, len(r.outputs))
+	var problems []ReadProblem
+	for _, f := range r.outputs {
 		g, ok := fields[f.Name]
 		switch {
 		case !ok && f.Required:
-			errs = append(errs, fmt.Errorf("the field %q is missing", f.Name))
+			problems = append(problems, ReadProblem{f.Name, Structure, "is missing"})
 		case !ok, !f.Required && g.text == "":
 		default:
 			value, err := readValue(f, g)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("the field %q: %w", f.Name, err))
-				continue
+			switch {
+			case err != nil:
+				problems = append(problems, problemsOf(err)...)
+			case value != nil:
+				values = append(values, signature.Value{Name: f.Name, JSON: value})
 			}
-			values = append(values, signature.Value{Name: f.Name, JSON: value})
 		}
 	}
-	return values, errors.Join(errs...)
+	if problems != nil {
+		return nil, &ReadError{problems}
+	}
+	return values, r.stand(values, behind)
 }
 
-// outputNamed finds an output by its name, in any case where that is no other's.
-func outputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
-	return fieldNamed(spec.Outputs(), name)
+func problemsOf(err error) []ReadProblem {
+	if wrong := (*ReadError)(nil); errors.As(err, &wrong) {
+		return wrong.Problems
+	}
+	return []ReadProblem{{Kind: Structure, Message: err.Error()}}
 }
 
-func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
-	var folded []signature.Field
-	for _, f := range fields {
-		if f.Name == name {
-			return f, true
+// stand reports why values do not stand, seeing what is said beside them.
+func (r reply) stand(values signature.Values, behind string) error {
+	if blank(behind) {
+		return nil
+	}
+	if err := r.contradicted(values, behind); err != nil {
+		return err
+	}
+	if r.takesBack(values, behind) {
+		return structural("", "what is said behind the answer may take it back; end with the answer")
+	}
+	return nil
+}
+
+// contradicted looks for other values beside those that were read.
+func (r reply) contradicted(values signature.Values, beside string) error {
+	for line := range strings.SplitSeq(beside, "\n") {
+		f, text, ok := label(r.outputs, line)
+		if !ok {
+			continue
 		}
-		if strings.EqualFold(f.Name, name) {
-			folded = append(folded, f)
+		value, _ := values.Get(f.Name)
+		if again, err := readValue(f, given{text: text, loose: true}); err != nil || !equalJSON(again, value) {
+			return givenTwice(f.Name)
 		}
 	}
-	if len(folded) != 1 {
-		return signature.Field{}, false
+	found, _, _, err := objectsIn(beside)
+	if err != nil {
+		return err
 	}
-	return folded[0], true
+	for _, o := range found {
+		for _, v := range o.Values {
+			f, known := fieldNamed(r.outputs, v.Name)
+			if value, _ := values.Get(f.Name); known && !equalJSON(v.JSON, value) {
+				return givenTwice(f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func equalJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+func equalValues(a, b signature.Values) bool {
+	return slices.EqualFunc(a, b, func(v, w signature.Value) bool { return v.Name == w.Name && equalJSON(v.JSON, w.JSON) })
 }
 
 func quote(text string) json.RawMessage {

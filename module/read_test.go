@@ -74,13 +74,13 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "labels in a text", spec: "remark", reply: answer("Answer: yes\nNote: no"), want: `{"answer":"Answer: yes\nNote: no"}`},
 	{name: "marker in mid text", spec: "remark", reply: answer("write [[ ## answer ## ]] first"), want: `{"answer":"write [[ ## answer ## ]] first"}`},
 	{name: "think tags in a text", spec: "remark", reply: answer("<think>x</think>"), want: `{"answer":"\u003cthink\u003ex\u003c/think\u003e"}`},
-	{name: "nothing", spec: "remark", reply: answer(""), wrong: `the field "answer": there is nothing under its marker; if that is meant, write ""`},
-	{name: "object around the text", spec: "remark", reply: answer(`{"answer": "Paris"}`), wrong: `the field "answer": it is an object with the field in it; give only the value, or write the text as a JSON string`},
+	{name: "nothing", spec: "remark", reply: answer(""), wrong: `the field "answer" has nothing under its marker; if that is meant, write ""`},
+	{name: "object around the text", spec: "remark", reply: answer(`{"answer": "Paris"}`), wrong: `the field "answer" is given as an object with the field in it; give only the value, or write the text as a JSON string`},
 	{name: "no end, one line", spec: "remark", reply: "[[ ## answer ## ]]\nParis", want: `{"answer":"Paris"}`},
 	{name: "no end, fenced", spec: "remark", reply: "[[ ## answer ## ]]\n```\na\nb\n```", want: `{"answer":"a\nb"}`},
-	{name: "no end, chatter", spec: "remark", reply: "[[ ## answer ## ]]\nParis\nAnything else?", wrong: `the field "answer": nothing says where the text ends; put the end marker behind it`},
+	{name: "no end, chatter", spec: "remark", reply: "[[ ## answer ## ]]\nParis\nAnything else?", wrong: `the field "answer" cannot be read: nothing says where the text ends; put the end marker behind it`},
 	{name: "no end, in a fence", spec: "remark", reply: "```\n[[ ## answer ## ]]\nParis\n```", want: `{"answer":"Paris"}`},
-	{name: "minimal length is not met by quotes", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## code ## ]]\n\"abcdef\"" + end, wrong: `the field "code": the value must have at least 8 characters, not 6`},
+	{name: "minimal length is not met by quotes", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## code ## ]]\n\"abcdef\"" + end, wrong: `the field "code" has a value that is not allowed: the value must have at least 8 characters, not 6`},
 
 	// Markers.
 	{name: "CRLF and BOM", spec: "remark", reply: "\ufeff[[ ## answer ## ]]\r\na\r\nb\r\n[[ ## completed ## ]]\r\n", want: `{"answer":"a\nb"}`},
@@ -88,8 +88,8 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "end in the text and after", spec: "remark", reply: answer("end with [[ ## completed ## ]]"), want: `{"answer":"end with [[ ## completed ## ]]"}`},
 	{name: "prose before and after", spec: "remark", reply: "Sure.\n" + answer("Paris") + "\nBye.", want: `{"answer":"Paris"}`},
 	{name: "same twice", spec: "remark", reply: answer("Paris") + "\n" + answer("Paris"), want: `{"answer":"Paris"}`},
-	{name: "different twice", spec: "remark", reply: answer("Paris") + "\nNo:\n" + answer("Rome"), wrong: `the field "answer" was given twice, with different values; give each once`},
-	{name: "first nothing, then something", spec: "remark", reply: "[[ ## answer ## ]]\n" + answer("Paris"), wrong: `the field "answer" was given twice, with different values; give each once`},
+	{name: "different twice", spec: "remark", reply: answer("Paris") + "\nNo:\n" + answer("Rome"), wrong: `the field "answer" is given twice, with different values; give it once`},
+	{name: "first nothing, then something", spec: "remark", reply: "[[ ## answer ## ]]\n" + answer("Paris"), wrong: `the field "answer" is given twice, with different values; give it once`},
 	{name: "end marker in the text", spec: "remark", reply: answer("a" + end + "\nb"), wrong: "[[ ## completed ## ]] stands twice; write a text that contains it as a JSON string"},
 	{name: "inputs before", spec: "remark", reply: "[[ ## text ## ]]\nBroke.\n" + answer("Paris"), want: `{"answer":"Paris"}`},
 	{name: "inputs of another question after the end", spec: "remark", reply: answer("Paris") + "\n[[ ## text ## ]]\nBroke.", want: `{"answer":"Paris"}`},
@@ -108,17 +108,17 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "optional fields empty", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n1\n[[ ## note ## ]]\n\n[[ ## sure ## ]]" + end, want: `{"mood":"good","score":1}`},
 	{name: "null for a text that may be null", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n1\n[[ ## note ## ]]\nnull\n[[ ## sure ## ]]\nNone" + end, want: `{"mood":"good","score":1,"note":null,"sure":null}`},
 	{name: "spellings", spec: "judgement", reply: "[[ ## mood ## ]]\n\"GOOD\"\n[[ ## score ## ]]\n**0.5**.\n[[ ## sure ## ]]\nNo" + end, want: `{"mood":"good","score":0.5,"sure":false}`},
-	{name: "a point is no decoration", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n.5" + end, wrong: `the field "score": the value must be a number, not ".5"`},
-	{name: "percent", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n50%" + end, wrong: `the field "score": the value must be a number, not "50%"`},
-	{name: "thousands", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## count ## ]]\n1,000" + end, wrong: `the field "count": the value must be an integer or null, not "1,000"`},
-	{name: "number with a reason", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n0.5 (unsure)" + end, wrong: `the field "score": the value must be a number, not "0.5 (unsure)"`},
-	{name: "nearly a constant", spec: "judgement", reply: "[[ ## mood ## ]]\ngood or bad\n[[ ## score ## ]]\n1" + end, wrong: `the field "mood": the value must be one of "good", "bad", not "good or bad"`},
+	{name: "a point is no decoration", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n.5" + end, want: `{"mood":"good","score":0.5}`},
+	{name: "percent", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n50%" + end, wrong: `the field "score" cannot be read: the value must be a number, not "50%"`},
+	{name: "thousands", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## count ## ]]\n1,000" + end, want: `{"any":1,"count":1000}`},
+	{name: "number with a reason", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n0.5 (unsure)" + end, wrong: `the field "score" cannot be read: the value must be a number, not "0.5 (unsure)"`},
+	{name: "nearly a constant", spec: "judgement", reply: "[[ ## mood ## ]]\ngood or bad\n[[ ## score ## ]]\n1" + end, wrong: `the field "mood" has a value that is not allowed: the value must be one of "good", "bad", not "good or bad"`},
 	{name: "constants that differ by case", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## grade ## ]]\n'a'\n[[ ## count ## ]]\n3" + end, want: `{"any":1,"grade":"a","count":3}`},
 	{name: "anything, as JSON", spec: "mixed", reply: "[[ ## any ## ]]\n{\"a\": [1]}" + end, want: `{"any":{"a":[1]}}`},
 	{name: "anything, as text", spec: "mixed", reply: "[[ ## any ## ]]\nsome words" + end, want: `{"any":"some words"}`},
-	{name: "names in another case are not bent", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## deep ## ]]\n{\"Name\": \"Mole\"}" + end, wrong: "the field \"deep\": Name is not a known property (did you mean name?); name is required"},
-	{name: "malformed JSON", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## deep ## ]]\n{\"name\": 'Mole'}" + end, wrong: `the field "deep": it is not JSON: invalid character '\'' looking for beginning of value`},
-	{name: "two wrong", spec: "judgement", reply: "[[ ## mood ## ]]\nfine" + end, wrong: "the field \"mood\": the value must be one of \"good\", \"bad\", not \"fine\"\nthe field \"score\" is missing"},
+	{name: "names in another case are not bent", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## deep ## ]]\n{\"Name\": \"Mole\"}" + end, want: `{"any":1,"deep":{"name":"Mole"}}`},
+	{name: "malformed JSON", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## deep ## ]]\n{\"name\": 'Mole'}" + end, want: `{"any":1,"deep":{"name":"Mole"}}`},
+	{name: "two wrong", spec: "judgement", reply: "[[ ## mood ## ]]\nfine" + end, wrong: "the field \"mood\" has a value that is not allowed: the value must be one of \"good\", \"bad\", not \"fine\"\nthe field \"score\" is missing"},
 
 	// JSON.
 	{name: "bare object", spec: "judgement", reply: `{"mood": "good", "score": 1}`, want: `{"mood":"good","score":1}`},
@@ -127,18 +127,18 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "strings stay strings", spec: "remark", reply: `{"answer": "{answer}"}`, want: `{"answer":"{answer}"}`},
 	{name: "the same object twice", spec: "remark", reply: `{"answer": "a"} that is {"answer":"a"}`, want: `{"answer":"a"}`},
 	{name: "an example and the answer", spec: "remark", reply: `{"answer": "a"} or {"answer": "b"}`, wrong: "the reply has several objects with the fields; give one"},
-	{name: "an example in a cut-off object", spec: "judgement", reply: `{"examples": [{"mood": "good", "score": 1}], "mood": "bad", "score": 0.`, wrong: "the JSON object in the reply cannot be read: unexpected EOF"},
-	{name: "an object and labels", spec: "judgement", reply: "Such as {\"mood\": \"good\", \"score\": 1}. Mine:\nMood: bad\nScore: 0", wrong: `the field "mood" is in the object and outside of it; give it once`},
+	{name: "an example in a cut-off object", spec: "judgement", reply: `{"examples": [{"mood": "good", "score": 1}], "mood": "bad", "score": 0.`, wrong: `the JSON object in the reply cannot be read: it ends in the midst of a value`},
+	{name: "an object and labels", spec: "judgement", reply: "Such as {\"mood\": \"good\", \"score\": 1}. Mine:\nMood: bad\nScore: 0", wrong: `the field "mood" is given twice, with different values; give it once`},
 	{name: "an object of something else", spec: "judgement", reply: `I saw {"orders": 3}.`, wrong: "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"},
 	{name: "keys twice", spec: "remark", reply: `{"answer": "a", "answer": "b"}`, wrong: `the JSON object in the reply cannot be read: signature: the value of "answer" is given twice`},
-	{name: "keys twice in two cases", spec: "remark", reply: `{"answer": "a", "Answer": "b"}`, wrong: `the field "answer" was given twice; give it once`},
-	{name: "extra keys", spec: "remark", reply: `{"answer": "a", "why": "b"}`, wrong: "why is not a known property"},
-	{name: "not one field but optional ones", spec: "judgement", reply: `{"note": "x"}`, wrong: "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"},
+	{name: "keys twice in two cases", spec: "remark", reply: `{"answer": "a", "Answer": "b"}`, wrong: `the field "answer" is given twice; give it once`},
+	{name: "extra keys", spec: "remark", reply: `{"answer": "a", "why": "b"}`, wrong: `the field "why" is no field of the answer; leave it out`},
+	{name: "not one field but optional ones", spec: "judgement", reply: `{"note": "x"}`, wrong: "the field \"mood\" is missing\nthe field \"score\" is missing"},
 
 	// Labels.
 	{name: "labels", spec: "judgement", reply: "Mood: good\n\n`score`: 0.5\n**Note:** as __is__: yes", want: `{"mood":"good","score":0.5,"note":"as __is__: yes"}`},
-	{name: "a label and more", spec: "remark", reply: "Answer: Paris\nor so", wrong: "no field was found in the reply; put each value under its marker, such as [[ ## answer ## ]]"},
-	{name: "label twice", spec: "remark", reply: "Answer: a\nAnswer: b", wrong: `the field "answer" was given twice, with different values; give each once`},
+	{name: "a label and more", spec: "remark", reply: "Answer: Paris\nor so", wrong: `the field "answer" cannot be read: nothing says where the text ends; put the end marker behind it`},
+	{name: "label twice", spec: "remark", reply: "Answer: a\nAnswer: b", wrong: `the field "answer" is given twice, with different values; give it once`},
 
 	// Thoughts.
 	{name: "draft in the thoughts", spec: "remark", reply: "<think>\n" + answer("Rome") + "\n</think>\n" + answer("Paris"), want: `{"answer":"Paris"}`},
@@ -155,7 +155,7 @@ func TestReadReply(t *testing.T) {
 	for _, c := range readings {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, wrong := read(specs[c.spec], c.reply)
+			got, wrong := readAs(specs[c.spec], c.reply)
 			if got != c.want || wrong != c.wrong {
 				t.Errorf("got  %s %s\nwant %s %s", got, wrong, c.want, c.wrong)
 			}
@@ -163,9 +163,9 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-// read is what Predict makes of a reply.
-func read(spec *signature.Spec, reply string) (object, wrong string) {
-	values, err := readReply(spec, Step{Reply: reply})
+// readAs is what Predict makes of a reply.
+func readAs(spec *signature.Spec, reply string) (object, wrong string) {
+	values, err := Markers().Read(spec, reply, false)
 	if err != nil {
 		return "", err.Error()
 	}
@@ -190,7 +190,7 @@ func TestReadTruncated(t *testing.T) {
 		whole + end + "\n" + whole:        errCutOff,
 		"<think>" + whole + end:           nil, // another error, below
 	} {
-		_, err := readReply(specs["judgement"], Step{Reply: reply, Truncated: true})
+		_, err := Markers().Read(specs["judgement"], reply, true)
 		if strings.HasPrefix(reply, "<think>") {
 			if err == nil {
 				t.Error("thoughts that were cut off were read")
@@ -213,12 +213,12 @@ func FuzzReadText(f *testing.F) {
 	f.Add(`"a\"`)
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "")
-		exact, wrong := read(specs["remark"], answer(string(quote(text))))
+		exact, wrong := readAs(specs["remark"], answer(string(quote(text))))
 		if want := `{"answer":` + string(quote(text)) + `}`; exact != want {
 			t.Fatalf("JSON string: got %s %s, want %s", exact, wrong, want)
 		}
-		got, _ := read(specs["remark"], answer(text))
-		if got == "" || loneThinkEnd.MatchString(text) {
+		got, _ := readAs(specs["remark"], answer(text))
+		if got == "" || thinkEnd.MatchString(text) {
 			return // what stands before </think> is taken for thoughts, markers or not
 		}
 		var out remark
@@ -255,7 +255,7 @@ func FuzzReadReply(f *testing.F) {
 			return
 		}
 		for _, truncated := range []bool{false, true} {
-			values, err := readReply(spec, Step{Reply: reply, Truncated: truncated})
+			values, err := Markers().Read(spec, reply, truncated)
 			if err == nil && len(values) == 0 {
 				t.Fatal("neither values nor an error")
 			}

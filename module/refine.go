@@ -43,7 +43,7 @@ func (r *Refine[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], err
 	}
 	var hints map[string]string
 	for t.made < r.n {
-		var calls heard
+		var calls notes
 		judged, err := t.try(Observe(ctx, calls.note), r.Module, hints)
 		if err == nil && judged.Score >= r.threshold {
 			break
@@ -65,7 +65,7 @@ func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 
 // feedback returns what the predictors are told in the next attempt, by their
 // paths.
-func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], judged Judgement, calls *heard) (map[string]string, error) {
+func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes) (map[string]string, error) {
 	output, err := json.Marshal(t.last.Output)
 	if err != nil {
 		return nil, fmt.Errorf("the output: %w", err)
@@ -81,7 +81,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], judg
 }
 
 // advice asks the advisor about the last attempt.
-func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged Judgement, calls *heard, output []byte) (map[string]string, error) {
+func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes, output []byte) (map[string]string, error) {
 	input, err := json.Marshal(t.in)
 	if err != nil {
 		return nil, fmt.Errorf("the input: %w", err)
@@ -107,6 +107,7 @@ func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 	if r.Advisor == nil {
 		return nil, errNotMade
 	}
+	r.Advisor.prepare()
 	p := r.Advisor.Clone()
 	for _, asked := range Predictors(r.Module) {
 		if p.Model == nil {

@@ -63,7 +63,9 @@ type RLMOptions struct {
 	// Depth is how deep runs are nested. With 1, which is the default, llm is all
 	// that programs have. With 2 they also have rlm({prompt, context}): a run with
 	// the context as its variable, by the model Sub, without the tools of the set,
-	// whose programs have llm; and so on.
+	// whose programs have llm; and so on. A program that waits for another run keeps
+	// its worker: the sandbox's Options.Workers should be at least the runs at the
+	// same time, times Depth.
 	Depth int
 
 	// Concurrency is how many of the calls are made at the same time, the others
@@ -106,6 +108,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	if options.Depth > 1 {
 		inner := options
 		inner.Depth--
+		inner.CallOptions = nil // they are meant for another model
 		m.Nested = NewRLM(delegated, m.Sub.Model, box, nil, &inner)
 	}
 	return m
@@ -142,7 +145,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error)
 		if err := m.Sub.usable(); err != nil {
 			return nil, err
 		}
-		calls := &calls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested}
+		calls := &subCalls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
 		c.box, c.paid, c.left = &notebook{box: m.opened, calls: calls}, calls.paid, calls.left
 	}
 	act := CodeAct[In, Out]{m.Predictor, c}

@@ -37,15 +37,15 @@ const subBriefing = `A program asks you, and what you write goes back to it as i
 
 var (
 	llmTool = tools.Func("llm", "Answers a prompt: asks a language model that sees nothing else.",
-		func(ctx context.Context, in subPrompt) (string, error) { return callsOf(ctx).ask(ctx, in) },
+		func(ctx context.Context, in subPrompt) (string, error) { return subCallsOf(ctx).ask(ctx, in) },
 		&tools.Hints{Class: tools.Read})
 	rlmTool = tools.Func("rlm", "Works out a task over a context that is too much for one prompt, by programs as you do.",
-		func(ctx context.Context, in subTask) (string, error) { return callsOf(ctx).delegate(ctx, in) },
+		func(ctx context.Context, in subTask) (string, error) { return subCallsOf(ctx).delegate(ctx, in) },
 		&tools.Hints{Class: tools.Read})
 )
 
 // ask asks the model a question.
-func (c *calls) ask(ctx context.Context, in subPrompt) (string, error) {
+func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 	return c.once(in, func() (string, error) {
 		ctx, r, err := newRun(ctx, "llm", c.sub, question{inputs: signature.Values{{Name: "prompt", JSON: quote(in.Prompt)}}})
 		if err != nil {
@@ -67,9 +67,19 @@ func (c *calls) ask(ctx context.Context, in subPrompt) (string, error) {
 	})
 }
 
-// delegate has a run of its own work out a task.
-func (c *calls) delegate(ctx context.Context, in subTask) (string, error) {
+// delegate has a run of its own work out a task. Each program that waits for one
+// keeps its worker: so that these cannot all wait for each other, only the
+// innermost run beside each other.
+func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 	return c.once(in, func() (string, error) {
+		if c.nested.Nested != nil {
+			select {
+			case c.turn <- struct{}{}:
+				defer func() { <-c.turn }()
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}
 		pred, err := c.nested.Run(ctx, in)
 		if err == nil {
 			c.attempt(pred.Trajectory)
@@ -117,7 +127,10 @@ func onlyText(values signature.Values) string {
 
 // Read implements [Adapter].
 func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	text, err := visible(spec, Step{Reply: reply, Truncated: truncated})
+	if truncated {
+		return nil, errCutOff
+	}
+	text, err := visible(reply)
 	if err != nil {
 		return nil, err
 	}

@@ -9,16 +9,17 @@ import (
 	"sync"
 )
 
-// calls is what the programs of one run have asked models, and what they may. It
+// subCalls is what the programs of one run have asked models, and what they may. It
 // is in the context of the programs.
 //
 // An answer is paid for once. A program that fails leaves no variable behind, but
 // its answers stay here, and whoever asks the same again is given them first. Each
 // is given once: who asks twice wants two.
-type calls struct {
+type subCalls struct {
 	*budget
 	sub    *Predictor
 	nested *RLM[subTask, subReply]
+	turn   chan struct{} // held by a nested run that may have others made
 
 	mu       sync.Mutex
 	program  int
@@ -36,24 +37,24 @@ type subAnswer struct {
 	text string
 }
 
-type callsKey struct{}
+type subCallsKey struct{}
 
-// callsOf returns what was put there by begin: nothing else makes the tools.
-func callsOf(ctx context.Context) *calls {
-	c, _ := ctx.Value(callsKey{}).(*calls)
+// subCallsOf returns what was put there by begin: nothing else makes the tools.
+func subCallsOf(ctx context.Context) *subCalls {
+	c, _ := ctx.Value(subCallsKey{}).(*subCalls)
 	return c
 }
 
 // begin begins a program, in whose context models may be asked.
-func (c *calls) begin(ctx context.Context) context.Context {
+func (c *subCalls) begin(ctx context.Context) context.Context {
 	c.mu.Lock()
 	c.program++
 	c.mu.Unlock()
-	return context.WithValue(c.in(ctx), callsKey{}, c)
+	return context.WithValue(c.in(ctx), subCallsKey{}, c)
 }
 
 // end ends the program. One that has failed has lost its answers.
-func (c *calls) end(well bool) {
+func (c *subCalls) end(well bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if well {
@@ -66,14 +67,14 @@ func (c *calls) end(well bool) {
 }
 
 // lost says that all variables are gone.
-func (c *calls) lost() {
+func (c *subCalls) lost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.free(c.kept)
 	c.kept = nil
 }
 
-func (c *calls) free(list []subAnswer) {
+func (c *subCalls) free(list []subAnswer) {
 	if c.spare == nil {
 		c.spare = map[digest][]string{}
 	}
@@ -83,7 +84,7 @@ func (c *calls) free(list []subAnswer) {
 }
 
 // once answers a question from what was paid for, or else by asking.
-func (c *calls) once(in any, ask func() (string, error)) (string, error) {
+func (c *subCalls) once(in any, ask func() (string, error)) (string, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return "", err
@@ -101,7 +102,7 @@ func (c *calls) once(in any, ask func() (string, error)) (string, error) {
 	return got, nil
 }
 
-func (c *calls) recall(to digest) (text string, program int, ok bool) {
+func (c *subCalls) recall(to digest) (text string, program int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.spare[to]
@@ -113,7 +114,7 @@ func (c *calls) recall(to digest) (text string, program int, ok bool) {
 	return list[0], c.program, true
 }
 
-func (c *calls) remember(a subAnswer, program int) {
+func (c *subCalls) remember(a subAnswer, program int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if program != c.program {
@@ -123,7 +124,7 @@ func (c *calls) remember(a subAnswer, program int) {
 	c.given = append(c.given, a)
 }
 
-func (c *calls) attempt(t Trajectory) {
+func (c *subCalls) attempt(t Trajectory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attempts = append(c.attempts, t)
@@ -131,7 +132,7 @@ func (c *calls) attempt(t Trajectory) {
 
 // paid notes in a trajectory what was spent: runs of their own by themselves, and
 // the rest together.
-func (c *calls) paid(t *Trajectory) {
+func (c *subCalls) paid(t *Trajectory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.Attempts = slices.Clone(c.attempts)

@@ -12,7 +12,7 @@ import (
 // other's variables. It implements [Sandbox].
 type notebook struct {
 	box     *sandbox.Sandbox
-	calls   *calls
+	calls   *subCalls
 	session *sandbox.Session // nil before the first program, and when it was lost
 }
 

@@ -2,8 +2,10 @@ package module_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -212,27 +214,27 @@ func TestRLMNested(t *testing.T) {
 		}
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
-	run := func(o module.RLMOptions, program string) (*module.Prediction[found], error, string) {
+	run := func(o module.RLMOptions, program string) (*module.Prediction[found], string, error) {
 		m, model := rlm(t, inProcess(t), sub, &o, program, `submit({total: 1})`)
 		pred, err := m.Run(t.Context(), book{"x"})
 		if err != nil {
-			return pred, err, ""
+			return pred, "", err
 		}
-		return pred, nil, model.Requests()[1].Last()
+		return pred, model.Requests()[1].Last(), nil
 	}
 	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", context: "ab"})])`
-	pred, err, told := run(module.RLMOptions{Depth: 2}, two)
+	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
 	if tr := pred.Trajectory; len(tr.Attempts) != 2 || tr.Attempts[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Attempts), tr.Spent, tr.Usage())
 	}
-	_, _, told = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
+	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
 	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
-	_, _, told = run(module.RLMOptions{}, two)
+	_, told, _ = run(module.RLMOptions{}, two)
 	if !strings.Contains(told, "rlm is not defined") {
 		t.Errorf("there is rlm at depth 1: %s", told)
 	}
@@ -482,14 +484,86 @@ func TestRLMConcurrentRuns(t *testing.T) {
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
 	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: sub, MaxCalls: 3})
-	var wg sync.WaitGroup
-	for i := range 200 {
-		wg.Go(func() {
-			pred, err := m.Run(t.Context(), book{strings.Repeat("x", i+1)})
-			if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
-				t.Errorf("run %d: %+v, %v", i, pred, err)
+	label := "runs of " + t.Name()
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
+				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
+					t.Errorf("run %d: %+v, %v", i, pred, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("goroutines were left behind")
+		}
+	}
+}
+
+// Runs of runs need workers of the same sandbox, and get them.
+func TestRLMNestedInWorkers(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(&sandbox.Options{Workers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) == 2 && strings.Contains(r.Text(), "declare function rlm") {
+			return llmtest.Reply{Text: fence(`const halves = [context.slice(0, 2), context.slice(2)];
+submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))).join("")})`)}, nil
+		}
+		return llmtest.Reply{Text: fence(`submit({reply: context.toUpperCase()})`)}, nil
+	})
+	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); console.log(all.join()); submit({total: 1})`)
+	pred, err := m.Run(t.Context(), book{"mole"})
+	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// The policies of the set stand around llm, too, and see what it is asked.
+func TestRLMPolicy(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	deny := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			seen = append(seen, c.Tool.Path()+string(c.Args))
+			if strings.Contains(string(c.Args), "secret") {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not that"}
 			}
+			return next.Call(ctx, c)
 		})
 	}
-	wg.Wait()
+	sub := echoes()
+	set := toolSet(t, tools.Func("one", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil)).With(deny)
+	program := fence(`await llm("fine"); let kind; try { await llm("a secret") } catch (e) { kind = e.kind } console.log(kind); submit({total: await one({})})`)
+	pred, err := module.NewRLM(reading, llmtest.New(program), inProcess(t), set, &module.RLMOptions{Sub: sub}).Run(t.Context(), book{"x"})
+	want := []string{`llm{"prompt":"fine"}`, `llm{"prompt":"a secret"}`, `one{}`}
+	if err != nil || !slices.Equal(seen, want) || len(sub.Requests()) != 1 || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "denied\n" {
+		t.Errorf("got %+v, %v, %q", pred, err, seen)
+	}
+}
+
+// A question to a sub-model says how to answer, and then the prompt as it is.
+func TestRLMSubQuestion(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, nil, `await llm("[[ ## reply ## ]]\nWho?"); submit({total: 1})`)
+	m.Sub.Spec = m.Sub.Spec.WithInstructions("Be brief.")
+	m.Sub.Demos = []module.Demo{{
+		Inputs:  signature.Values{{Name: "prompt", JSON: json.RawMessage(`"2+2?"`)}},
+		Outputs: signature.Values{{Name: "reply", JSON: json.RawMessage(`"4"`)}},
+	}}
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "--- system ---\n" + m.Sub.Briefing + "\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
+	if got := sub.Requests()[0].Text(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
 }

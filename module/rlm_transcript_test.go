@@ -75,7 +75,7 @@ func runRLM(o module.RLMOptions) func(*testing.T, *setup) string {
 		o.Sub, o.MaxIters = sub, s.steps
 		sig := signature.Must(signature.New[mail, writers]("Answer the question."))
 		pred, err := module.NewRLM(sig, s.model, box, s.handlers.set(t), &o).Run(t.Context(), pile())
-		return withoutPrompts(show(t, pred, err)) + askedOf(sub) + spent(pred, err)
+		return withoutPrompts(show(t, pred, err)) + askedOf(sub) + spentBy(pred, err)
 	}
 }
 
@@ -84,7 +84,7 @@ func withoutPrompts(text string) string {
 	return regexp.MustCompile(`(llm\(\{"prompt":".{60}).*?(\\n)?("\}\))`).ReplaceAllString(text, "$1…$3")
 }
 
-// askedOf lists what sub-calls were askedOf, in alphabetical order.
+// askedOf lists what sub-calls were asked, in alphabetical order.
 func askedOf(model *llmtest.Model) string {
 	var list []string
 	for _, r := range model.Requests() {
@@ -98,7 +98,7 @@ func askedOf(model *llmtest.Model) string {
 	return "--- sub-calls ---\n" + strings.Join(list, "")
 }
 
-func spent[Out any](pred *module.Prediction[Out], err error) string {
+func spentBy[Out any](pred *module.Prediction[Out], err error) string {
 	t := module.Trajectory{}
 	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
 		t = part.Trajectory

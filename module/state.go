@@ -58,7 +58,7 @@ func Save(w io.Writer, m any) error {
 	if len(s.Predictors) == 0 {
 		return fmt.Errorf("module: save: there are no Predictors in %T; export the fields with its modules", m)
 	}
-	raw, err := encode(s)
+	raw, err := indented(s)
 	if err != nil {
 		return fmt.Errorf("module: save: %w", err)
 	}
@@ -138,7 +138,7 @@ func stateOf(p *Predictor) (json.RawMessage, error) {
 	if err := checkDemos(p.Spec, p.Demos); err != nil {
 		return nil, err
 	}
-	return encode(s)
+	return indented(s)
 }
 
 // loaded returns a copy of a predictor with the state that was saved.
@@ -221,7 +221,7 @@ func hashOf(spec *signature.Spec) (string, error) {
 	sum := sha256.New()
 	for _, fields := range [][]signature.Field{spec.Inputs(), spec.Outputs()} {
 		for _, f := range fields {
-			shape, err := shapeOf(f)
+			shape, err := schemaOf(f)
 			if err != nil {
 				return "", fmt.Errorf("field %q: %w", f.Name, err)
 			}
@@ -232,8 +232,8 @@ func hashOf(spec *signature.Spec) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// shapeOf is the schema of a field without its description, in one form.
-func shapeOf(f signature.Field) ([]byte, error) {
+// schemaOf is the schema of a field without its description, in one form.
+func schemaOf(f signature.Field) ([]byte, error) {
 	var keywords any
 	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
 	decoder.UseNumber()
@@ -252,8 +252,8 @@ func shapeOf(f signature.Field) ([]byte, error) {
 // valid is a text as JSON can hold it.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// encode writes JSON for people and for diffs: indented, and with < as it is.
-func encode(v any) ([]byte, error) {
+// indented writes JSON for people and for diffs: indented, and with < as it is.
+func indented(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -279,3 +279,33 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// Whatever is learned, what is saved is loaded as it was.
+func FuzzSave(f *testing.F) {
+	f.Add("Judge.", "", "Be <brief> & exact\u2028", `"a \\" \ud83d"`, 0.5)
+	f.Add("\xff\x00", "\xc3\x28", "\ufffd", `null`, 1e300)
+	f.Fuzz(func(t *testing.T, instructions, description, hint, answer string, temperature float64) {
+		m := newSum()
+		p := m.Predictor
+		spec, err := p.Spec.WithInstructions(instructions).WithDescription("limit", description)
+		if err != nil {
+			t.Skip(err)
+		}
+		p.Spec, p.Hint, p.System, p.Temperature = spec, hint, description, &temperature
+		p.Demos = []module.Demo{{Outputs: signature.Values{{Name: "total", JSON: json.RawMessage(answer)}}}}
+		var b bytes.Buffer
+		if err := module.Save(&b, m); err != nil {
+			if b.Len() > 0 {
+				t.Errorf("%v, but something was written", err)
+			}
+			return
+		}
+		again := newSum()
+		if err := module.Load(bytes.NewReader(b.Bytes()), again); err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		if twice := save(t, again); twice != b.String() {
+			t.Errorf("saved was\n%s\nand then\n%s", b.String(), twice)
+		}
+	})
+}

@@ -2,135 +2,246 @@ package module
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
 // readValue reads one value as the prompt says that it must be written: text as
-// it is or as a JSON string, anything else as JSON, all possibly in a fence.
+// it is or as a JSON string, anything else as JSON, all possibly in a fence. What
+// is written otherwise is read if it can mean only one thing. No value and no
+// error is that of an optional field that has none.
 func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	text := strings.TrimSpace(unfence(g.text))
-	isString := strings.HasPrefix(text, `"`) && json.Valid([]byte(text))
-	switch {
-	case text == "":
-		return nil, errors.New(`there is nothing under its marker; if that is meant, write ""`)
-	case fits(f, json.RawMessage(text)):
-		return json.RawMessage(text), nil
-	case !isString && fits(f, quote(text)):
-		return plain(f, g, text)
+	if text == "" {
+		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
-	if value := spelled(f, text); value != nil {
-		return value, nil
+	if !f.Required && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
+		return nullOrNothing(f), nil
 	}
-	return nil, mismatch(f, text)
+	if startsJSON(text) && fits(f, json.RawMessage(text)) {
+		return whole(f, json.RawMessage(text))
+	}
+	isString := text[0] == '"' && json.Valid([]byte(text))
+	if isString || !f.Schema.AnyText() && !fits(f, quote(text)) {
+		return spelled(f, text)
+	}
+	if when := moment(text); when != nil && !f.Schema.AnyText() {
+		return when, nil
+	}
+	return readText(f, g, text)
 }
 
-// plain takes a text as it is, unless it may be more or less than was meant.
-func plain(f signature.Field, g given, text string) (json.RawMessage, error) {
-	_, _, openFence := fences(text)
-	var object signature.Values
-	wrapped := json.Unmarshal([]byte(text), &object) == nil
-	if _, own := object.Get(f.Name); wrapped && own {
-		return nil, errors.New("it is an object with the field in it; give only the value, or write the text as a JSON string")
-	}
-	if openFence || g.open && text == g.text && strings.Contains(text, "\n") {
-		return nil, errors.New("nothing says where the text ends; put the end marker behind it")
-	}
-	return quote(text), nil
+// absent is how models write that there is no value.
+var absent = map[string]bool{
+	"null": true, "none": true, "nil": true, "undefined": true, "n/a": true, "na": true,
+	"not applicable": true, "-": true, "–": true, "—": true,
 }
+
+func nullOrNothing(f signature.Field) json.RawMessage {
+	if null := json.RawMessage("null"); fits(f, null) {
+		return null
+	}
+	return nil
+}
+
+// integral finds whole numbers that are written as fractions, which a schema
+// takes for integers and Go does not.
+var integral = regexp.MustCompile(`\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)(?:\W|$)`)
+
+// whole writes 42.0 as 42 where an integer is asked for. Of 42.000 it is not
+// certain that it isn't a thousand times as much.
+func whole(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if !integral.Match(value) {
+		return value, nil
+	}
+	s := shapeOf(f)
+	if s.integer && !s.fraction && strings.HasSuffix(string(value), ".000") {
+		return nil, structural(f.Name, "cannot be read: %s is no way to write an integer", value)
+	}
+	if bent := s.bend(value); fits(f, bent) {
+		return bent, nil
+	}
+	return value, nil
+}
+
+// unfenced takes a program in a JSON string out of its fence.
+func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
+	var text string
+	if !isCode(f) || json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	return quote(unfence(text))
+}
+
+// startsJSON spares most texts the look whether they are JSON.
+func startsJSON(text string) bool { return strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0 }
 
 func fits(f signature.Field, value json.RawMessage) bool {
 	return json.Valid(value) && len(f.Schema.Validate(value)) == 0
 }
 
-// spelled reads a number, a boolean, null or one of a few constants that is
-// written in other ways than JSON's: True, **0.5**, Good. It returns nil if that
-// is none of them. Nothing else may be bent until it fits.
-func spelled(f signature.Field, text string) json.RawMessage {
-	word := undecorated(text)
-	if value := json.RawMessage(word); isNumber(word) && fits(f, value) {
-		return value
-	}
-	if value := json.RawMessage(words[strings.ToLower(word)]); value != nil && fits(f, value) {
-		return value
-	}
-	var same []string
-	for _, c := range constants(f.Schema.Raw()) {
-		if c == word {
-			return quote(c)
-		}
-		if strings.EqualFold(c, word) {
-			same = append(same, c)
-		}
-	}
-	if len(same) != 1 {
-		return nil
-	}
-	return quote(same[0])
-}
-
-var words = map[string]string{
-	"true": "true", "yes": "true",
-	"false": "false", "no": "false",
-	"null": "null", "none": "null",
-}
-
-func isNumber(text string) bool {
-	return text != "" && strings.Contains("-0123456789", text[:1]) && json.Valid([]byte(text))
-}
-
-// undecorated takes a word out of quotes, backticks and bold print, and from
-// before a full stop.
-func undecorated(text string) string {
-	word := strings.TrimSuffix(strings.TrimSpace(text), ".")
-	for _, pair := range []string{"**", "`", `"`, "'"} {
-		if inner, ok := strings.CutPrefix(word, pair); ok {
-			if inner, ok = strings.CutSuffix(inner, pair); ok {
-				return undecorated(inner)
+// spelled reads a value that is not written as JSON.
+func spelled(f signature.Field, text string) (json.RawMessage, error) {
+	s := shapeOf(f)
+	var misfit json.RawMessage
+	for _, candidate := range []string{text, unframed(f.Name, text)} {
+		for _, spell := range spellings() {
+			value := spell(s, candidate)
+			if value == nil {
+				continue
+			}
+			if fits(f, value) {
+				return value, nil
+			}
+			if misfit == nil {
+				misfit = value
 			}
 		}
 	}
-	return word
+	return nil, mismatch(f, s, text, misfit)
 }
 
-// constants are the texts that a schema lists, if it does.
-func constants(raw json.RawMessage) []string {
-	var s struct {
-		Enum         []any
-		AnyOf, OneOf []json.RawMessage
+// spellings are ways to write values, from the most certain.
+func spellings() []spelling {
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.parts}
+}
+
+type spelling func(shape, string) json.RawMessage
+
+// bendField reads a member of a JSON object.
+func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
+	if fits(f, raw) {
+		return whole(f, unfenced(f, raw))
 	}
-	if json.Unmarshal(raw, &s) != nil {
-		return nil // a boolean
+	s := shapeOf(f)
+	if bent := s.bend(raw); fits(f, bent) {
+		return bent, nil
 	}
-	var all []string
-	for _, v := range s.Enum {
-		if text, ok := v.(string); ok {
-			all = append(all, text)
+	return nil, mismatch(f, s, string(raw), nil)
+}
+
+// bend gives a JSON value the kind that is asked for, where it says the same:
+// "3" as 3, Name as name. It changes nothing that fits.
+func (s shape) bend(raw json.RawMessage) json.RawMessage {
+	switch {
+	case s.any || len(raw) == 0:
+		return raw
+	case raw[0] == '{' && s.members != nil:
+		return s.bendObject(raw)
+	case raw[0] == '[' && s.items != nil:
+		return s.bendArray(raw)
+	case raw[0] == '"':
+		return s.bendText(raw)
+	case s.number() && s.exact(string(raw)) != nil:
+		return s.exact(string(raw))
+	case s.text && s.constants == nil && s.format == "" && !s.number() && decimal(string(raw)) != "":
+		return quote(string(raw))
+	default:
+		return raw
+	}
+}
+
+func (s shape) bendText(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
+		return raw
+	}
+	for _, spell := range []spelling{shape.literal, shape.exact} {
+		if value := spell(s, text); value != nil {
+			return value
 		}
 	}
-	for _, choice := range append(s.AnyOf, s.OneOf...) {
-		all = append(all, constants(choice)...)
-	}
-	return all
+	return raw
 }
 
-// mismatch says why a text is no value of a field.
-func mismatch(f signature.Field, text string) error {
-	value := json.RawMessage(text)
+func (s shape) bendArray(raw json.RawMessage) json.RawMessage {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return raw
+	}
+	for i := range items {
+		if !s.items.text || items[i][0] == '"' { // a number among texts may be a slip
+			items[i] = s.items.bend(items[i])
+		}
+	}
+	return encode(items)
+}
+
+func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
+	var object signature.Values
+	if json.Unmarshal(raw, &object) != nil {
+		return raw
+	}
+	bent := object[:0:0]
+	for _, v := range object {
+		m, known := s.member(v.Name)
+		switch _, taken := bent.Get(m.name); {
+		case !known || taken:
+			bent = append(bent, v)
+		case string(v.JSON) == "null" && !m.required && !m.shape.null:
+		default:
+			bent = append(bent, signature.Value{Name: m.name, JSON: m.shape.bend(v.JSON)})
+		}
+	}
+	return encode(bent)
+}
+
+func encode(v any) json.RawMessage {
+	raw, _ := json.Marshal(v) // of JSON that was read
+	return raw
+}
+
+// member finds a member by its name, or by one that is no other's.
+func (s shape) member(name string) (member, bool) {
+	same := slices.DeleteFunc(slices.Clone(s.members), func(m member) bool { return m.name != name })
+	if len(same) == 0 {
+		same = slices.DeleteFunc(slices.Clone(s.members), func(m member) bool { return !sameName(m.name, name) })
+	}
+	if len(same) != 1 {
+		return member{}, false
+	}
+	return same[0], true
+}
+
+// mismatch says why a text is no value of a field. Misfit is what it was read as.
+func mismatch(f signature.Field, s shape, text string, misfit json.RawMessage) error {
+	value := misfit
+	if value == nil {
+		value = json.RawMessage(text)
+	}
 	if !json.Valid(value) {
 		value = quote(text)
 	}
-	var lines []string
-	for _, finding := range f.Schema.Validate(value) {
-		lines = append(lines, finding.String())
+	findings := f.Schema.Validate(value)
+	if s.holds(value) {
+		return notAllowed(f.Name, findings)
 	}
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		if err := json.Unmarshal([]byte(text), new(any)); err != nil {
-			return fmt.Errorf("it is not JSON: %w", err)
+		if _, _, err := readLax(text); err != nil {
+			return structural(f.Name, "cannot be read as JSON: %v", err)
 		}
 	}
-	return errors.New(strings.Join(lines, "; "))
+	return structural(f.Name, "cannot be read: %s", lines(findings))
+}
+
+// holds reports whether a value is of a kind that the shape admits, so that only
+// a rule can be against it.
+func (s shape) holds(value json.RawMessage) bool {
+	switch c := value[0]; c {
+	case '"':
+		return s.text
+	case '{':
+		return s.members != nil
+	case '[':
+		return s.items != nil
+	case 't', 'f':
+		return s.boolean
+	case 'n':
+		return s.null
+	default:
+		return s.number()
+	}
 }

@@ -52,8 +52,8 @@ import (
 // with a default may be left out.
 //
 // The error names the column of what cannot be read and says what to write, or
-// is that of [NewSpec]. Texts of more than 64 KiB, and types nested deeper than
-// 50, are refused.
+// is that of [NewSpec]. Texts of more than 64 KiB, more than 500 inputs or
+// outputs, and types nested deeper than 50 are refused.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
@@ -138,6 +138,9 @@ func (s *scanner) fields() ([]parsed, Values) {
 	if s.peek() != "with" {
 		all = append(all, s.field())
 		for s.take(",") {
+			if len(all) == maxFields {
+				s.fail(s.at, "there are more than %d fields; put them into an object", maxFields)
+			}
 			all = append(all, s.field())
 		}
 	}

@@ -228,7 +228,7 @@ func TestStringOfGoTypes(t *testing.T) {
 	}
 	spec := signature.Must(signature.New[input, output]("Do it.")).Spec()
 	const want = `text: str(desc="What is asked, exactly."), tags: list[str](min_length=1), by?: dict[str, int], ` +
-		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds."), ` +
+		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds; a second has 1000000000."), ` +
 		`three: list[float](min_length=3, max_length=3), bytes: bytes, huge: int(ge=0), any: any, photo: Optional[Image], before?: History, nothing: {} -> ` +
 		`mood: Literal["good", "bad"], score: float(ge=0, le=1, default=0.5), email?: str(format="email"), phone: Optional[str](desc="Or this.") ` +
 		`with schema({"oneOf":[{"required":["email"],"title":"email"},{"required":["phone"],"title":"phone"}]})`
@@ -298,6 +298,7 @@ func TestParseErrors(t *testing.T) {
 		{"größe,\na: in -> b", `line 2, column 4: the type "in" is not known; did you mean int?`},
 		{"\xff -> b", `the text is not valid UTF-8`},
 		{"a: " + strings.Repeat("list[", 60) + " -> b", `column 254: types are nested deeper than 50; make it simpler`},
+		{strings.Repeat("a,", 500) + "a -> b", `column 1001: there are more than 500 fields; put them into an object`},
 		{"a -> b" + strings.Repeat(" ", 64<<10), `the text has 65542 bytes; at most 65536 are taken`},
 	}
 	for _, test := range tests {

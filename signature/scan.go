@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	maxText  = 64 << 10 // bytes of a signature's text
-	maxNests = 50       // types within types
+	maxText   = 64 << 10 // bytes of a signature's text
+	maxFields = 500      // on one side of the arrow
+	maxNests  = 50       // types within types
 )
 
 // scanner reads the text of a signature. What is wrong ends it by a panic with a

@@ -137,13 +137,19 @@ func (s *Spec) OutputTypeScript() string { return s.out.TypeScript(nil) }
 // there is none of that name:
 //
 //	score?: number /* 0–1. how sure */
+//
+// What is not shown as text is called Image, File or History.
 func (s *Spec) Declare(name string) string {
 	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
 	for _, side := range []struct {
 		fields []Field
 		object *schema.Schema
 	}{{s.inputs, s.in}, {s.outputs, s.out}} {
-		if slices.ContainsFunc(side.fields, func(f Field) bool { return f.Name == name }) {
+		i := slices.IndexFunc(side.fields, func(f Field) bool { return f.Name == name })
+		switch {
+		case i >= 0 && side.fields[i].Kind() != KindValue:
+			return side.fields[i].declareKind()
+		case i >= 0:
 			return strings.TrimSuffix(strings.TrimPrefix(side.object.TypeScript(o), "{"), "}")
 		}
 	}
@@ -167,11 +173,11 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signature: input: %w", err)
 	}
-	return ordered(values, s.inputs), nil
+	return values, nil
 }
 
-// check checks an object of inputs and takes it apart; the values are parts of
-// it.
+// check checks an object of inputs and takes it apart, in the order of the
+// fields; the values are parts of it.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
 		return nil, &InvalidError{findings}
@@ -185,7 +191,7 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 			return nil, &InvalidError{findings}
 		}
 	}
-	return values, nil
+	return ordered(values, s.inputs), nil
 }
 
 // Decode turns a JSON object into the outputs, in the order of the fields. An

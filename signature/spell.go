@@ -170,7 +170,7 @@ func shape(keywords Values) string {
 		return spellObject(get["properties"], get["required"])
 	}
 	if kind, special := get[kindKeyword]; special {
-		return map[string]string{`"image"`: "Image", `"file"`: "File", `"history"`: "History"}[string(kind)]
+		return kindNames[Kind(strings.Trim(string(kind), `"`))]
 	}
 	return ""
 }

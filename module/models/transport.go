@@ -17,7 +17,8 @@ import (
 //   - An [Error] has the status, the wait that the headers ask for, and the
 //     provider's message. A connection that breaks in the middle of an answer is
 //     an error, not a short reply, and so is an error in the middle of a stream
-//     or in an answer whose status is 200.
+//     or in an answer whose status is 200. So is a refusal that stands where no
+//     provider looks.
 //   - The temperature is sent only if one was asked for (providers send 0
 //     otherwise), and top_p if it was (openai's drops it).
 //   - A streamed piece may be longer than 64 KB, where providers give up.
@@ -91,6 +92,8 @@ func (w *watched) Read(p []byte) (int, error) {
 func (w *watched) Close() error {
 	if failure := failureIn(w.head); failure != nil {
 		w.exchange.Note(failure)
+	} else if why := refusalIn(w.head); why != "" {
+		w.exchange.Note(refused(why))
 	}
 	w.head = nil
 	return w.ReadCloser.Close()

@@ -1,0 +1,210 @@
+package module
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// literal reads JSON that is written loosely, alone or with words around it that
+// only present it.
+func (s shape) literal(text string) json.RawMessage {
+	if s.members == nil && s.items == nil {
+		return nil
+	}
+	if strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")") {
+		text = "[" + text[1:len(text)-1] + "]"
+	}
+	text = withoutFence(text)
+	at := strings.IndexAny(text, "{[")
+	if at < 0 {
+		return nil
+	}
+	value, l, err := readLax(text[at:])
+	if err != nil || l.unclosed {
+		return nil
+	}
+	before, behind := strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+l.at:])
+	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
+		return nil
+	}
+	if strings.ContainsAny(behind, "{[") || behind != "" && (reply{}).takesBack(nil, behind) {
+		return nil
+	}
+	return s.bend(value)
+}
+
+// withoutFence is what stands in the only fence of a text that is introduced.
+func withoutFence(text string) string {
+	if blocks, outside, open := fences(text); len(blocks) == 1 && !open && introduces(outside) {
+		return blocks[0].text
+	}
+	return text
+}
+
+// truth is how models write booleans.
+var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
+
+// exact reads a number, a boolean, null, one of a few constants or a date that is
+// the whole text.
+func (s shape) exact(text string) json.RawMessage {
+	word := undecorated(text)
+	lower := strings.ToLower(word)
+	if number := numeral(s, word); s.number() && number != "" {
+		return json.RawMessage(number)
+	}
+	if s.boolean && truth[lower] != "" {
+		return json.RawMessage(truth[lower])
+	}
+	if s.null && (lower == "null" || lower == "none") {
+		return json.RawMessage("null")
+	}
+	if s.format == dateTime {
+		return moment(word)
+	}
+	return s.constant(strings.TrimPrefix(word, "- "))
+}
+
+// spaced writes in_stock and in-stock as in stock.
+var spaced = strings.NewReplacer("_", " ", "-", " ")
+
+func (s shape) constant(word string) json.RawMessage {
+	var same []string
+	for _, c := range s.constants {
+		if c == word {
+			return quote(c)
+		}
+		if strings.EqualFold(spaced.Replace(c), spaced.Replace(word)) {
+			same = append(same, c)
+		}
+	}
+	if len(same) != 1 {
+		return nil
+	}
+	return quote(same[0])
+}
+
+// undecorated takes a word out of quotes, backticks and bold print, and from
+// before a full stop.
+func undecorated(text string) string {
+	word := strings.TrimSpace(text)
+	for {
+		inner := strings.TrimRight(word, ".!")
+		for _, mark := range []string{"**", "`", `"`, "'"} {
+			if bare, ok := within(inner, mark); ok {
+				inner = strings.TrimSpace(bare)
+			}
+		}
+		if inner == word {
+			return word
+		}
+		word = inner
+	}
+}
+
+// glosses begin what is said beside a value.
+var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; "}
+
+// glossed reads a value that begins a text which goes on to explain it: 0.5
+// (high). The explanation may not make it doubtful.
+func (s shape) glossed(text string) json.RawMessage {
+	at := -1
+	for _, g := range glosses {
+		if i := strings.Index(text, g); i > 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 || !s.scalar() {
+		return nil
+	}
+	value := s.exact(text[:at])
+	if value == nil || uncertain(s, plainText(value), text[at:]) {
+		return nil
+	}
+	return value
+}
+
+// statement is a sentence that ends with the word it is about.
+var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
+
+// stated reads a sentence that says which of a few constants it is.
+func (s shape) stated(text string) json.RawMessage {
+	if s.constants == nil || strings.Contains(text, "\n") || len(text) > 300 {
+		return nil
+	}
+	m := statement.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	value := s.constant(strings.Trim(m[1], "\"'`*“”"))
+	if value == nil || uncertain(s, plainText(value), text) {
+		return nil
+	}
+	return value
+}
+
+// frames are words with which a value is presented.
+var frames = wordSet("the final my answer result value is output here are")
+
+// unframed drops what presents a value: Count: 42, or The count is 42.
+func unframed(name, text string) string {
+	if strings.HasPrefix(text, "{") {
+		return unwrapped(name, text)
+	}
+	own := wordsOf(strings.ReplaceAll(name, "_", " "))
+	for _, sep := range []string{":", " is ", "="} {
+		left, right, ok := strings.Cut(text, sep)
+		if !ok || len(left) > 80 || blank(right) {
+			continue
+		}
+		words := wordsOf(strings.ReplaceAll(left, "_", " "))
+		foreign := slices.ContainsFunc(words, func(w string) bool { return !frames[w] && !slices.Contains(own, w) })
+		if len(words) > 0 && !foreign {
+			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(right), "**"))
+		}
+	}
+	return text
+}
+
+// unwrapped is the value in an object that has only the field.
+func unwrapped(name, text string) string {
+	raw, l, err := readLax(text)
+	var object signature.Values
+	if err != nil || l.unclosed || !blank(text[l.at:]) || json.Unmarshal(raw, &object) != nil || len(object) != 1 || object[0].Name != name {
+		return text
+	}
+	return plainText(object[0].JSON)
+}
+
+var moments = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)? ?([Zz]|UTC|[+-]\d\d:?\d\d)$`)
+
+// moment reads a date and time that is written otherwise than RFC 3339 wants it.
+// It must say the zone.
+func moment(text string) json.RawMessage {
+	if text == "" || text[0] < '0' || text[0] > '9' {
+		return nil
+	}
+	m := moments.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	seconds, zone := m[3], strings.ToUpper(m[4])
+	if seconds == "" {
+		seconds = ":00"
+	}
+	if zone == "UTC" {
+		zone = "Z"
+	}
+	if len(zone) == 5 {
+		zone = zone[:3] + ":" + zone[3:]
+	}
+	text = m[1] + "T" + m[2] + seconds + zone
+	if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+		return nil
+	}
+	return quote(text)
+}

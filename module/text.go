@@ -1,0 +1,120 @@
+package module
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// readText takes a text as it is, unless it may be more or less than was meant.
+func readText(f signature.Field, g given, text string) (json.RawMessage, error) {
+	blocks, outside, openFence := fences(text)
+	fenced := text != g.text
+	switch {
+	case wraps(f, text):
+		return nil, structural(f.Name, "is given as an object with the field in it; give only the value, or write the text as a JSON string")
+	case openFence:
+		return nil, unended(f)
+	case fenced:
+		return quote(text), nil
+	case len(blocks) > 0 && isCode(f):
+		return onlyCode(f, blocks, outside)
+	case strings.Contains(text, "\n") && g.loose && g.open && goesOn(text):
+		return nil, unended(f)
+	case strings.Contains(text, "\n") && (g.ragged || g.open && !finished(f, text)):
+		return nil, unended(f)
+	case strings.Contains(text, "\n"):
+		return quote(text), nil
+	}
+	return oneLine(f, g, text)
+}
+
+func unended(f signature.Field) error {
+	return structural(f.Name, "cannot be read: nothing says where the text ends; put the end marker behind it")
+}
+
+// wraps reports whether a text is an object with the field in it.
+func wraps(f signature.Field, text string) bool {
+	var object signature.Values
+	if text[0] != '{' || json.Unmarshal([]byte(text), &object) != nil {
+		return false
+	}
+	_, own := object.Get(f.Name)
+	return own
+}
+
+// isCode reports whether the name of a field says that it is a program, which is
+// what stands in the fence, and not the words around it.
+func isCode(f signature.Field) bool {
+	return slices.ContainsFunc(wordsOf(strings.ReplaceAll(f.Name, "_", " ")), func(w string) bool {
+		return w == "code" || w == "program" || w == "script" || w == "source" || w == "snippet" || w == "sql"
+	})
+}
+
+func onlyCode(f signature.Field, blocks []block, outside string) (json.RawMessage, error) {
+	if len(blocks) > 1 || !introduces(outside) {
+		return nil, structural(f.Name, "cannot be read: there is more than one code fence, or something beside it; put the code into one and nothing beside it")
+	}
+	return quote(blocks[0].text), nil
+}
+
+// introduces reports whether a text only announces what follows.
+func introduces(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, ":") && !strings.Contains(text, "\n") && !strings.ContainsAny(text, "(){}[];=<>`\"'")
+}
+
+// finished reports whether a text of several lines seems to have come to its own
+// end: neither cut off in a sentence, nor followed by talk.
+func finished(f signature.Field, text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if isCode(f) || !strings.ContainsRune(`.!?)"”’…`, last) || courtesies.MatchString(text) {
+		return false
+	}
+	paragraph := text[strings.LastIndex(text, "\n")+1:]
+	return !slices.ContainsFunc(wordsOf(paragraph), func(w string) bool { return corrections[w] })
+}
+
+// goesOn reports whether a text under a heading is followed by others, of which
+// the reply was not asked.
+func goesOn(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		name, _, ok := labelled(line)
+		if _, headed := heading(line); headed || ok && len(wordsOf(name)) <= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// oneLine takes the text of one line out of the quotes of code or of Python. Of
+// bold print it is not certain whether it belongs to the text.
+func oneLine(f signature.Field, g given, text string) (json.RawMessage, error) {
+	if inner, ok := within(text, "**"); ok && !g.loose {
+		return nil, structural(f.Name, "is in bold as a whole; write the text alone, or as a JSON string if the asterisks belong to it (it was read as %q)", inner)
+	}
+	pairs := []string{"`", "'"}
+	if g.loose {
+		pairs = append(pairs, "**", "__", `"`)
+	}
+	for _, p := range pairs {
+		if inner, ok := within(text, p); ok && !strings.Contains(inner, `\`) {
+			return quote(inner), nil
+		}
+	}
+	return quote(text), nil
+}
+
+// within returns what stands between a pair of marks, if they hold the whole
+// text and do not occur in it.
+func within(text, mark string) (string, bool) {
+	inner, ok := strings.CutPrefix(text, mark)
+	if !ok {
+		return "", false
+	}
+	inner, ok = strings.CutSuffix(inner, mark)
+	return inner, ok && inner != "" && !strings.Contains(inner, mark[:1])
+}
