@@ -15,7 +15,7 @@ import (
 // action is a reply of a model that calls tools: one call.
 type action struct {
 	tool string
-	args json.RawMessage // an object
+	args json.RawMessage // an object, or a text that may stand for one
 }
 
 // submit is the tool whose arguments are the answer.
@@ -76,17 +76,33 @@ func splitCall(text string) (name, args string) {
 	return text, ""
 }
 
-// argsOf reads arguments: one JSON object, or nothing, which is an empty one.
+// argsOf reads arguments: one JSON object, or nothing, which is an empty one, or a
+// text, as a JSON string. What looks like JSON is never taken for a text.
 func argsOf(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(unfence(text))
 	if text == "" || text == "null" {
 		return json.RawMessage("{}"), nil
 	}
 	var object signature.Values
-	if err := json.Unmarshal([]byte(text), &object); err != nil {
+	err := json.Unmarshal([]byte(text), &object)
+	switch {
+	case err == nil:
+		return object.MarshalJSON()
+	case text[0] == '"' && json.Valid([]byte(text)):
+		return json.RawMessage(text), nil
+	case strings.ContainsAny(text[:1], "{[\"") || json.Valid([]byte(text)):
 		return nil, fmt.Errorf("it is not one JSON object: %s", strings.TrimPrefix(err.Error(), "signature: "))
 	}
-	return object.MarshalJSON()
+	return quote(text), nil
+}
+
+// argsFor are the arguments as the tool takes them. A text may stand for an object.
+func (a action) argsFor(b *tools.Binding) (json.RawMessage, error) {
+	args := b.Named(a.args)
+	if args[0] != '{' {
+		return nil, fmt.Errorf("args is to be one JSON object, not the text %s", shorten(string(args), 100))
+	}
+	return args, nil
 }
 
 // submitted is an earlier turn as if it had come to its answer by this module.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
@@ -22,7 +21,7 @@ type haystack struct {
 func TestTenMegabytes(t *testing.T) {
 	t.Parallel()
 	in := haystack{Text: strings.Repeat("hay ", 2_500_000) + "needle"}
-	for i := range 100_000 {
+	for i := range 5_000 {
 		in.Rows = append(in.Rows, machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}})
 	}
 	box, err := sandbox.New(nil)
@@ -32,16 +31,14 @@ func TestTenMegabytes(t *testing.T) {
 	defer box.Close()
 	sig := signature.Must(signature.New[haystack, sum]("Find it."))
 	model := llmtest.New("```js\nsubmit({total: text.indexOf('needle') + rows.length})\n```")
-	start := time.Now()
 	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pred.Output.Total != 10_100_000 {
+	if pred.Output.Total != 10_005_000 {
 		t.Errorf("got %d", pred.Output.Total)
 	}
 	if n := len(model.Requests()[0].Last()); n > 4000 {
 		t.Errorf("the question has %d bytes", n)
 	}
-	t.Log(time.Since(start), pred.Trajectory.Steps[0].Outcome.Duration)
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -77,10 +78,11 @@ var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 }]("")).Spec().Field("reasoning")
 
 // Reasoning returns what the model said to explain the last step: the reasoning
-// of a [ChainOfThought], the thought of a [ReAct]. It is "" if it said nothing.
+// of a [ChainOfThought], the thought of a [ReAct]. If it said nothing, that is what
+// it thought before its reply, as far as its provider tells, or "".
 func (t *Trajectory) Reasoning() string {
 	if len(t.Steps) == 0 {
 		return ""
 	}
-	return t.last().Reasoning
+	return cmp.Or(t.last().Reasoning, t.last().Thinking)
 }

@@ -41,7 +41,9 @@ func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 	return &CodeAct[In, Out]{p, c}
 }
 
-// Run asks, checks, runs and observes until an answer is submitted.
+// Run asks, checks, runs and observes until an answer is submitted, or, with
+// Options.Extract, until the steps are used up and the model has said what is
+// known.
 //
 // The prediction is nil if there is an error: an input's that violates the
 // signature, or an *[IncompleteError], whose trajectory holds everything that

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -20,9 +19,11 @@ type coder[In, Out any] struct {
 	box       Sandbox
 	set       *tools.Set
 	options   Options
-	values    bool         // a value that is a valid answer is as good as a submitted one
-	spent     func() Usage // what the programs themselves paid to models; nil for nothing
-	err       error        // why it cannot run
+	session   bool              // programs see what earlier ones declared
+	values    bool              // a value that is a valid answer is as good as a submitted one
+	paid      func(*Trajectory) // notes what programs themselves had models do; nil for nothing
+	left      func() string     // what else is left, for the model; nil for nothing
+	err       error             // why it cannot run
 }
 
 // newCoder puts together what programs need, and the question for them. What b
@@ -33,7 +34,7 @@ func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Pre
 		return nil, c
 	}
 	c.options.warn(c.set)
-	b.task, b.set, b.options, b.limits = spec, c.set, c.options, limitsOf(c.box)
+	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
 	p.Spec, p.Briefing = programSpec(spec), b.String()
 	return p, c
@@ -59,7 +60,9 @@ type codeRun struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	session bool
 	values  bool
+	left    func() string
 	inputs  map[string]any
 }
 
@@ -81,11 +84,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, values: c.values, inputs: map[string]any{}}
+	r := &codeRun{box: c.box, set: c.set, options: c.options, session: c.session, values: c.values, left: c.left, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal, r.spent = journal.New(), c.spent
+	r.journal, r.paid = journal.New(), c.paid
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -95,7 +98,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = cmp.Or(p.reasoning, step.Reasoning), p.code
+	step.Reasoning, step.Code = p.reasoning, p.code
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,

@@ -106,3 +106,19 @@ https://example.com/b
 data:image/png;base64,Yw==
 data:application/pdf;base64,ZA==
 `
+
+// A demo of Go values is checked like a question and its answer.
+func TestNewDemo(t *testing.T) {
+	t.Parallel()
+	d, err := module.NewDemo(grading, inContext{"Who?", "None."}, graded{"Nobody.", 90})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(d)
+	if want := `{"inputs":{"question":"Who?","context":"None."},"outputs":{"answer":"Nobody.","score":90}}`; err != nil || string(got) != want {
+		t.Errorf("got %s and %v, want %s", got, err, want)
+	}
+	if _, err := module.NewDemo(grading, inContext{}, graded{Score: 101}); err == nil {
+		t.Error("an answer that violates the signature is a demo")
+	}
+}

@@ -36,13 +36,13 @@ func sortEffects(entries []journal.Entry) (s effects) {
 }
 
 // writeEffects lists what the open step has done already, in the words that
-// make a rewritten program safe.
-func writeEffects(b *strings.Builder, entries []journal.Entry) {
+// make a rewritten program safe, after those that say what to write.
+func writeEffects(b *strings.Builder, write string, entries []journal.Entry) {
 	s := sortEffects(entries)
 	if len(s.done)+len(s.failed)+len(s.unknown) == 0 {
 		return
 	}
-	b.WriteString("\n\nWrite the whole step again.")
+	b.WriteString("\n\n" + write)
 	if len(s.done) > 0 {
 		writeEntries(b, "Done:", s.done)
 		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")

@@ -10,7 +10,7 @@ import (
 )
 
 // Event is something that happened in a run, as it happens: one of [Asked],
-// [Delta], [Replied], [Started], [Called], [Ended], [Answered], [Failed].
+// [Delta], [Replied], [Started], [Called], [Ended], [Judged], [Answered], [Failed].
 type Event interface {
 	// From says which run it happened in.
 	From() Origin
@@ -21,7 +21,7 @@ type Event interface {
 type Origin struct {
 	Module string // the kind of module, such as "CodeAct"
 	Run    uint64 // a random number for each run of a module
-	Parent uint64 // the run within which this one was made, if an observer saw it begin; or 0
+	Parent uint64 // the run within which this one was made, or 0
 	Step   int    // from 1; 0 for the run as a whole
 }
 
@@ -130,17 +130,14 @@ type source struct {
 
 // newSource begins a run of a module. The context is for all that happens within.
 func newSource(ctx context.Context, module string, onEvent func(Event)) (context.Context, source) {
-	o, observed := ctx.Value(observerKey{}).(observer)
+	o, _ := ctx.Value(observerKey{}).(observer)
 	s := source{
 		origin: Origin{Module: module, Run: rand.Uint64(), Parent: o.run},
 		tell:   both(o.tell, onEvent),
 		deltas: o.deltas,
 	}
-	if observed {
-		o.run = s.origin.Run
-		ctx = context.WithValue(ctx, observerKey{}, o)
-	}
-	return ctx, s
+	o.run = s.origin.Run
+	return context.WithValue(ctx, observerKey{}, o), s
 }
 
 // at is the origin of what happens in a step.

@@ -59,7 +59,7 @@ func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
 		return // nothing has changed
 	}
 	writeReads(b, out.Calls, r.journal.Entries())
-	writeEffects(b, r.journal.Open())
+	writeEffects(b, "Write the whole step again.", r.journal.Open())
 }
 
 // closeStep says what a program that ran to its end has done.
@@ -88,7 +88,13 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The submitted answer was not accepted:\n%v", err)
 	writeConsoles(&b, out)
-	r.writeCalls(&b, out)
+	if r.session {
+		r.journal.Keep()
+		b.WriteString("\n\nThe variables of the program are kept: go on from there.")
+		writeEffects(&b, "Do not call again what is done.", r.journal.Open())
+	} else {
+		r.writeCalls(&b, out)
+	}
 	b.WriteString(r.again())
 	return b.String()
 }
@@ -97,7 +103,7 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 func (r *codeRun) again() string {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {
-		if s.Outcome == nil || !slices.Equal(strings.Fields(s.Code), strings.Fields(last.Code)) || !sameEnd(s.Outcome, last.Outcome) {
+		if s.Outcome == nil || !sameEnd(s.Outcome, last.Outcome) || !sameCode(s.Code, last.Code) {
 			continue
 		}
 		same := fmt.Sprintf("\n\nThis was program %d again, and it came to the same. ", i+1)
@@ -112,6 +118,11 @@ func (r *codeRun) again() string {
 	return ""
 }
 
+// sameCode compares programs but for blanks.
+func sameCode(a, b string) bool {
+	return a == b || slices.Equal(strings.Fields(a), strings.Fields(b))
+}
+
 func sameEnd(a, b *sandbox.Outcome) bool {
 	if a.Failure != nil && b.Failure != nil {
 		return a.Failure.Kind == b.Failure.Kind && a.Failure.Message == b.Failure.Message
@@ -119,16 +130,20 @@ func sameEnd(a, b *sandbox.Outcome) bool {
 	return a.Failure == b.Failure && a.Submitted == b.Submitted && string(a.Value) == string(b.Value) && a.Stdout == b.Stdout
 }
 
-// remaining tells the model how often it may try again.
+// remaining tells the model how often it may try again, and with what.
 func (r *codeRun) remaining() string {
-	switch left := r.options.MaxIters - len(r.Steps); left {
-	case 0:
+	left := r.options.MaxIters - len(r.Steps)
+	if left == 0 {
 		return ""
-	case 1:
-		return "\n\nOne program is left: it must submit the answer."
-	default:
-		return fmt.Sprintf("\n\n%d programs are left.", left)
 	}
+	text := fmt.Sprintf("\n\n%d programs are left.", left)
+	if left == 1 {
+		text = "\n\nOne program is left: it must submit the answer."
+	}
+	if r.left != nil {
+		text += " " + r.left()
+	}
+	return text
 }
 
 func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
@@ -137,14 +152,9 @@ func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
 }
 
 func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
-	if o.Bytes == 0 {
-		return
+	if o.Bytes > 0 {
+		b.WriteString("\n\n" + name + ":\n" + strings.TrimRight(clipEnds(o.Text, o.Tail, o.Bytes), "\n"))
 	}
-	b.WriteString("\n\n" + name)
-	if o.Cut() {
-		fmt.Fprintf(b, " (%d bytes, of which the first %d were kept)", o.Bytes, len(o.Text))
-	}
-	b.WriteString(":\n" + strings.TrimRight(clip(o.Text), "\n"))
 }
 
 // writeWarnings says what was odd about a program that did not come to a value:
@@ -163,14 +173,20 @@ func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
 // clipBytes is how much of a value or of the console the model is shown.
 const clipBytes = 8000
 
-// clip keeps the head and the tail of a long text, and says so.
-func clip(text string) string {
-	if len(text) <= clipBytes {
+// clip keeps the head and the tail of a long text, and says how long it is.
+func clip(text string) string { return clipEnds(text, "", len(text)) }
+
+// clipEnds does so with a text of which only the ends may be there.
+func clipEnds(text, tail string, all int) string {
+	switch {
+	case len(text) == all && all <= clipBytes:
 		return text
+	case len(text) == all:
+		tail = text
 	}
-	head, tail := text[:clipBytes*3/4], text[len(text)-clipBytes/4:]
-	return fmt.Sprintf("%s\n… %d of %d bytes are left out …\n%s",
-		strings.ToValidUTF8(head, ""), len(text)-len(head)-len(tail), len(text), strings.ToValidUTF8(tail, ""))
+	head := strings.ToValidUTF8(text[:min(len(text), clipBytes*3/4)], "")
+	tail = strings.ToValidUTF8(tail[max(0, len(tail)-clipBytes/4):], "")
+	return fmt.Sprintf("%s\n… %d of %d bytes are left out …\n%s", head, all-len(head)-len(tail), all, tail)
 }
 
 func shorten(text string, most int) string {

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	// MaxIters is how many steps a module that works in steps may take, each
 	// one call of the model. Zero, or less, is the module's own default: 5 of
-	// CodeAct, 3 of ProgramOfThought. Predict has no use for it.
+	// CodeAct, 3 of ProgramOfThought, 20 of ReAct. Predict has no use for it.
 	MaxIters int
 
 	// Extract asks the model once more, when the steps are used up, for an answer

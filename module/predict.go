@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -105,7 +104,6 @@ func (r *run) read(spec *signature.Spec) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	outputs, reasoning := r.predictor.explained(spec, values)
-	s.Reasoning = cmp.Or(reasoning, s.Reasoning)
-	return outputs.MarshalJSON()
+	values, s.Reasoning = r.predictor.explained(spec, values)
+	return values.MarshalJSON()
 }

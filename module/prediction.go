@@ -59,8 +59,8 @@ type Step struct {
 	Reply       string           // what the model said
 	Thinking    string           // what it thought before, where it keeps that apart
 	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains; of a reply without one, what the provider keeps apart
-	Code        string           // the part that is a program; "" if there was none
+	Reasoning   string           // the part that explains
+	Code        string           // the part that is a program, or a call as a program would write it; "" if there was none
 	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
 	Observation string           // what the model is told of it; "" if it was the answer
 	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known
@@ -92,6 +92,15 @@ func (u *Usage) add(o Usage) {
 	u.ThinkingTokens += o.ThinkingTokens
 }
 
+func (u *Usage) sub(o Usage) {
+	u.Calls -= o.Calls
+	u.Hits -= o.Hits
+	u.InputTokens -= o.InputTokens
+	u.CachedTokens -= o.CachedTokens
+	u.OutputTokens -= o.OutputTokens
+	u.ThinkingTokens -= o.ThinkingTokens
+}
+
 // IncompleteError says that a module did not come to an answer. What it did is
 // in the trajectory: effects may have happened, and money was spent. Run of every
 // module returns it, once the model was asked.
@@ -105,9 +114,13 @@ type IncompleteError struct {
 }
 
 // Error returns after how many steps there is no answer, and why. A question to
-// which the model did not reply is no step.
+// which the model did not reply is no step. Of a module that is made of attempts
+// it counts those.
 func (e *IncompleteError) Error() string {
-	steps := len(e.Trajectory.Steps)
+	steps, attempts := len(e.Trajectory.Steps), len(e.Trajectory.Attempts)
+	if steps == 0 && attempts > 0 {
+		return fmt.Sprintf("module: no answer after %s: %v", plural(attempts, "attempt"), e.Err)
+	}
 	if steps > 0 && !e.Trajectory.last().replied() && !errors.Is(e.Err, ErrNoAnswer) {
 		steps--
 	}

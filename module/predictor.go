@@ -63,13 +63,26 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
+// NewDemo returns a question of a signature with its answer. The error is that
+// of [signature.Signature.Turn].
+func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
+	turn, err := sig.Turn(in, out)
+	if err != nil {
+		return Demo{}, err
+	}
+	inputs, outputs := sides(sig.Spec(), turn)
+	return Demo{Inputs: inputs, Outputs: outputs}, nil
+}
+
 // Clone returns a copy whose fields can be changed without changing p's.
 func (p *Predictor) Clone() *Predictor {
-	return &Predictor{
+	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions), onEvent: p.onEvent,
 	}
+	c.system.Store(p.system.Load()) // which still holds as long as its fields do
+	return c
 }
 
 func (p *Predictor) adapter() Adapter {
@@ -120,6 +133,10 @@ var errNothingSaid = errors.New("the model's reply was cut off before it said an
 // say sends a conversation to the model. It returns what the call cost also
 // when it failed.
 func (p *Predictor) say(ctx context.Context, from *source, step int, conversation []message) (Step, error) {
+	charge, err := budgetOf(ctx).begin(ctx, conversation)
+	if err != nil {
+		return Step{}, err
+	}
 	at := from.at(step)
 	from.emit(Asked{at, conversation[len(conversation)-1].text})
 	start := time.Now()
@@ -128,6 +145,7 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
 		Usage: usageOf(reply), Duration: time.Since(start),
 	}
+	charge.end(s, err)
 	if err != nil {
 		return s, err
 	}

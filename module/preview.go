@@ -92,7 +92,7 @@ func viewOf(value json.RawMessage) view {
 	v.kind = first(v.raw)
 	switch v.kind {
 	case '"':
-		_ = json.Unmarshal(v.raw, &v.text)
+		v.text = plainText(v.raw)
 	case '[':
 		_ = json.Unmarshal(v.raw, &v.items)
 	case '{':
@@ -249,12 +249,12 @@ func membersOf(object json.RawMessage) (members signature.Values) {
 	return members
 }
 
-// lengthOf is the length of a text as JavaScript counts it.
+// lengthOf is the length of a text as JavaScript counts it: characters of four
+// bytes count twice.
 func lengthOf(text string) int {
-	n := 0
-	for _, r := range text {
-		n++
-		if r > 0xffff {
+	n := utf8.RuneCountInString(text)
+	for i := range len(text) {
+		if text[i] >= 0xf0 {
 			n++
 		}
 	}

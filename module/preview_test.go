@@ -138,3 +138,20 @@ func FuzzInPart(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkPreview is what it takes to show a part of 10 MB.
+func BenchmarkPreview(b *testing.B) {
+	var rows []map[string]any
+	for i := range 100_000 {
+		rows = append(rows, map[string]any{"id": i, "name": "somebody's name", "tags": []string{"one", "two", "three", "four", "five", "six"}})
+	}
+	for name, value := range map[string]any{"text": strings.Repeat("0123456789", 1_000_000), "rows": rows} {
+		in := signature.Values{{Name: name, JSON: encoded(b, value)}}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(in[0].JSON)))
+			for b.Loop() {
+				previews(in)
+			}
+		})
+	}
+}

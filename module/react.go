@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
@@ -78,15 +79,45 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], erro
 			r.observe(told)
 			continue
 		}
-		answer := r.submit(next, a.signature.Spec())
-		out, err := a.signature.Decode(answer)
+		out, answer, err := a.answer(r, next)
 		if err != nil {
 			r.observe(fmt.Sprintf("The submitted answer was not accepted:\n%v", err))
 			continue
 		}
 		return answered(r.accept(), out, answer), nil
 	}
-	return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+	if !a.options.Extract {
+		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+	}
+	out, answer, err := a.extract(ctx, r)
+	if err != nil {
+		return nil, r.incomplete(err)
+	}
+	return answered(r.accept(), out, answer), nil
+}
+
+// answer takes in what was submitted.
+func (a *ReAct[In, Out]) answer(r *reactRun, next action) (out Out, answer json.RawMessage, err error) {
+	if answer, err = r.submit(next, a.signature.Spec()); err == nil {
+		out, err = a.signature.Decode(answer)
+	}
+	return out, answer, err
+}
+
+// extract asks for an answer from what is known. Models that have submitted nothing
+// in so many steps may do so now.
+func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
+	if out, answer, err = extract(ctx, r.run, a.signature); err == nil {
+		return out, answer, nil
+	}
+	next, unread := r.action()
+	if unread != nil || next.tool != submit {
+		return out, nil, err
+	}
+	if out, answer, err = a.answer(r, next); err != nil {
+		err = fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+	}
+	return out, answer, err
 }
 
 // Stream is Run, of which one can see what happens: see [Start].

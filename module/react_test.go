@@ -8,7 +8,8 @@ import (
 )
 
 func init() {
-	scenarios["react report"] = runReAct[orders, report](orders{Limit: 3})
+	scenarios["react report"] = runReAct[orders, report](orders{Limit: 3}, module.Options{})
+	scenarios["react extract"] = runReAct[orders, report](orders{Limit: 3}, module.Options{Extract: true})
 	scenarios["chainofthought verdict"] = runChainOfThought[review, verdict](review{"Broke twice."})
 	scenarios["chainofthought argued"] = runChainOfThought[review, argued](review{"Broke twice."})
 	scenarios["chainofthought weighed"] = runChainOfThought[argument, verdict](argument{"It broke, so it is bad."})
@@ -25,10 +26,12 @@ type argument struct {
 	Reasoning string `json:"reasoning"`
 }
 
-func runReAct[In, Out any](in In) func(*testing.T, *setup) string {
+func runReAct[In, Out any](in In, o module.Options) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
 		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
-		act := module.NewReAct(sig, s.model, s.handlers.set(t), &module.Options{MaxIters: s.steps})
+		o := o // each scenario has its own
+		o.MaxIters = s.steps
+		act := module.NewReAct(sig, s.model, s.handlers.set(t), &o)
 		pred, err := act.Run(t.Context(), in)
 		return show(t, pred, err)
 	}

@@ -39,26 +39,37 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	if err != nil {
 		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
 	}
-	b, start := r.tools.bindings[tool], time.Now()
-	call := sandbox.Call{ID: 1, Tool: b.Path(), Args: a.args, Line: 1, Column: 1}
-	source := r.start(call.Tool, a.args)
-	issued := r.tools.issue(tools.Call{ID: 1, Args: a.args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
-	call.Recorded = issued.Recorded
-	call.Result, err = settle(ctx, issued.Perform)
-	call.Duration = time.Since(start)
-	if err == nil && r.tools.changes(tool) {
-		r.Orphans = append(r.Orphans, r.journal.Accept()...)
+	b := r.tools.bindings[tool]
+	args, err := a.argsFor(b)
+	if err != nil {
+		return fmt.Sprintf("%s was not called: %v", b.Path(), err), nil
 	}
-	out, err := outcomeOf(ctx, &call, err)
-	r.last().Outcome = out
-	if !call.Pending {
-		r.emit(Called{r.at(len(r.Steps)), call})
-	}
+	call, err := r.perform(ctx, tool, args)
 	if err != nil {
 		r.ended()
 		return "", err
 	}
 	return tell(call, b.Hints), nil
+}
+
+// perform makes the call of the last step. An effect that succeeds closes a step of
+// the record.
+func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
+	start := time.Now()
+	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
+	source := r.start(call.Tool, args)
+	issued := r.tools.issue(tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
+	result, err := settle(ctx, issued.Perform)
+	if err == nil && r.tools.changes(tool) {
+		r.Orphans = append(r.Orphans, r.journal.Accept()...)
+	}
+	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
+	out, err := outcomeOf(ctx, &call, err)
+	r.last().Outcome = out
+	if !call.Pending {
+		r.emit(Called{r.at(len(r.Steps)), call})
+	}
+	return call, err
 }
 
 // start tells that the last step does something, as a program would write it.
@@ -69,18 +80,24 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	return source
 }
 
-// submit takes in an answer, its values as they are spelled right.
-func (r *reactRun) submit(a action, task *signature.Spec) json.RawMessage {
-	r.start(submit, a.args)
-	answer := a.args
+// submit takes in an answer, with its values as they are spelled right.
+func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
+	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}})
 	var object signature.Values
-	if json.Unmarshal(answer, &object) == nil {
-		if values, err := respell(task, object); err == nil {
-			answer, _ = values.MarshalJSON() // of values that were just read
+	if err == nil {
+		err = json.Unmarshal(answer, &object)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if spelled, err := respell(task, object); err == nil { // what is wrong, the signature says in full
+		if answer, err = spelled.MarshalJSON(); err != nil {
+			return nil, err
 		}
 	}
+	r.start(submit, answer)
 	r.last().Outcome = &sandbox.Outcome{Value: answer, Submitted: true}
-	return answer
+	return answer, nil
 }
 
 // observe ends a step with what the model is told of it.

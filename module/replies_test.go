@@ -163,10 +163,10 @@ func readSample(a Adapter, s sample) (object, wrong string) {
 // sameObject compares two objects of outputs. An optional output that is null is as
 // good as none.
 func sameObject(spec *signature.Spec, a, b string) bool {
-	return canonical(spec, a) == canonical(spec, b)
+	return sameForm(spec, a) == sameForm(spec, b)
 }
 
-func canonical(spec *signature.Spec, object string) string {
+func sameForm(spec *signature.Spec, object string) string {
 	var all map[string]any
 	if json.Unmarshal([]byte(object), &all) != nil {
 		return object

@@ -20,10 +20,10 @@ type run struct {
 	source
 	predictor *Predictor
 	opening   []message
-	journal   *journal.Journal // of modules that call tools; or nil
-	spent     func() Usage     // besides the steps; or nil
-	recorded  []int            // how many calls the journal had when each step began
-	forgotten int              // steps that are left out of the conversation, the oldest
+	journal   *journal.Journal  // of modules that call tools; or nil
+	paid      func(*Trajectory) // notes what was spent besides the steps; or nil
+	recorded  []int             // how many calls the journal had when each step began
+	forgotten int               // steps that are left out of the conversation, the oldest
 }
 
 // newRun begins a run of a module that asks one predictor. The context is for
@@ -72,8 +72,8 @@ func (r *run) ended() {
 // account says what was done and paid.
 func (r *run) account() {
 	r.Effects = r.calls()
-	if r.spent != nil {
-		r.Spent = r.spent()
+	if r.paid != nil {
+		r.paid(&r.Trajectory)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/writ-go/writ/internal/discovery"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 // toolbox is a set of tools for a model that calls them by name.

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"github.com/writ-go/writ/internal/discovery"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 // discoverer is the object that has search and describe.

@@ -75,7 +75,8 @@
 //
 // A [Session] runs programs that see each other's top-level declarations. It owns no
 // process: it is the record of its programs, and the VM is a cache that is rebuilt
-// from it when need be, without calling any tool. [Pin] fixes time and chance.
+// from it when need be, without calling any tool. Its inputs go there once, so that
+// they may be large. [Pin] fixes time and chance.
 //
 // # Whose fault
 //

@@ -99,23 +99,23 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 }
 
 // Call implements [engine.Host].
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	if c.ID > h.limits.Calls {
 		h.abort(errCallLimit)
 	}
 	c.Args = h.named(c.Tool, c.Args)
 	record := h.record(c)
 	if record == nil {
-		return
+		return nil
 	}
 	issued := h.issue(c)
 	h.mu.Lock()
 	record.Recorded = issued.Recorded
 	h.mu.Unlock()
-	go func() {
+	return func() {
 		defer h.running.Done()
 		h.answer(record, issued, reply)
-	}()
+	}
 }
 
 // record notes a call, if the program may still make one.

@@ -62,6 +62,7 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string // cut at Limits.Output
+	Tail  string // of what is missing from Text, the end: up to a sixteenth of Limits.Output
 	Bytes int    // how much was written
 }
 

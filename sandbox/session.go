@@ -228,13 +228,13 @@ func (r *recorder) finish(result *engine.Result) {
 }
 
 // Call implements [engine.Host].
-func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) {
+func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	r.mu.Lock()
 	i := len(r.step.made.Calls)
 	tool := r.step.made.Tools[c.Tool]
 	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: engine.Digest(c.Args), More: c.More})
 	r.mu.Unlock()
-	r.Host.Call(c, func(a engine.Reply) {
+	return r.Host.Call(c, func(a engine.Reply) {
 		r.mu.Lock()
 		if !r.over {
 			r.step.made.Calls[i].Reply = a

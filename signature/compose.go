@@ -22,7 +22,7 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 			return nil, nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		properties = append(properties, Value{f.Name, property})
-		if f.Required {
+		if whole[i].Required {
 			required = append(required, f.Name)
 		}
 	}
@@ -33,21 +33,16 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	return whole, o, nil
 }
 
+// ownKeywords are those of the schema of an object that its fields make.
+var ownKeywords = []string{"type", "properties", "required"}
+
 // object returns the schema of an object.
 func object(properties Values, required []string, rules Values) (*schema.Schema, error) {
-	names, _ := json.Marshal(required) // strings always encode
-	members, err := json.Marshal(properties)
-	if err != nil {
-		return nil, err
+	keywords := Values{{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)}}
+	if _, open := rules.Get("additionalProperties"); !open {
+		keywords = append(keywords, Value{"additionalProperties", json.RawMessage("false")})
 	}
-	raw, err := json.Marshal(append(Values{
-		{"type", json.RawMessage(`"object"`)}, {"properties", members},
-		{"required", names}, {"additionalProperties", json.RawMessage("false")},
-	}, rules...))
-	if err != nil {
-		return nil, err
-	}
-	return compiled(raw)
+	return compiled(literal(append(keywords, rules...)))
 }
 
 // compiled compiles a schema of a signature, whose formats are checked.
@@ -63,11 +58,8 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 // schema as a part of a larger one.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
-	if f.Schema != nil {
+	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
 		raw = f.Schema.Raw()
-	}
-	if bytes.Equal(raw, []byte("true")) {
-		raw = json.RawMessage("{}")
 	}
 	if raw[0] != '{' { // it admits nothing
 		return f, raw, nil
@@ -81,18 +73,19 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	} else {
 		keywords = keywords.with("description", f.Description)
 	}
-	own, err := json.Marshal(keywords)
-	if err != nil {
-		return f, nil, err
+	if _, backed := keywords.Get("default"); backed {
+		f.Required = false
+	}
+	own := literal(keywords)
+	if len(keywords) == 0 {
+		own = json.RawMessage("true")
 	}
 	if bytes.Contains(raw, []byte(`"$ref"`)) { // to a part of itself
 		keywords = keywords.with("$id", "field:"+f.Name)
 	}
-	if f.Schema, err = compiled(own); err != nil {
-		return f, nil, err
-	}
-	part, err := json.Marshal(keywords)
-	return f, part, err
+	var err error
+	f.Schema, err = compiled(own)
+	return f, literal(keywords), err
 }
 
 // undescribed returns the field without a description.
@@ -106,18 +99,14 @@ func (f Field) undescribed() (Field, error) {
 	if err := json.Unmarshal(raw, &keywords); err != nil {
 		return f, err
 	}
-	raw, err := json.Marshal(keywords.Without("description"))
-	if err != nil {
-		return f, err
-	}
-	f.Schema, err = compiled(raw)
+	var err error
+	f.Schema, err = compiled(literal(keywords.Without("description")))
 	return f, err
 }
 
 // with returns a copy with one text set.
 func (v Values) with(name, text string) Values {
-	literal, _ := json.Marshal(text) // a string always encodes
-	return append(v.Without(name), Value{name, literal})
+	return append(v.Without(name), Value{name, literal(text)})
 }
 
 // decompose returns the fields of the schema of a struct, and what else it says.
@@ -132,6 +121,9 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
 		return nil, nil, errors.New("type encodes itself, so its fields are not known; use a plain struct")
 	}
+	if _, closed := rules.Get("additionalProperties"); !closed {
+		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})
+	}
 	fields := make([]Field, len(o.Properties))
 	for i, p := range o.Properties {
 		property, err := compiled(p.JSON)
@@ -141,7 +133,7 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 		fields[i] = Field{p.Name, description(p.JSON), property, slices.Contains(o.Required, p.Name)}
 	}
 	return fields, slices.DeleteFunc(rules, func(rule Value) bool {
-		return slices.Contains([]string{"type", "properties", "required", "additionalProperties"}, rule.Name)
+		return slices.Contains(ownKeywords, rule.Name) || rule.Name == "additionalProperties" && string(rule.JSON) == "false"
 	}), nil
 }
 
@@ -151,4 +143,23 @@ func description(property json.RawMessage) string {
 	}
 	_ = json.Unmarshal(property, &d) // a schema may also be a boolean
 	return d.Description
+}
+
+// literal writes a value of which it is known that it encodes as JSON, with <, >
+// and & as they are.
+func literal(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("signature: %v", err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// compact returns valid JSON without spaces.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	_ = json.Compact(&b, raw)
+	return b.Bytes()
 }

@@ -137,6 +137,15 @@ func TestDeclare(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+	pictures := signature.Must(signature.New[album, caption]("Describe.")).Spec()
+	for name, want := range map[string]string{
+		"cover": `cover: Image /* On the front. */`, "back": `back?: Image | null`, "pages": `pages?: Image[]`, "Loose": `Loose?: Image[] | null`,
+		"letter": `letter?: File`, "before": `before?: History`, "since": `since?: History | null`,
+	} {
+		if got := pictures.Declare(name); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 func TestTypedErrors(t *testing.T) {

@@ -134,6 +134,31 @@ func (s *Spec) checkMedia(v Value) []schema.Finding {
 	return nil
 }
 
+// declareKind returns the field as a member of a TypeScript type, in which its
+// kind is a type: photos?: Image[] | null /* … */
+func (f Field) declareKind() string {
+	var s marked
+	_ = json.Unmarshal(f.Schema.Raw(), &s) // it has a kind
+	null := len(s.AnyOf) > 0
+	if null {
+		s = s.AnyOf[slices.IndexFunc(s.AnyOf, func(m marked) bool { return !m.null() })]
+	}
+	named := kindNames[s.kind()]
+	if s.Kind == KindValue { // that of the items
+		named += "[]"
+	}
+	if null {
+		named += " | null"
+	}
+	text := f.Name + ask(f.Required) + ": " + named
+	if f.Description != "" {
+		text += " /* " + schema.Harmless(f.Description) + " */"
+	}
+	return text
+}
+
+var kindNames = map[Kind]string{KindImage: "Image", KindFile: "File", KindHistory: "History"}
+
 // mark returns the text of a schema as the schema of a Go type of a kind.
 func mark(text string, kind Kind) *jsonschema.Schema {
 	s := new(jsonschema.Schema)

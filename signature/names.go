@@ -1,6 +1,8 @@
 package signature
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -32,6 +34,31 @@ func checkFields(inputs, outputs []Field) error {
 		}
 	}
 	return nil
+}
+
+// checkDefaults refuses defaults that would never be used.
+func checkDefaults(side string, fields []Field) error {
+	for _, f := range fields {
+		backup, ok := defaultOf(f.Schema.Raw())
+		if !ok || string(backup) == "null" { // which says that there is none
+			continue
+		}
+		if findings := f.Schema.Validate(backup); findings != nil {
+			for i := range findings {
+				findings[i].Path = "the default" + member(findings[i].Path)
+			}
+			return fmt.Errorf("signature: %s field %q: %w", side, f.Name, &InvalidError{findings})
+		}
+	}
+	return nil
+}
+
+func defaultOf(raw json.RawMessage) (json.RawMessage, bool) {
+	var keywords Values
+	if !bytes.Contains(raw, []byte(`"default"`)) || json.Unmarshal(raw, &keywords) != nil {
+		return nil, false
+	}
+	return keywords.Get("default")
 }
 
 func checkName(name string) error {

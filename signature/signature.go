@@ -32,8 +32,37 @@
 //		fmt.Println(err)
 //	}
 //
-// A [Spec] is the same without Go types. All that modules do, they do with a
-// Spec; the Signature is a typed cover over it.
+// # Fields
+//
+// A field is an exported field of the struct, named as encoding/json names it,
+// and may be of any type that encoding/json takes: nested structs, slices, maps,
+// [time.Time], [json.RawMessage], any, types with methods of their own, big
+// integers without loss. Tags of github.com/invopop/jsonschema constrain and
+// describe it; [schema.Of] lists what each type becomes. In short:
+//
+//	Limit  *int              `json:"limit"`                              // may be missing or null
+//	Note   string            `json:"note,omitempty"`                     // may be missing
+//	Score  float64           `json:"score" jsonschema:"minimum=0,maximum=1"`
+//	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
+//	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
+//	Photo  signature.Image   `json:"photo"`                              // shown as a picture, also []Image
+//	Before signature.History `json:"before"`                             // earlier turns, shown as such
+//
+// A default takes the place of an output that the model leaves out, and of an
+// input that is not encoded: a zero with omitempty, or no value among [Values].
+//
+// # Without Go types
+//
+// [Parse] makes a signature of a text in the notation of DSPy, whose inputs and
+// outputs are [Values]:
+//
+//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
+//
+// A [Spec] is any signature without its types. All that modules do, they do with
+// a Spec; the Signature is a typed cover over it. Edits of a Spec, such as
+// [Spec.WithInstructions], [Spec.AppendOutputs] and [Spec.WithDescription],
+// return copies, and [Typed] puts types over the result. [Spec.String] writes it
+// as a text that [Parse] reads.
 package signature
 
 import (
@@ -48,14 +77,27 @@ import (
 
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
-type Signature[In, Out any] struct{ spec *Spec }
+type Signature[In, Out any] struct {
+	spec *Spec
+	free bool // there may be numbers of any size in Out
+}
+
+func typed[In, Out any](spec *Spec) *Signature[In, Out] {
+	free := false
+	for t := range within(reflect.TypeFor[Out]()) {
+		free = free || t.Kind() == reflect.Interface
+	}
+	return &Signature[In, Out]{spec, free}
+}
 
 // New makes a signature of two structs. Their exported fields are the inputs
 // and outputs, named as encoding/json names them and described as [schema.Of]
 // says. There may be no inputs; there must be an output.
 //
-// The error names the field that cannot be used: one whose type is recursive or
-// not JSON, or whose name is not a JavaScript identifier or is taken.
+// The error names the field that cannot be used: one whose type is recursive,
+// not JSON or not decoded by encoding/json, whose default does not fit, whose
+// name is not a JavaScript identifier or is taken by another input or output, or
+// that has an image, a file or a history where no module could show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
@@ -65,11 +107,14 @@ func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	if err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
+	if err := settable(reflect.TypeFor[Out]()); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
 	spec, err := specOf(instructions, in, out)
 	if err != nil {
 		return nil, err
 	}
-	return &Signature[In, Out]{spec}, nil
+	return typed[In, Out](spec), nil
 }
 
 // Must returns s, and panics if err is not nil. It is for signatures in package
@@ -88,7 +133,7 @@ func (s *Signature[In, Out]) Spec() *Spec { return s.spec }
 
 // WithInstructions returns a copy with other instructions.
 func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
-	return &Signature[In, Out]{s.spec.WithInstructions(text)}
+	return &Signature[In, Out]{s.spec.WithInstructions(text), s.free}
 }
 
 // Encode returns the inputs as JSON, in the order of the fields. Nil slices and
@@ -137,12 +182,19 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	if findings := s.spec.Validate(output); findings != nil {
 		return zero, &InvalidError{findings}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(output))
-	decoder.UseNumber()
-	if err := decoder.Decode(&out); err != nil {
+	if err := s.unmarshal(s.spec.out.Complete(output), &out); err != nil {
 		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
 	}
 	return out, nil
+}
+
+func (s *Signature[In, Out]) unmarshal(output json.RawMessage, out *Out) error {
+	if !s.free {
+		return json.Unmarshal(output, out)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	decoder.UseNumber()
+	return decoder.Decode(out)
 }
 
 // decodeFinding words what only the Go type knows, such as the range of an int8.
@@ -152,17 +204,4 @@ func decodeFinding(err error) schema.Finding {
 		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
 	}
 	return schema.Finding{Message: "does not decode: " + err.Error()}
-}
-
-func structSchema(t reflect.Type) (*schema.Schema, error) {
-	if t == reflect.TypeFor[Values]() {
-		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec")
-	}
-	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
-		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
-	}
-	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("type is %v; use a struct with a field for each value", t)
-	}
-	return schema.Of(t)
 }

@@ -1,6 +1,8 @@
 package signature
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,7 +19,8 @@ type Field struct {
 	Description string
 	// Schema is what values look like. Nil admits anything.
 	Schema *schema.Schema
-	// Required says that the value may not be missing.
+	// Required says that the value may not be missing. A field with a default is
+	// never required.
 	Required bool
 }
 
@@ -55,18 +58,21 @@ func (s Spec) built() (*Spec, error) {
 	if s.outputs, s.out, err = compose(s.outputs, s.outRules); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return s.sorted(), nil
+	return s.ready()
 }
 
-// sorted completes a spec with what is looked up in every run.
-func (s Spec) sorted() *Spec {
+// ready completes a spec with what is looked up in every run.
+func (s Spec) ready() (*Spec, error) {
+	if err := cmp.Or(checkDefaults("input", s.inputs), checkDefaults("output", s.outputs)); err != nil {
+		return nil, err
+	}
 	s.special = map[string]Kind{}
 	for _, f := range s.inputs {
 		if k := f.Kind(); k != KindValue {
 			s.special[f.Name] = k
 		}
 	}
-	return &s
+	return &s, nil
 }
 
 // specOf makes a spec of the schemas of two objects.
@@ -82,7 +88,7 @@ func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	if err := checkFields(s.inputs, s.outputs); err != nil {
 		return nil, err
 	}
-	return s.sorted(), nil
+	return s.ready()
 }
 
 // Instructions returns what the model is asked to do.
@@ -131,13 +137,19 @@ func (s *Spec) OutputTypeScript() string { return s.out.TypeScript(nil) }
 // there is none of that name:
 //
 //	score?: number /* 0–1. how sure */
+//
+// What is not shown as text is called Image, File or History.
 func (s *Spec) Declare(name string) string {
 	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
 	for _, side := range []struct {
 		fields []Field
 		object *schema.Schema
 	}{{s.inputs, s.in}, {s.outputs, s.out}} {
-		if slices.ContainsFunc(side.fields, func(f Field) bool { return f.Name == name }) {
+		i := slices.IndexFunc(side.fields, func(f Field) bool { return f.Name == name })
+		switch {
+		case i >= 0 && side.fields[i].Kind() != KindValue:
+			return side.fields[i].declareKind()
+		case i >= 0:
 			return strings.TrimSuffix(strings.TrimPrefix(side.object.TypeScript(o), "{"), "}")
 		}
 	}
@@ -151,7 +163,7 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding { return s.out.
 // Encode checks inputs and returns them in the order of the fields. The error
 // wraps an [*InvalidError] that says everything that is wrong: a name that is
 // unknown or given twice, a required input that is missing, a value that does
-// not fit.
+// not fit. An input that is left out has its default.
 func (s *Spec) Encode(inputs Values) (Values, error) {
 	raw, err := inputs.MarshalJSON()
 	if err != nil {
@@ -161,16 +173,17 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signature: input: %w", err)
 	}
-	return ordered(values, s.inputs), nil
+	return values, nil
 }
 
-// check checks an object of inputs and takes it apart.
+// check checks an object of inputs and takes it apart, in the order of the
+// fields; the values are parts of it.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	var values Values
-	if err := values.UnmarshalJSON(inputs); err != nil {
+	values, err := split(s.in.Complete(inputs), s.inputs)
+	if err != nil {
 		return nil, err
 	}
 	if len(s.special) > 0 {
@@ -178,29 +191,51 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 			return nil, &InvalidError{findings}
 		}
 	}
-	return values, nil
+	return ordered(values, s.inputs), nil
 }
 
-// Decode turns a JSON object into the outputs, in the order of the fields. The
-// error is an [*InvalidError] if the object does not fit.
+// Decode turns a JSON object into the outputs, in the order of the fields. An
+// output that is left out has its default. The error is an [*InvalidError] if
+// the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if findings := s.out.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	var values Values
-	if err := values.UnmarshalJSON(output); err != nil {
+	values, err := split(bytes.Clone(s.out.Complete(output)), s.outputs)
+	if err != nil {
 		return nil, err
 	}
 	return ordered(values, s.outputs), nil
 }
 
-// ordered puts values into the order of fields, all of which are among them.
+// ordered puts values into the order of fields. Those of which the schema of a
+// struct knows no more than that they may be there come last.
 func ordered(values Values, fields []Field) Values {
+	if inOrder(values, fields) {
+		return values
+	}
 	sorted := make(Values, 0, len(values))
 	for _, f := range fields {
 		if raw, given := values.Get(f.Name); given {
 			sorted = append(sorted, Value{f.Name, raw})
 		}
 	}
+	for _, v := range values {
+		if len(sorted) == len(values) {
+			break
+		}
+		if _, done := sorted.Get(v.Name); !done {
+			sorted = append(sorted, v)
+		}
+	}
 	return sorted
+}
+
+func inOrder(values Values, fields []Field) bool {
+	for _, f := range fields {
+		if len(values) > 0 && values[0].Name == f.Name {
+			values = values[1:]
+		}
+	}
+	return len(values) == 0
 }

@@ -28,7 +28,10 @@ func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := covers(reflect.TypeFor[Out](), spec.outputs, true); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return &Signature[In, Out]{spec}, nil
+	if err := settable(reflect.TypeFor[Out]()); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	return typed[In, Out](spec), nil
 }
 
 // covers checks that a type has the given fields.

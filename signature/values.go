@@ -3,7 +3,6 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -43,11 +42,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(value.Name)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
+		writeName(&b, value.Name)
 		b.WriteByte(':')
 		if err := writeValue(&b, value); err != nil {
 			return nil, err
@@ -55,6 +50,16 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+func writeName(b *bytes.Buffer, name string) {
+	if !identifier.MatchString(name) {
+		b.Write(literal(name))
+		return
+	}
+	b.WriteByte('"')
+	b.WriteString(name)
+	b.WriteByte('"')
 }
 
 func writeValue(b *bytes.Buffer, v Value) error {
@@ -71,38 +76,13 @@ func writeValue(b *bytes.Buffer, v Value) error {
 // UnmarshalJSON reads an object and keeps its order. A name given twice is an
 // error.
 func (v *Values) UnmarshalJSON(raw []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	open, err := decoder.Token()
+	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
+		return fmt.Errorf("signature: values: %w", err)
+	}
+	all, err := split(bytes.Clone(raw), nil)
 	if err != nil {
-		return fmt.Errorf("signature: values: %w", err)
-	}
-	if open != json.Delim('{') {
-		return errors.New("signature: values must be a JSON object")
-	}
-	all := Values{}
-	for decoder.More() {
-		value, err := readValue(decoder)
-		if err != nil {
-			return fmt.Errorf("signature: values: %w", err)
-		}
-		if _, twice := all.Get(value.Name); twice {
-			return fmt.Errorf("signature: the value of %q is given twice", value.Name)
-		}
-		all = append(all, value)
-	}
-	if _, err := decoder.Token(); err != nil {
-		return fmt.Errorf("signature: values: %w", err)
+		return err
 	}
 	*v = all
 	return nil
-}
-
-func readValue(decoder *json.Decoder) (Value, error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return Value{}, err
-	}
-	name, _ := token.(string) // a decoder takes nothing else for a key
-	value := Value{Name: name}
-	return value, decoder.Decode(&value.JSON)
 }

@@ -37,9 +37,12 @@ func TestValuesErrors(t *testing.T) {
 		{"array", `[]`, `signature: values must be a JSON object`},
 		{"number", `1`, `signature: values must be a JSON object`},
 		{"twice", `{"a": 1, "a": 2}`, `signature: the value of "a" is given twice`},
-		{"cut off", `{"a": `, `signature: values: EOF`},
-		{"not closed", `{"a": 1`, `signature: values: EOF`},
-		{"empty", ``, `signature: values: EOF`},
+		{"cut off", `{"a": `, `signature: values: unexpected end of JSON input`},
+		{"not closed", `{"a": 1`, `signature: values: unexpected end of JSON input`},
+		{"empty", ``, `signature: values: unexpected end of JSON input`},
+		{"more", `{} {}`, `signature: values: invalid character '{' after top-level value`},
+		{"escaped twice", `{"a": 1, "\u0061": 2}`, `signature: the value of "a" is given twice`},
+		{"twice of many", `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"q":1,"r":1,"b":1}`, `signature: the value of "b" is given twice`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

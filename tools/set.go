@@ -131,6 +131,26 @@ func (s *Set) With(policies ...Policy) *Set {
 	return &c
 }
 
+// Plus returns a copy of the set with one more tool, of the host's own, within the
+// policies that the set has. The error is as that of [NewSet].
+func (s *Set) Plus(t *Tool) (*Set, error) {
+	b := builder{globals: names{}}
+	if s != nil {
+		b.set = *s
+		b.set.bindings = slices.Clip(s.bindings)
+	}
+	for _, other := range b.set.bindings {
+		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
+	}
+	if t != nil && t.Namespace != "" {
+		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
+	}
+	if err := b.add(t); err != nil {
+		return nil, err
+	}
+	return &b.set, nil
+}
+
 // Bindings returns the tools in the order in which the sources gave them.
 func (s *Set) Bindings() []*Binding {
 	if s == nil {

@@ -269,3 +269,48 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+func TestPlus(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	seen := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			calls = append(calls, c.Tool.Path())
+			return next.Call(ctx, c)
+		})
+	}
+	tool := func(namespace, name string) *tools.Tool {
+		return &tools.Tool{Namespace: namespace, Name: name, Handler: handler("1", nil)}
+	}
+	set := newSet(t, tool("", "one"), tool("s", "two"), tool("odd-s", "three")).With(seen)
+	more, err := set.Plus(tool("", "four"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range more.Len() {
+		if _, err := more.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, i).Perform(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"one", "s.two", "odd_s.three", "four"}; !slices.Equal(calls, want) || set.Len() != 3 {
+		t.Errorf("got %q of %d, want %q", calls, set.Len(), want)
+	}
+	if other, err := set.Plus(tool("", "five")); err != nil || other.Bindings()[3].Path() != "five" || more.Bindings()[3].Path() != "four" {
+		t.Error("two sets share what was added", err)
+	}
+	var none *tools.Set
+	if set, err := none.Plus(tool("", "one")); err != nil || set.Len() != 1 {
+		t.Error(set.Len(), err)
+	}
+	for want, c := range map[string]*tools.Tool{
+		"tools: a source gave a nil tool":                                               nil,
+		`tools: tool "one": another tool has that name; choose another`:                 tool("", "one"),
+		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
+		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),
+		`tools: tool "a" of "s": only a tool without a namespace can be added to a set`: tool("s", "a"),
+	} {
+		if more, err := set.Plus(c); more != nil || err == nil || err.Error() != want {
+			t.Errorf("got %v, %v, want %s", more, err, want)
+		}
+	}
+}

@@ -61,7 +61,7 @@ func complaint(body []byte) (message, code string) {
 
 func (p problem) codes() string {
 	code, _ := p.Code.(string)
-	return strings.TrimSpace(strings.Join([]string{p.Type, p.Status, code}, " "))
+	return strings.Join(strings.Fields(p.Type+" "+p.Status+" "+code), " ")
 }
 
 func clip(s string) string {

@@ -138,7 +138,7 @@ func (b *Budget) reached(input int, cost float64) string {
 	input += b.asked
 	switch {
 	case l.Calls > 0 && s.Calls+b.underway >= l.Calls:
-		return fmt.Sprintf("%d calls", l.Calls)
+		return calls(l.Calls)
 	case l.InputTokens > 0 && s.InputTokens+input > l.InputTokens:
 		return fmt.Sprintf("%d input tokens", l.InputTokens)
 	case l.OutputTokens > 0 && s.OutputTokens >= l.OutputTokens:
@@ -207,9 +207,16 @@ type BudgetError struct {
 // Error says which limit is reached, and what was spent.
 func (e *BudgetError) Error() string {
 	s := e.Spent
-	spent := fmt.Sprintf("%d calls, %d input and %d output tokens", s.Calls, s.InputTokens, s.OutputTokens)
+	spent := fmt.Sprintf("%s, %d input and %d output tokens", calls(s.Calls), s.InputTokens, s.OutputTokens)
 	if s.Cost > 0 {
 		spent += fmt.Sprintf(", a cost of %.4g", s.Cost)
 	}
 	return fmt.Sprintf("the budget of %s does not allow another question to the model; spent: %s", e.Limit, spent)
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
 }

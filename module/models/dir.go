@@ -103,7 +103,7 @@ func write(file string, text []byte) error {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		_ = os.Remove(f.Name()) // there is nothing else to be done
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (d *dir) files() (list []fs.FileInfo, err error) {
 		case d.file(strings.TrimSuffix(info.Name(), ".json")) == path:
 			list = append(list, info)
 		case strings.HasPrefix(info.Name(), temporary) && time.Since(info.ModTime()) > time.Hour:
-			os.Remove(path)
+			_ = os.Remove(path) // whoever comes next tries again
 		}
 		return nil
 	})

@@ -21,6 +21,7 @@ type events struct {
 	ready    []byte // to be read
 	err      error  // after that
 	ended    bool   // the reply, as the provider said
+	refusal  string // so far
 }
 
 func newEvents(body io.ReadCloser, x *lm.Exchange) *events {
@@ -47,12 +48,13 @@ func (e *events) Read(p []byte) (int, error) {
 var errCutStream = errors.New("the stream ended before the reply did")
 
 // ending is how providers say that a reply is complete.
-var ending = regexp.MustCompile(`\[DONE\]|"message_stop"|"(?:finish_?[rR]eason|stop_reason)": ?"`)
+var ending = regexp.MustCompile(`^data: *\[DONE\]|"message_stop"|"(?:finish_?[rR]eason|stop_reason)": ?"[^"]`)
 
 func (e *events) next() {
 	line, err := readLine(e.lines)
 	e.ready, e.err = line, err
 	e.ended = e.ended || ending.Match(line)
+	e.refuse(line)
 	switch {
 	case err == io.EOF && !e.ended && e.failed(line):
 	case err == io.EOF && !e.ended:
@@ -70,21 +72,59 @@ func (e *events) next() {
 // failed reports an event that is an error, which openai's provider skips.
 func (e *events) failed(line []byte) bool {
 	data, ok := bytes.CutPrefix(line, []byte("data:"))
-	if !ok || !bytes.Contains(data, []byte(`"error"`)) {
+	if !ok {
 		return false
 	}
-	var event struct {
-		Error   json.RawMessage
-		Choices []json.RawMessage
-	}
-	if json.Unmarshal(data, &event) != nil || len(event.Error) == 0 || string(event.Error) == "null" || len(event.Choices) > 0 {
+	failure := failureIn(data)
+	if failure == nil {
 		return false
 	}
-	message, code := complaint(data)
-	failure := lm.FromAnswer(statusIn(event.Error), 0, message, code)
-	failure.MaybeCharged = true
 	e.exchange.Note(failure)
 	return true
+}
+
+// refuse notes a refusal, piece by piece.
+func (e *events) refuse(line []byte) {
+	if more := refusalIn(bytes.TrimPrefix(line, []byte("data:"))); more != "" {
+		e.refusal += more
+		e.exchange.Note(refused(e.refusal))
+	}
+}
+
+// refusalIn returns what openai's models say instead of an answer in the form
+// that was asked for. The provider drops it.
+func refusalIn(data []byte) string {
+	if !bytes.Contains(data, []byte(`"refusal"`)) {
+		return ""
+	}
+	type text struct{ Refusal string }
+	var answer struct {
+		Choices []struct{ Message, Delta text }
+	}
+	if json.Unmarshal(data, &answer) != nil || len(answer.Choices) == 0 {
+		return ""
+	}
+	return answer.Choices[0].Message.Refusal + answer.Choices[0].Delta.Refusal
+}
+
+func refused(why string) *Error {
+	return &Error{Kind: Refused, MaybeCharged: true, Err: errors.New(clip(why))}
+}
+
+// failureIn returns the error that an answer of status 200 is, or nil if it is
+// none. Something may have been generated before.
+func failureIn(data []byte) *Error {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return nil
+	}
+	var answer struct{ Error json.RawMessage }
+	if json.Unmarshal(data, &answer) != nil || len(answer.Error) == 0 || string(answer.Error) == "null" {
+		return nil
+	}
+	message, code := complaint(data)
+	failure := lm.FromAnswer(statusIn(answer.Error), 0, message, code)
+	failure.MaybeCharged = true
+	return failure
 }
 
 // statusIn is the HTTP status that some gateways put into an error as its code.

@@ -151,7 +151,7 @@ func (redact Redact) response(r response) response {
 		c.Info, _ = redact.value(c.Info).(map[string]any)
 		c.FuncCall = redact.call(c.FuncCall)
 		for j, call := range c.ToolCalls {
-			c.ToolCalls[j].FunctionCall = redact.call(call.FunctionCall)
+			c.ToolCalls[j].Function = redact.call(call.Function)
 		}
 	}
 	return r

@@ -167,8 +167,8 @@ func difference(recorded, asked *request) string {
 	for i := range min(len(recorded.Messages), len(asked.Messages)) {
 		x, y := recorded.Messages[i].String(), asked.Messages[i].String()
 		if x != y {
-			at := common(x, y)
-			return fmt.Sprintf("message %d: recorded %s, asked %s", i+1, around(x, at), around(y, at))
+			from, at := common(x, y[:strings.Index(y, ": ")+2]), common(x, y)
+			return fmt.Sprintf("message %d (%s): recorded %s, asked %s", i+1, asked.Messages[i].Role, around(x[from:], at-from), around(y[from:], at-from))
 		}
 	}
 	if n, m := len(recorded.Messages), len(asked.Messages); n != m {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -19,9 +18,17 @@ type choice struct {
 	Text       string             `json:"text,omitempty"`
 	Reasoning  string             `json:"reasoning,omitempty"`
 	StopReason string             `json:"stop_reason,omitempty"`
-	ToolCalls  []llms.ToolCall    `json:"tool_calls,omitempty"`
+	ToolCalls  []toolCall         `json:"tool_calls,omitempty"`
 	FuncCall   *llms.FunctionCall `json:"function_call,omitempty"`
 	Info       map[string]any     `json:"info,omitempty"`
+}
+
+// toolCall is an [llms.ToolCall], which loses its function when it is read from
+// JSON.
+type toolCall struct {
+	ID       string             `json:"id"`
+	Type     string             `json:"type"`
+	Function *llms.FunctionCall `json:"function,omitempty"`
 }
 
 // responseOf copies a provider's response. Of the info, it keeps what is plain:
@@ -32,7 +39,11 @@ func responseOf(r *llms.ContentResponse) response {
 		if c == nil {
 			continue
 		}
-		list = append(list, choice{c.Content, c.ReasoningContent, c.StopReason, slices.Clone(c.ToolCalls), c.FuncCall, plainInfo(c.GenerationInfo)})
+		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason, FuncCall: c.FuncCall, Info: plainInfo(c.GenerationInfo)}
+		for _, call := range c.ToolCalls {
+			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, call.FunctionCall})
+		}
+		list = append(list, kept)
 	}
 	return list
 }
@@ -56,10 +67,11 @@ func plainInfo(info map[string]any) map[string]any {
 func (r response) provider() *llms.ContentResponse {
 	answer := &llms.ContentResponse{}
 	for _, c := range r {
-		answer.Choices = append(answer.Choices, &llms.ContentChoice{
-			Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason,
-			ToolCalls: c.ToolCalls, FuncCall: c.FuncCall, GenerationInfo: maps.Clone(c.Info),
-		})
+		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason, FuncCall: c.FuncCall, GenerationInfo: maps.Clone(c.Info)}
+		for _, call := range c.ToolCalls {
+			given.ToolCalls = append(given.ToolCalls, llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: call.Function})
+		}
+		answer.Choices = append(answer.Choices, given)
 	}
 	return answer
 }

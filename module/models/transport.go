@@ -15,8 +15,10 @@ import (
 // providers lose, for calls made by modules and by the models of this package:
 //
 //   - An [Error] has the status, the wait that the headers ask for, and the
-//     provider's message; a connection that breaks in the middle of an answer and
-//     an error in the middle of a stream are errors, not short replies.
+//     provider's message. A connection that breaks in the middle of an answer is
+//     an error, not a short reply, and so is an error in the middle of a stream
+//     or in an answer whose status is 200. So is a refusal that stands where no
+//     provider looks.
 //   - The temperature is sent only if one was asked for (providers send 0
 //     otherwise), and top_p if it was (openai's drops it).
 //   - A streamed piece may be longer than 64 KB, where providers give up.
@@ -62,14 +64,16 @@ func watch(answer *http.Response, x *lm.Exchange) {
 	case kind == "text/event-stream":
 		answer.Body = newEvents(answer.Body, x)
 	default:
-		answer.Body = &watched{answer.Body, x}
+		answer.Body = &watched{ReadCloser: answer.Body, exchange: x}
 	}
 }
 
-// watched notes that a body broke off.
+// watched notes that a body broke off, or that it is an error in spite of its
+// status, as some gateways have it.
 type watched struct {
 	io.ReadCloser
 	exchange *lm.Exchange
+	head     []byte // as long as it may be an error
 }
 
 // Read implements [io.Reader].
@@ -78,7 +82,21 @@ func (w *watched) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		w.exchange.Note(lm.FromConnection(err))
 	}
+	if len(w.head) <= maxErrorBody {
+		w.head = append(w.head, p[:n]...)
+	}
 	return n, err
+}
+
+// Close implements [io.Closer].
+func (w *watched) Close() error {
+	if failure := failureIn(w.head); failure != nil {
+		w.exchange.Note(failure)
+	} else if why := refusalIn(w.head); why != "" {
+		w.exchange.Note(refused(why))
+	}
+	w.head = nil
+	return w.ReadCloser.Close()
 }
 
 // sampled returns the request with the temperature and the top_p that were asked

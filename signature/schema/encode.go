@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // Encode returns a Go value as JSON for this schema, which [Of] made of its
@@ -11,23 +12,51 @@ import (
 // byte slices are empty and not null, since nobody who reads the schema expects
 // a null, and that <, > and & stay as they are. The result is not validated.
 func (s *Schema) Encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	w := writers.Get().(*writer)
+	defer writers.Put(w)
+	w.buffer.Reset()
+	if err := w.encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
 	}
-	raw := json.RawMessage(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-	if !bytes.Contains(raw, []byte("null")) {
+	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
+	if w.buffer.Cap() > maxKept {
+		w.buffer = bytes.Buffer{}
+	}
+	if !s.fills || !bytes.Contains(raw, []byte("null")) {
 		return raw, nil
 	}
 	doc, err := decode(raw, maxValueDepth, map[string][]string{})
 	if err != nil {
 		return nil, fmt.Errorf("schema: %T %w", v, err)
 	}
-	b.Reset()
+	var b bytes.Buffer
 	filler{doc.order}.write(&b, s.document.value, doc.value, nil)
 	return b.Bytes(), nil
+}
+
+// writers encode one value after another.
+var writers = sync.Pool{New: func() any {
+	w := &writer{}
+	w.encoder = json.NewEncoder(&w.buffer)
+	w.encoder.SetEscapeHTML(false)
+	return w
+}}
+
+type writer struct {
+	buffer  bytes.Buffer
+	encoder *json.Encoder
+}
+
+const maxKept = 64 << 10 // bytes of a buffer that is used again
+
+// fills reports whether a schema may have a nil anywhere that is empty and not
+// null: a list, a map or bytes, besides the struct itself.
+func fills(v any, raw json.RawMessage) bool {
+	objects := bytes.Count(raw, []byte(`"object"`))
+	if root, _ := v.(map[string]any); root["properties"] != nil {
+		objects--
+	}
+	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
 // filler writes a value again, with the order of its names kept.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -17,11 +18,14 @@ import (
 //	Mood string `json:"mood" jsonschema:"enum=good,enum=bad,description=How it sounds."`
 //
 // The schema is inline, and a struct admits no other properties than its
-// fields. A field is required unless it is a pointer, omitempty or omitzero; a
-// pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
+// fields. A field is required unless it is a pointer, omitempty or omitzero, or
+// has a default; a pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
 // JSONSchema method, by "string" if it encodes as text, and otherwise admits
 // anything, as do any and [json.RawMessage]. A [time.Duration] is an integer of
-// nanoseconds.
+// nanoseconds. A type with a method Enum, which returns a slice of its values,
+// has no others:
+//
+//	func (Mood) Enum() []Mood { return []Mood{"good", "bad"} }
 //
 // The error names the field: recursive types are refused, and so are types that
 // JSON cannot hold, such as channels, functions and interfaces with methods, two
@@ -67,7 +71,7 @@ type generator struct{ inside []reflect.Type }
 
 func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	if s := special(t); s != nil {
-		return s, nil
+		return s, enumerate(s, t, path)
 	}
 	if slices.Contains(g.inside, t) {
 		return nil, typeError(path, t, "is recursive; use json.RawMessage, or give the type a JSONSchema method")
@@ -77,6 +81,9 @@ func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, err
 	s, err := g.composite(t, path)
 	if err == nil && reflect.PointerTo(t).Implements(selfExtending) {
 		reflect.New(t).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }).JSONSchemaExtend(s)
+	}
+	if err == nil {
+		err = enumerate(s, t, path)
 	}
 	return s, err
 }
@@ -91,7 +98,7 @@ func special(t reflect.Type) *jsonschema.Schema {
 	case t == reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[time.Duration]():
-		return &jsonschema.Schema{Type: "integer", Description: "Nanoseconds."}
+		return &jsonschema.Schema{Type: "integer", Description: "Nanoseconds; a second has 1000000000."}
 	case t == reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
 	case p.Implements(selfDescribing):
@@ -193,6 +200,9 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 		if err != nil {
 			return nil, err
 		}
+		if strings.Contains(f.Tag.Get("jsonschema"), "enum=") { // some of those of its type
+			s.Enum = nil
+		}
 		types = append(types, s)
 		stand = append(stand, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: anything, Tag: f.tag()})
 	}
@@ -201,6 +211,9 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 		p, ok := s.Properties.Get(f.json)
 		if !ok {
 			return nil, typeError(join(path, f.Name), f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+		}
+		if p.Default != nil {
+			s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == f.json })
 		}
 		if f.Type.Kind() == reflect.Pointer {
 			s.Properties.Set(f.json, nullable(p))

@@ -50,6 +50,8 @@ type Schema struct {
 	rules map[string]*jsonschema.Schema
 
 	defaults *defaults // nil if there are none
+	quick    *quick    // nil if the schema is not simple
+	fills    bool      // nulls of [Schema.Encode]
 	formats  bool      // are asserted
 
 	busy  sync.Mutex
@@ -96,6 +98,8 @@ func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, 
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
+	s.quick = newQuick(doc.value, formats)
+	s.fills = fills(doc.value, s.raw)
 	return s, nil
 }
 
@@ -112,6 +116,9 @@ func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 // of steps and, for patterns, a limited time, in proportion to the size of the
 // value; a value that needs more is not valid, whatever the schema makes of it.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
+	if s.quick.fits(value) {
+		return nil
+	}
 	return s.validate(value, nil)
 }
 

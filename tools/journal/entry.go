@@ -43,6 +43,7 @@ type entry struct {
 	ended   int  // 0: not yet
 	called  bool // the tool was
 	takenBy int  // the last attempt that made the call or took its record
+	kept    bool // an attempt that did so stands
 }
 
 // acted reports whether the entry is an effect that may have taken place. What a

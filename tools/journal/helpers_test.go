@@ -117,6 +117,7 @@ func ended(result json.RawMessage, err error) string {
 // run plays a scenario. Its lines are
 //
 //	attempt                       the next program begins
+//	keep                          what the last program did stands
 //	accept -> E1, E2              the step is accepted, with these orphans
 //	call -> how                   made; the tool answers so: 5, !failed, never, refused
 //	call -> recorded how          answered from the record
@@ -135,6 +136,8 @@ func run(t *testing.T, scenario string) *script {
 			continue
 		case do == "attempt":
 			s.attempt = s.journal.Attempt()
+		case do == "keep":
+			s.journal.Keep()
 		case do == "accept":
 			got = ids(s.journal.Accept())
 		default:

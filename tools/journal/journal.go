@@ -41,12 +41,26 @@ func (j *Journal) Accept() (orphans []Entry) {
 	defer j.mu.Unlock()
 	j.giveUp()
 	for _, e := range j.entries {
-		if e.Step == j.step && e.done() && e.takenBy != len(j.logs) {
+		if e.Step == j.step && e.done() && e.takenBy != len(j.logs) && !e.kept {
 			orphans = append(orphans, e.Entry)
 		}
 	}
 	j.step, j.logs = j.step+1, nil
 	return orphans
+}
+
+// Keep says that what the last attempt has done stands, though its answer was not
+// accepted: it ran in a session, where its variables do. Its effects are no orphans
+// if the next attempt goes on from there and does not call them again. If it does,
+// it is given their record, as ever.
+func (j *Journal) Keep() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		if e.Step == j.step && e.takenBy == len(j.logs) {
+			e.kept = true
+		}
+	}
 }
 
 // giveUp ends the calls that are under way.

@@ -149,10 +149,11 @@ func (a *Attempt) untaken(key, said string) *entry {
 
 // skipped returns an effect that was done before e on the same server and that
 // this attempt has not come to: to answer with e now would put the two in the
-// wrong order. The host's own tools count as one server.
+// wrong order. The host's own tools count as one server. What was kept has had its
+// turn.
 func (a *Attempt) skipped(e *entry) *entry {
 	return a.first(func(o *entry) bool {
-		return o.server == e.server && o.done() && o.takenBy != a.number && o.before(e)
+		return o.server == e.server && o.done() && o.takenBy != a.number && !o.kept && o.before(e)
 	})
 }
 

@@ -343,6 +343,41 @@ func TestRules(t *testing.T) {
 			db.add({"n":9007199254740992}) -> 2
 			db.add({"n":9007199254740993}) -> recorded 1`, "E1 ok, E2 ok"},
 
+		{"keep: what stands is no orphan", `
+			attempt
+			db.add({"n":0}) -> 0
+			attempt
+			db.add({"n":1}) -> 1
+			keep
+			attempt
+			db.add({"n":2}) -> 2
+			accept -> E1`, "E1 ok, E2 ok, E3 ok"},
+		{"keep: nor need it be called first", `
+			attempt
+			db.add({"n":0}) -> 0
+			db.add({"n":1}) -> 1
+			keep
+			attempt
+			db.add({"n":1}) -> recorded 1
+			db.add({"n":0}) -> recorded 0
+			db.add({"n":0}) -> 2
+			accept`, "E1 ok, E2 ok, E3 ok"},
+		{"keep: what a record answered stands, too", `
+			attempt
+			db.add({"n":0}) -> 0
+			attempt
+			db.add({"n":0}) -> recorded 0
+			keep
+			attempt
+			accept`, "E1 ok"},
+		{"keep: a step that is over has no more to keep", `
+			attempt
+			db.add({"n":0}) -> 0
+			accept
+			keep
+			attempt
+			db.add({"n":0}) -> 1
+			accept`, "E1 ok, E2 ok"},
 		{"accept: orphans are effects", `
 			attempt
 			db.add({"n":1}) -> 1

@@ -87,7 +87,7 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	case noted != nil:
 		return response, noted.with(errBare)
 	}
-	return response, judge(response)
+	return response, judge(merge(response, options))
 }
 
 // cutShort is the error of a call during which ctx ended. Unless a model within
@@ -102,13 +102,11 @@ func cutShort(ctx context.Context, err error) *Error {
 }
 
 // judge finds what is an error though the provider returned none.
-func judge(response *llms.ContentResponse) error {
-	for _, c := range choices(response) {
-		if refused(c.StopReason) {
-			return &Error{Kind: Refused, MaybeCharged: true, Err: errors.New("it ended the reply: " + c.StopReason)}
-		}
-	}
-	if !merge(response, nil).said() {
+func judge(reply Reply) error {
+	switch {
+	case reply.refusal != "":
+		return &Error{Kind: Refused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
+	case !reply.said():
 		return &Error{Kind: Transient, MaybeCharged: true, Err: errNothing}
 	}
 	return nil

@@ -123,6 +123,7 @@ func (t telling) fits(status int) bool {
 // what is meant; those of the second half stand in for one.
 var tellings = []telling{
 	{ContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`), []int{0, 200, 400, 413, 422, 500}},
+	{ContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}}, // it would never fit
 	{Refused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: (prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`), []int{0, 200, 400, 403, 422}},
 	{RateLimited, regexp.MustCompile(`quota exceeded for|(try again|retry) in \d`), []int{0, 429}},
 	{Auth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},

@@ -35,6 +35,7 @@ func TestTexts(t *testing.T) {
 		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit https://platform.openai.com."), RateLimited, 429, false, 20 * time.Millisecond},
 		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and billing details."), Auth, 429, false, 0},
 		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."), ContextTooLong, 400, false, 0},
+		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), ContextTooLong, 429, false, 0},
 		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), Invalid, 404, false, 0},
 		{text("API returned unexpected status code: 500"), Transient, 500, false, 0},
 		{text("network error: failed to reach API server"), Transient, 0, true, 0},
@@ -115,8 +116,11 @@ func TestErrorTexts(t *testing.T) {
 		{Error{Kind: Unknown, Err: why}, "the model: so it is"},
 		{Error{Kind: Cancelled, Err: context.Canceled}, "context canceled"},
 		{Error{Kind: OverBudget, Err: why}, "so it is"},
+		{Error{Kind: Cancelled}, "cancelled"},
+		{Error{Kind: Auth}, "the model's provider refuses access: auth"},
+		{Error{}, "the model: unknown error"},
 	} {
-		if c.err.Error() != c.want || !errors.Is(&c.err, c.err.Err) {
+		if c.err.Error() != c.want || !errors.Is(&c.err, c.err.Err) && c.err.Err != nil {
 			t.Errorf("got %q, want %q", c.err.Error(), c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package lm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,22 +47,26 @@ type Error struct {
 // Error says what kind of error it is, where the provider's own message might
 // not, and then that message.
 func (e *Error) Error() string {
+	why := cmp.Or(string(e.Kind), "unknown error")
+	if e.Err != nil {
+		why = e.Err.Error()
+	}
 	switch e.Kind {
 	case Cancelled, OverBudget:
-		return e.Err.Error()
+		return why
 	case RateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("the model's rate limit is reached, for %s: %v", e.RetryAfter.Round(time.Millisecond), e.Err)
+			return fmt.Sprintf("the model's rate limit is reached, for %s: %s", e.RetryAfter.Round(time.Millisecond), why)
 		}
-		return fmt.Sprintf("the model's rate limit is reached: %v", e.Err)
+		return "the model's rate limit is reached: " + why
 	case ContextTooLong:
-		return fmt.Sprintf("the question is too long for the model: %v", e.Err)
+		return "the question is too long for the model: " + why
 	case Refused:
-		return fmt.Sprintf("the model refuses to answer: %v", e.Err)
+		return "the model refuses to answer: " + why
 	case Auth:
-		return fmt.Sprintf("the model's provider refuses access: %v", e.Err)
+		return "the model's provider refuses access: " + why
 	}
-	return fmt.Sprintf("the model: %v", e.Err)
+	return "the model: " + why
 }
 
 // Unwrap returns Err.

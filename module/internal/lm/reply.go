@@ -15,7 +15,8 @@ type Reply struct {
 	Cached    bool   // from a cache: it cost nothing, and Usage is zero
 	Usage     Usage
 
-	ended bool // for a reason the provider gave, or to have a tool called
+	refusal string // the reason to stop, if it is one
+	ended   bool   // for a reason the provider gave, or to have a tool called
 }
 
 // said reports whether there was a reply, even an empty one.
@@ -39,6 +40,9 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 		t, r := apart(c)
 		text, thought = appendSome(text, t), appendSome(thought, r)
 		reply.Truncated = reply.Truncated || truncated(c)
+		if refused(c.StopReason) {
+			reply.refusal = c.StopReason
+		}
 		reply.ended = reply.ended || len(c.ToolCalls) > 0 || c.FuncCall != nil || c.StopReason != ""
 		if hit, _ := c.GenerationInfo[CachedKey].(bool); hit {
 			reply.Cached = true

@@ -88,6 +88,31 @@ func TestStreamOptions(t *testing.T) {
 	}
 }
 
+// The streams of the caller's options go on.
+func TestStreamChain(t *testing.T) {
+	t.Parallel()
+	heard := ""
+	enough := errors.New("enough")
+	options := []llms.CallOption{
+		llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { heard += "theirs " + string(chunk) + ";"; return enough }),
+		llms.WithStreamingReasoningFunc(func(_ context.Context, thought, text []byte) error {
+			heard += "theirs " + string(thought) + "/" + string(text) + ";"
+			return nil
+		}),
+	}
+	model := streaming(func(ctx context.Context, o llms.CallOptions) (*llms.ContentResponse, error) {
+		if err := o.StreamingReasoningFunc(ctx, []byte("r"), []byte("x")); err != nil {
+			return nil, err
+		}
+		return nil, o.StreamingFunc(ctx, []byte("x"))
+	})
+	hear := func(chunk string) { heard += "ours " + chunk + ";" }
+	_, err := Ask(t.Context(), model, Call{OnText: hear, OnReasoning: hear}, hello, options...)
+	if !errors.Is(err, enough) || heard != "ours r;theirs r/x;ours x;theirs x;" {
+		t.Errorf("heard %s, %v", heard, err)
+	}
+}
+
 func TestThoughtTags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -99,10 +99,13 @@ func (r *run) issue(l letter) {
 	}
 	r.letters.open()
 	letters := r.letters
-	r.host.Call(l.call, func(reply Reply) {
+	perform := r.host.Call(l.call, func(reply Reply) {
 		l.reply = reply
 		letters.post(l)
 	})
+	if perform != nil {
+		r.hands.perform(perform)
+	}
 }
 
 // deliver gives the program the reply to a call.
@@ -181,9 +184,14 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 	r.check(resolve(value))
 }
 
-// submit ends the program with a value. It does not return to it.
+// submit ends the program with a value. It does not return to it. A VM that was
+// interrupted is of no use to a later program, so that one that is made again is
+// not: what it catches and does then, only its session sees.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	r.end(&Result{Value: r.encoded("submit", fc.Argument(0)), Submitted: true})
+	if r.replay != nil {
+		panic(r.typeError("the program has submitted"))
+	}
 	r.vm.Interrupt(errEnded)
 	return goja.Undefined()
 }

@@ -132,24 +132,62 @@ func (r *run) label(c goja.FunctionCall) string {
 	return "default"
 }
 
-// stream keeps the beginning of what is written to it, and counts the rest.
+// stream keeps the beginning and the end of what is written to it, and counts all
+// of it.
 type stream struct {
 	text  strings.Builder
+	tail  []byte // what came last, once something did not fit; more than is kept
+	full  bool
 	bytes int
 	limit int
 }
 
 func (s *stream) write(text string) {
 	s.bytes += len(text)
-	room := s.limit - s.text.Len()
-	if len(text) > room {
-		text = text[:max(room, 0)]
-		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]) {
-			text = text[:len(text)-1] // do not cut a character in two
+	if !s.full {
+		head := text[:min(len(text), s.limit-s.text.Len())]
+		if s.full = len(head) < len(text); s.full { // do not cut a character in two
+			head = head[:len(head)-partial(head)]
 		}
-		s.limit = 0 // what follows would not be adjacent
+		s.text.WriteString(head)
+		text = text[len(head):]
 	}
-	s.text.WriteString(text)
+	if s.full {
+		s.keep(text)
+	}
 }
 
-func (s *stream) output() Output { return Output{Text: s.text.String(), Bytes: s.bytes} }
+// keep appends to the tail, of which it moves the last part to the front before
+// it grows too long.
+func (s *stream) keep(text string) {
+	most := s.limit / tailShare
+	if len(s.tail)+len(text) > 4*most {
+		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-most):])]
+		text = text[max(0, len(text)-most):]
+	}
+	s.tail = append(s.tail, text...)
+}
+
+// tailShare of the limit is kept of the end, besides the beginning.
+const tailShare = 16
+
+func (s *stream) output() Output {
+	tail := s.tail[max(0, len(s.tail)-s.limit/tailShare):]
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
+}
+
+// partial is how many bytes at the end of a text are the beginning of a character.
+func partial(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if c := text[len(text)-n]; utf8.RuneStart(c) {
+			if utf8.FullRuneInString(text[len(text)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -37,6 +37,7 @@ func (e *Engine) Run(ctx context.Context, job *Job, host Host) (result *Result) 
 	result = r.play(ctx, e, job, host)
 	switch s := job.Session; {
 	case s == nil:
+	case result.Submitted: // the interrupt may have left frames on the stack
 	case result.Failure == nil:
 		r.session, r.steps = s.Key, s.Step+1
 		e.keep(r)
@@ -127,6 +128,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		if r.letters.over != nil {
 			close(r.letters.over)
 		}
+		r.hands.free()
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = elapsed-waited, waited

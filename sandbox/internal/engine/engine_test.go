@@ -27,7 +27,9 @@ func (h *answering) Report(r Report) func() bool {
 	return func() bool { return !h.refuse }
 }
 
-func (h *answering) Call(c Call, reply func(Reply)) { go reply(h.answer(c)) }
+func (h *answering) Call(c Call, reply func(Reply)) func() {
+	return func() { reply(h.answer(c)) }
+}
 
 func echo(c Call) Reply { return Reply{Value: c.Args} }
 

@@ -68,9 +68,11 @@ type Host interface {
 	// returns false the program is refused and nothing has run.
 	Report(Report) (allowed func() bool)
 
-	// Call starts a tool call. reply is called once, on any goroutine; a late
-	// reply, after the run has ended, is dropped.
-	Call(c Call, reply func(Reply))
+	// Call takes in a tool call, in the order in which the program makes them, and
+	// returns soon. What it returns performs the call, on any goroutine, and must be
+	// called once; nil if there is nothing to perform. reply is called once, on any
+	// goroutine; a late reply, after the run has ended, is dropped.
+	Call(c Call, reply func(Reply)) (perform func())
 }
 
 // Stucker is a [Host] that wants to know of a program that does not react to
@@ -181,9 +183,10 @@ type Result struct {
 	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
 }
 
-// Output is one stream of the console, cut at Limits.Output.
+// Output is one stream of the console, cut at Limits.Output. Tail is how it ended.
 type Output struct {
 	Text  string `json:"text,omitempty"`
+	Tail  string `json:"tail,omitempty"`
 	Bytes int    `json:"bytes,omitempty"` // what was written, kept or not
 }
 

@@ -38,6 +38,7 @@ type attempt struct {
 	floating []*goja.Promise // rejected, and nothing handles them
 
 	letters letters
+	hands   hands
 	timers  timers
 	calls   int // made so far
 	waiting int // calls without a reply
@@ -51,6 +52,7 @@ type attempt struct {
 	notes          notes
 
 	touched bool // the program has begun
+	stopped bool // it was, by a limit or by whoever called
 	ended   bool
 	result  *Result
 }
@@ -236,6 +238,7 @@ func (r *run) check(err error) {
 // interrupted ends the run because the host, or submit, said so.
 func (r *run) interrupted(cause error) {
 	if !errors.Is(cause, errEnded) {
+		r.stopped = true
 		r.end(&Result{Failure: r.watch.failure(cause)})
 	}
 }
@@ -277,6 +280,38 @@ func (r *run) watchRejections() {
 			r.floating = slices.Delete(r.floating, i, i+1)
 		}
 	})
+}
+
+// hands are goroutines that perform calls, one after the other. Growing the stack
+// of a new one would take longer than many a handler.
+type hands chan func()
+
+// perform has a free hand perform a call, or a new one. It is for the run's
+// goroutine.
+func (h *hands) perform(call func()) {
+	if *h == nil {
+		*h = make(hands)
+	}
+	select {
+	case *h <- call:
+	default:
+		go (*h).work(call)
+	}
+}
+
+// work performs a call, and what comes after it until the run has ended.
+func (h hands) work(call func()) {
+	call()
+	for call := range h {
+		call()
+	}
+}
+
+// free ends those who wait for a call, and the others when they would.
+func (h hands) free() {
+	if h != nil {
+		close(h)
+	}
 }
 
 // letters are replies on their way to the loop.

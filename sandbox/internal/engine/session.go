@@ -104,6 +104,8 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *Step, limits Limits) *F
 	switch f := result.Failure; {
 	case f != nil:
 		return f
+	case r.stopped:
+		return diverged("it had ended, and now goes on and on")
 	case r.calls < len(s.Calls):
 		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.calls)
 	case p.at < len(s.Turns):
@@ -123,7 +125,7 @@ func diverged(format string, args ...any) *Failure {
 func (p *replay) Report(Report) func() bool { return func() bool { return true } }
 
 // Call implements [Host]. It is not called: see issue.
-func (p *replay) Call(Call, func(Reply)) {}
+func (p *replay) Call(Call, func(Reply)) func() { return nil }
 
 // expect compares a call with the one that was made.
 func (p *replay) expect(r *run, l letter) {

@@ -83,7 +83,7 @@ func (c *call) judged(f frame) error {
 }
 
 // Call implements engine.Host.
-func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
+func (c *call) Call(e engine.Call, answer func(engine.Reply)) (perform func()) {
 	c.mu.Lock()
 	if c.waiting == nil {
 		c.waiting = map[int]func(engine.Reply){}
@@ -92,9 +92,10 @@ func (c *call) Call(e engine.Call, answer func(engine.Reply)) {
 	c.mu.Unlock()
 	if err := c.s.out.send(kindCall, c.run, (*callBody)(&e)); err != nil {
 		c.s.end(err)
-		return
+		return nil
 	}
 	c.listen()
+	return nil
 }
 
 // waits says whether a call has no answer yet.

@@ -69,6 +69,8 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		return value(fmt.Sprint(len(swell(arg))))
 	case "call":
 		return callMany(host, arg)
+	case "settle":
+		return settleAnd(ctx, host.(*call), arg)
 	case "abandon":
 		host.Call(engine.Call{ID: 1, Args: json.RawMessage(`{}`)}, func(engine.Reply) {})
 		return value("gone")
@@ -139,6 +141,44 @@ func callMany(host engine.Host, arg string) *engine.Result {
 		return &engine.Result{Failure: &engine.Failure{Kind: engine.Thrown, Message: last.Error.Message, Tool: last.Error}}
 	}
 	return &engine.Result{Value: last.Value}
+}
+
+// settleAnd calls tool 0, one call after another, until a reply is true, and then
+// goes on as it is told.
+func settleAnd(ctx context.Context, host *call, then string) *engine.Result {
+	got, id := make(chan engine.Reply, 2), 0
+	call := func(args string) {
+		id++
+		host.Call(engine.Call{ID: id, Args: json.RawMessage(args)}, func(r engine.Reply) { got <- r })
+	}
+	for call("{}"); string((<-got).Value) != "true"; call("{}") {
+		if id == 20000 {
+			return value("never")
+		}
+	}
+	switch then {
+	case "call":
+		for range 50 {
+			call("{}")
+			<-got
+		}
+	case "pair":
+		call(`{"pair":1}`)
+		call(`{"pair":2}`)
+		<-got
+		<-got
+	case "wait":
+		<-ctx.Done()
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "stopped in time"}}
+	case "hang":
+		select {}
+	case "exit":
+		leave(7)
+	case "lie":
+		_ = host.s.out.send(kindVerdict, host.run, true)
+		select {}
+	}
+	return value(then)
 }
 
 // lie sends what no honest worker would.

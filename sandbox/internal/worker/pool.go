@@ -118,9 +118,10 @@ func (p *Pool) Isolation() Isolation { return p.opts.MinIsolation }
 // is closed, the job can't be sent, no worker can be started ([ErrCannotStart] if
 // it wasn't even tried, as several have failed).
 //
-// The methods of host are called on the calling goroutine, and not after Run has
-// returned. If ctx is done during the run, the result is a failure of kind
-// [engine.Stopped], a tenth of a second later at most.
+// The methods of host are called on the calling goroutine, or on another while that
+// waits, and not after Run has returned; if one panics, Run does. If ctx is done
+// during the run, the result is a failure of kind [engine.Stopped], a tenth of a
+// second later at most.
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	for {
 		res, err := p.try(ctx, job, host)

@@ -22,20 +22,24 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // host is a host for tests.
 type host struct {
-	refuse bool
-	answer func(engine.Call, func(engine.Reply))
-	called atomic.Int32
+	refuse  bool
+	answer  func(engine.Call, func(engine.Reply)) // by Call
+	perform func(engine.Call, func(engine.Reply)) // by what it returns
+	called  atomic.Int32
 }
 
 func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
 
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
 	h.called.Add(1)
 	if h.answer != nil {
 		h.answer(c, reply)
-		return
+		return nil
 	}
-	go reply(engine.Reply{Value: c.Args})
+	if h.perform != nil {
+		return func() { h.perform(c, reply) }
+	}
+	return func() { reply(engine.Reply{Value: c.Args}) }
 }
 
 // tool is a set of one.

@@ -194,14 +194,18 @@ func playLeaks() {
 	p, err := NewPool(Options{Kind: fakes, Max: 4, Memory: 64 << 20})
 	check(err)
 	var wg sync.WaitGroup
-	for i := range 40 {
-		source := []string{"echo:x", "die", "hang", "raw-bad-id", "call:3", "noise", "abandon", "grow"}[i%8]
+	for i := range 45 {
+		source := []string{"echo:x", "die", "hang", "raw-bad-id", "call:3", "noise", "abandon", "grow", "settle:call"}[i%9]
 		wg.Go(func() {
 			j := job(source)
 			if source == "hang" {
 				j.Limits.Time = time.Millisecond
 			}
-			_, err := p.Run(context.Background(), j, &host{})
+			h := &host{}
+			if source == "settle:call" {
+				h = settled(func() { time.Sleep(5 * time.Millisecond) })
+			}
+			_, err := p.Run(context.Background(), j, h)
 			check(err)
 		})
 	}

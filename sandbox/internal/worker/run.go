@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 	stopping = 100 * time.Millisecond
 	// frameLimit bounds what a worker may send at once, and outputGrowth what
 	// each byte of output that the job allows may add: two streams of the
-	// console, in which any byte may become \u0000, and a value.
+	// console and their ends, in which any byte may become \u0000, and a value.
 	frameLimit   = 16 << 20
 	outputGrowth = 14
 	// sourceGrowth is what each byte of the source may add to the report, as text
@@ -47,19 +48,20 @@ type run struct {
 	id       uint32
 	job      *engine.Job
 	host     engine.Host
-	calls    int  // made so far
-	late     int  // of them, after the caller had gone
-	judged   bool // whether report has come
-	passed   bool // whether the verdict was yes
-	rebuilds bool // whether the session is made again first
-	last     bool // whether the worker has said that this was its last run
+	calls    int      // made so far
+	late     int      // of them, after the caller had gone
+	judged   bool     // whether report has come
+	passed   bool     // whether the verdict was yes
+	rebuilds bool     // whether the session is made again first
+	last     bool     // whether the worker has said that this was its last run
+	prompt   sync.Map // of the index of a tool: whether it answers at once, as far as is known
 	gone     atomic.Bool
 	over     atomic.Bool
 }
 
 // do runs a job, and says whether the worker may do another. The host's methods
-// are called on this goroutine only, and never after it returns. An error means
-// that the program has not begun: the job could not be sent, or errLeftover.
+// are called by this goroutine or its deputy, and never after it returns. An error
+// means that the program has not begun: the job could not be sent, or errLeftover.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
 	r := &run{w: w, id: w.runs, job: job, host: host, rebuilds: w.rebuilds(job)}
@@ -84,7 +86,7 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 		return &engine.Result{Failure: f}, false, nil
 	}
 	if s := job.Session; s != nil {
-		w.remember(s, res.Failure)
+		w.remember(s, res)
 	}
 	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
 	if res.Failure != nil && res.Failure.Kind == engine.Stale {
@@ -151,32 +153,42 @@ func (r *run) talk() (*engine.Result, error) {
 		return nil, err
 	}
 	for {
-		f, err := r.w.in.next()
-		if err != nil {
-			return nil, err
+		res, p, err := r.hear()
+		if p.do != nil {
+			res, err = r.depute(p)
 		}
-		r.w.spoke = true
-		if f.run < r.id && r.id > 1 && !r.judged {
-			return nil, errLeftover
-		}
-		if f.run != r.id {
-			return nil, fmt.Errorf("%w: frame %q of run %d in run %d", errBreach, f.kind, f.run, r.id)
-		}
-		switch f.kind {
-		case kindReport:
-			err = r.report(f)
-		case kindCall:
-			err = r.call(f)
-		case kindResult, kindLast:
-			r.last = f.kind == kindLast
-			return r.result(f)
-		default:
-			err = fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
-		}
-		if err != nil {
-			return nil, err
+		if res != nil || err != nil {
+			return res, err
 		}
 	}
+}
+
+// hear takes one frame, which may be the result, or a call that the reader is to
+// perform.
+func (r *run) hear() (res *engine.Result, p performance, err error) {
+	f, err := r.w.in.next()
+	if err != nil {
+		return nil, p, err
+	}
+	r.w.spoke = true
+	if f.run < r.id && r.id > 1 && !r.judged {
+		return nil, p, errLeftover
+	}
+	if f.run != r.id {
+		return nil, p, fmt.Errorf("%w: frame %q of run %d in run %d", errBreach, f.kind, f.run, r.id)
+	}
+	switch f.kind {
+	case kindReport:
+		err = r.report(f)
+	case kindCall:
+		p, err = r.call(f)
+	case kindResult, kindLast:
+		r.last = f.kind == kindLast
+		res, err = r.result(f)
+	default:
+		err = fmt.Errorf("%w: frame %q is not due", errBreach, f.kind)
+	}
+	return res, p, err
 }
 
 // send sends the job, and its tools if they aren't those of the last run.
@@ -221,29 +233,28 @@ func (r *run) report(f frame) error {
 	return r.w.out.send(kindVerdict, r.id, r.passed)
 }
 
-// call passes on a tool call.
-func (r *run) call(f frame) error {
+// call passes on a tool call, and returns it if the reader is to perform it.
+func (r *run) call(f frame) (p performance, err error) {
 	var c engine.Call
 	if err := f.distrust(&c, 0); err != nil {
-		return err
+		return p, err
 	}
 	switch {
 	case !r.passed:
-		return fmt.Errorf("%w: call %d of a program that was not allowed", errBreach, c.ID)
+		return p, fmt.Errorf("%w: call %d of a program that was not allowed", errBreach, c.ID)
 	case c.ID != r.calls+1:
-		return fmt.Errorf("%w: call %d after call %d", errBreach, c.ID, r.calls)
+		return p, fmt.Errorf("%w: call %d after call %d", errBreach, c.ID, r.calls)
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
-		return fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
+		return p, fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
 	}
 	r.calls++
 	if err := r.fits("argument", max(len(c.Args), len(c.More))); err != nil {
-		return err
+		return p, err
 	}
 	if r.gone.Load() {
-		return r.ignore()
+		return p, r.ignore()
 	}
-	r.host.Call(c, r.answer(c))
-	return nil
+	return r.dispatch(performance{c.Tool, r.host.Call(c, r.answer(c))}), nil
 }
 
 // ignore drops a call that comes after the caller has gone. A worker that goes on

@@ -21,11 +21,13 @@ func (w *worker) holds(s *engine.SessionJob) bool {
 }
 
 // remember notes what the worker has after a run.
-func (w *worker) remember(s *engine.SessionJob, f *engine.Failure) {
+func (w *worker) remember(s *engine.SessionJob, res *engine.Result) {
 	if w.sessions == nil || len(w.sessions) > engine.MaxSessions {
 		w.sessions = map[string]int{} // it has forgotten some, and we do not know which
 	}
-	switch {
+	switch f := res.Failure; {
+	case res.Submitted:
+		delete(w.sessions, s.Key)
 	case f == nil:
 		w.sessions[s.Key] = s.Step + 1
 	case f.Kind == engine.Syntax, f.Kind == engine.Refused:

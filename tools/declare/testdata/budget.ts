@@ -1,4 +1,4 @@
-// 401 tokens
+// 402 tokens
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
@@ -6,7 +6,7 @@ declare const s: {
   deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string /* The innermost text. */} /* Level 1. */} /* Level 2. */} /* Level 3. */} /* Level 4. */} /* Level 5. */}): Promise<{level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}>;
 };
 /** Find documents. */
-declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: {first: string; alias: {text: string}}} /* Who wrote it. */}[]>;
+declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size?: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: {first: string; alias: {text: string}}} /* Who wrote it. */}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
@@ -24,7 +24,7 @@ declare const s: {
   deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}): Promise<{level6?: {level5?: object}}>;
 };
 /** Find documents. */
-declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
@@ -42,7 +42,7 @@ declare const s: {
   deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}): Promise<{level6?: {level5?: object}}>;
 };
 /** Find documents. */
-declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
@@ -60,7 +60,7 @@ declare const s: {
   deep(args?: {level6?: {level5?: {level4?: {level3?: object}}}}): Promise<{level6?: object}>;
 };
 /** Find documents. */
-declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: object}[]>;
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
   /** Read a file as text. */
   read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
@@ -76,7 +76,7 @@ type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: stri
 declare const s: {
   deep(args?: {level6?: {level5?: object}}): Promise<{level6?: object}>;
 };
-declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size: number}}): Promise<{id: string; score: number; owner: object}[]>;
+declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
   read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
   list(args?: {path?: string}): Promise<string[]>;

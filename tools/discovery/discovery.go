@@ -171,7 +171,7 @@ func (d *Discovery) instead(what, name string) string {
 			servers = append(servers, b.Object)
 		}
 	}
-	if server := schema.Nearest(name, servers); server != "" {
+	if server := schema.Nearest(name, servers); server != "" && what != "tool" {
 		near = append(near, server)
 	}
 	if what != "server" {

@@ -1,0 +1,97 @@
+package module
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
+)
+
+var actions = []struct{ name, tool, args, called, with, wrong string }{
+	{name: "as asked for", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
+	{name: "no arguments", tool: "list", called: "list", with: `{}`},
+	{name: "null", tool: "list", args: `null`, called: "list", with: `{}`},
+	{name: "exact numbers", tool: "pay", args: `{"n": 9007199254740993, "x": 1e400}`, called: "pay", with: `{"n":9007199254740993,"x":1e400}`},
+	{name: "in backticks", tool: "`list`", args: `{}`, called: "list", with: `{}`},
+	{name: "in a fence", tool: "```\nlist\n```", args: "```json\n{}\n```", called: "list", with: `{}`},
+	{name: "as a text", tool: "send", args: `"{\"to\": \"ann\"}"`, called: "send", with: `{"to":"ann"}`},
+	{name: "as an expression", tool: `await mail.send({"to": "a(n)n"});`, called: "mail.send", with: `{"to":"a(n)n"}`},
+	{name: "as an expression of a member", tool: `fs["read/file"]({"path": "/"})`, called: `fs["read/file"]`, with: `{"path":"/"}`},
+	{name: "parentheses in a member", tool: `fs["read (old)"]`, called: `fs["read (old)"]`, with: `{}`},
+	{name: "as an expression of nothing", tool: "list()", args: `{"n": 1}`, called: "list", with: `{"n":1}`},
+	{name: "twice", tool: `send({"to": "ann"})`, args: `{"to": "bob"}`, wrong: "there are arguments both behind the name of the tool and in args; give them in args"},
+	{name: "a list", tool: "send", args: `["ann"]`, wrong: `the field "args": it is not one JSON object: values must be a JSON object`},
+	{name: "a text", tool: "greet", args: `dear "ann"`, called: "greet", with: `"dear \"ann\""`},
+	{name: "a text as an expression", tool: `greet("ann")`, called: "greet", with: `"ann"`},
+	{name: "a number", tool: "send", args: `7`, wrong: `the field "args": it is not one JSON object: values must be a JSON object`},
+	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: unexpected end of JSON input`},
+	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: unexpected end of JSON input`},
+	{name: "one name twice", tool: "send", args: `{"to": "ann", "to": "bob"}`, wrong: `the field "args": it is not one JSON object: the value of "to" is given twice`},
+	{name: "two objects", tool: "send", args: `{} {}`, wrong: `the field "args": it is not one JSON object: invalid character '{' after top-level value`},
+	{name: "JavaScript", tool: "send({to: 'ann'})", wrong: "the arguments behind the name of the tool: it is not one JSON object: invalid character 't' looking for beginning of object key string; give them in args"},
+}
+
+// replied are the values that a reply gives.
+func replied(tool, args string) signature.Values {
+	values := signature.Values{{Name: "tool", JSON: quote(tool)}}
+	switch {
+	case args == "":
+	case json.Valid([]byte(args)):
+		values = append(values, signature.Value{Name: "args", JSON: json.RawMessage(args)})
+	default:
+		values = append(values, signature.Value{Name: "args", JSON: quote(args)})
+	}
+	return values
+}
+
+func TestAction(t *testing.T) {
+	t.Parallel()
+	for _, c := range actions {
+		got, err := newAction(replied(c.tool, c.args))
+		switch {
+		case c.wrong != "":
+			if err == nil || err.Error() != c.wrong {
+				t.Errorf("%s: got %+v and %v, want %s", c.name, got, err, c.wrong)
+			}
+		case err != nil || got.tool != c.called || string(got.args) != c.with:
+			t.Errorf("%s: got %s with %s and %v", c.name, got.tool, got.args, err)
+		}
+	}
+}
+
+// Whatever a reply says, the arguments are one object, and all that was given, or a
+// text.
+func FuzzAction(f *testing.F) {
+	for _, c := range actions {
+		f.Add(c.tool, c.args)
+	}
+	f.Fuzz(func(t *testing.T, tool, args string) {
+		if !utf8.ValidString(tool) || !utf8.ValidString(args) {
+			return // nothing of JSON is
+		}
+		got, err := newAction(replied(tool, args))
+		if err != nil {
+			if got.tool != "" || got.args != nil || err.Error() == "" {
+				t.Errorf("got %+v beside %v", got, err)
+			}
+			return
+		}
+		var object map[string]json.RawMessage
+		var text string
+		if json.Unmarshal(got.args, &text) == nil {
+			return
+		}
+		if err := json.Unmarshal(got.args, &object); err != nil || object == nil {
+			t.Errorf("the arguments %s are no object: %v", got.args, err)
+		}
+		if !strings.Contains(tool, got.tool) {
+			t.Errorf("%q does not come from %q", got.tool, tool)
+		}
+		again, err := newAction(replied(got.tool, string(got.args)))
+		if err == nil && len(object) > 0 && string(again.args) != string(got.args) {
+			t.Errorf("%s becomes %s", got.args, again.args)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package module
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// untyped are the values of a module without Go types.
+type untyped = signature.Values
+
+// untypedPredict is the module that asks a predictor whatever it is for.
+func untypedPredict(p *Predictor) (*Predict[untyped, untyped], error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	sig, err := signature.Typed[untyped, untyped](p.Spec)
+	return &Predict[untyped, untyped]{Predictor: p, signature: sig}, err
+}
+
+// newAdvisor makes the question what the predictors of a module should do better.
+func newAdvisor(m any) *Predictor {
+	var parts strings.Builder
+	var advice signature.Values
+	for path, p := range Predictors(m) {
+		advice = append(advice, signature.Value{Name: path, JSON: json.RawMessage(`{"type": "string"}`)})
+		describePart(&parts, path, p)
+	}
+	return &Predictor{Spec: adviceSpec(advice), Briefing: "The parts of the program:\n" + parts.String()}
+}
+
+func describePart(b *strings.Builder, path string, p *Predictor) {
+	fmt.Fprintf(b, "\n%s\n", path)
+	if p.Spec == nil {
+		return
+	}
+	fmt.Fprintf(b, "- gets %s\n- answers %s\n", p.Spec.InputSchema().TypeScript(nil), p.Spec.OutputTypeScript())
+	if task := strings.TrimSpace(p.Spec.Instructions()); task != "" {
+		fmt.Fprintf(b, "- is told: %s\n", strings.ReplaceAll(task, "\n", "\n  "))
+	}
+}
+
+const advise = `A program put questions to language models, and its output was judged: it is not good enough. Find out which part of the program is to blame, and advise that part what to do differently when it is asked the same or something like it.
+A part will see your advice and nothing else of this: not what was asked or replied here, and not what you say to others. So be concrete: in which case it goes wrong, what was wrong, and what to do instead. Say nothing to a part that is not to blame: leave its advice empty.`
+
+// adviceSpec is the signature of advice to parts of the given names.
+func adviceSpec(parts signature.Values) *signature.Spec {
+	text := json.RawMessage(`{"type": "string"}`)
+	list := json.RawMessage(`{"type": "array", "items": {"type": "object", "required": ["module", "question", "reply"],
+		"properties": {"module": {"type": "string"}, "question": {"type": "string"}, "reply": {"type": "string"}}}}`)
+	spec, err := signature.NewSpec(advise, []signature.Field{
+		field("input", text, "what the program was given", true),
+		field("calls", list, "what its parts were asked and what they replied, in that order", true),
+		field("output", text, "what came of it", true),
+		field("criterion", text, "what is wanted of the output", false),
+		field("score", text, "what the output was found to be worth", true),
+	}, []signature.Field{
+		field("discussion", text, "what went wrong, and where", true),
+		field("advice", adviceSchema(parts), "to each part", true),
+	})
+	if err != nil {
+		panic(err) // the names and schemas are ours
+	}
+	return spec
+}
+
+func adviceSchema(parts signature.Values) json.RawMessage {
+	names := []string{}
+	for _, p := range parts {
+		names = append(names, p.Name)
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": "object", "properties": parts, "required": names, "additionalProperties": false,
+	})
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return raw
+}
+
+// field makes a field of a schema of ours.
+func field(name string, raw json.RawMessage, description string, required bool) signature.Field {
+	s, err := schema.Compile(raw)
+	if err != nil {
+		panic(err)
+	}
+	return signature.Field{Name: name, Description: description, Schema: s, Required: required}
+}
+
+// occasion is what an advisor is shown.
+type occasion struct {
+	Input     string `json:"input"`
+	Calls     []call `json:"calls"`
+	Output    string `json:"output"`
+	Criterion string `json:"criterion,omitempty"`
+	Score     string `json:"score"`
+}
+
+func (o occasion) values() signature.Values {
+	var v signature.Values
+	raw, err := json.Marshal(o)
+	if err == nil {
+		err = v.UnmarshalJSON(raw)
+	}
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return v
+}
+
+// hintsIn returns the advice that there is.
+func hintsIn(outputs signature.Values) (map[string]string, error) {
+	raw, _ := outputs.Get("advice")
+	var hints map[string]string
+	if err := json.Unmarshal(raw, &hints); err != nil {
+		return nil, fmt.Errorf("the advice: %w", err)
+	}
+	for path, advice := range hints {
+		if blank(advice) {
+			delete(hints, path)
+			continue
+		}
+		hints[path] = "Advice after an earlier attempt:\n" + strings.TrimSpace(advice)
+	}
+	return hints, nil
+}
+
+// notes is what models were asked in a run, and what they replied.
+type notes struct {
+	mu   sync.Mutex
+	made []call
+}
+
+type call struct {
+	Module   string `json:"module"`
+	Question string `json:"question"`
+	Reply    string `json:"reply"`
+	origin   Origin
+}
+
+// note keeps what an event tells.
+func (c *notes) note(e Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e := e.(type) {
+	case Asked:
+		c.made = append(c.made, call{Module: e.Module, Question: clip(e.Prompt), origin: e.Origin})
+	case Replied:
+		for i := range c.made {
+			if c.made[i].origin == e.Origin {
+				c.made[i].Reply = clip(e.Text)
+			}
+		}
+	}
+}
+
+func (c *notes) all() []call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]call{}, c.made...)
+}

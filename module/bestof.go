@@ -1,0 +1,206 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// Reward says how good an answer is. Its error is that of the attempt. It is
+// called concurrently if the module is.
+type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Judgement, error)
+
+// Judgement is what a [Reward] finds.
+type Judgement struct {
+	// Score is higher for better answers.
+	Score float64
+
+	// Feedback, for [Refine], is what the next attempt should do better. If it is
+	// empty, a model is asked for that.
+	Feedback string
+}
+
+// Judged says that an attempt of [BestOfN] or [Refine] came to an answer, and
+// what the reward found. Its Step is the number of the attempt.
+type Judged struct {
+	Origin
+	Judgement Judgement
+}
+
+// AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are
+// the defaults.
+type AttemptOptions struct {
+	// FailCount is how many attempts may fail; one more ends the run. Zero is any
+	// number of them, and less is none.
+	FailCount int
+
+	// Criterion says in words what the reward looks for. The model that is asked
+	// for advice by [Refine] is told.
+	Criterion string
+}
+
+// BestOfN makes up to n attempts at an answer and takes the best. It is safe for
+// concurrent use.
+type BestOfN[In, Out any] struct {
+	// Module makes the attempts.
+	Module Module[In, Out]
+
+	contest[In, Out]
+}
+
+// NewBestOfN returns a module that runs m up to n times, one after the other,
+// until an answer's reward is not below the threshold; if none is, it takes the
+// first of the highest reward. A threshold of math.Inf(1) makes all n attempts.
+// Nil options are the defaults.
+//
+// Each attempt is a run of a [Clone] of m whose Predictors have a Rollout of
+// their own, so that a cache gives different replies, and, unless they have one,
+// a Temperature of 1. What m does, each attempt does: effects happen up to n
+// times. For attempts at the same time there is [Samples].
+func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) *BestOfN[In, Out] {
+	return &BestOfN[In, Out]{m, newContest(n, reward, threshold, o)}
+}
+
+// Run makes attempts until one is good enough.
+//
+// An attempt that fails is passed over, as long as there are not more of them
+// than AttemptOptions.FailCount; but what no other attempt could mend ends the
+// run, which is that ctx is done or a tool's fatal error. The trajectories of all
+// attempts are the prediction's Trajectory.Attempts.
+//
+// The prediction is nil if there is an error: an *[IncompleteError] that holds
+// all attempts and wraps why they failed, or, if no model was asked, that reason
+// itself.
+func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	if b == nil {
+		return nil, errNotMade
+	}
+	ctx, t, err := b.begin(ctx, "BestOfN", b.Module, in)
+	if err != nil {
+		return nil, err
+	}
+	for t.made < b.n {
+		judged, err := t.try(ctx, b.Module, nil)
+		if err != nil && t.fails(ctx, err) {
+			return nil, t.incomplete()
+		}
+		if err == nil && judged.Score >= b.threshold {
+			break
+		}
+	}
+	return t.chosen()
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (b *BestOfN[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, b, in)
+}
+
+// contest is how attempts are judged.
+type contest[In, Out any] struct {
+	n         int
+	reward    Reward[In, Out]
+	threshold float64
+	options   AttemptOptions
+}
+
+func newContest[In, Out any](n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) contest[In, Out] {
+	c := contest[In, Out]{n: n, reward: reward, threshold: threshold}
+	if o != nil {
+		c.options = *o
+	}
+	return c
+}
+
+// trials is one run of a contest.
+type trials[In, Out any] struct {
+	*contest[In, Out]
+	source
+	Trajectory
+	in     In
+	made   int
+	failed []error
+	last   *Prediction[Out]
+	best   *Prediction[Out]
+	score  float64 // of the best
+}
+
+// begin begins a run, if attempts can be made.
+func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In, Out], in In) (context.Context, *trials[In, Out], error) {
+	_, err := copies(m, min(c.n, 1))
+	switch {
+	case m == nil && c.reward == nil:
+		return nil, nil, errNotMade
+	case err != nil:
+		return nil, nil, err
+	case c.reward == nil:
+		return nil, nil, errors.New("module: there is no reward; pass a function that judges answers")
+	}
+	ctx, from := newSource(ctx, module, nil)
+	return ctx, &trials[In, Out]{contest: c, source: from, in: in}, nil
+}
+
+// try makes the next attempt, and judges it.
+func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[string]string) (Judgement, error) {
+	t.last = nil
+	mine, err := attempt(m, t.made, t.n, hints)
+	t.made++
+	if err != nil {
+		return Judgement{}, err
+	}
+	result := resultFrom(ctx, mine, t.in)
+	t.did(result.Trajectory())
+	if result.Err != nil {
+		return Judgement{}, result.Err
+	}
+	judged, err := t.reward(ctx, t.in, result.Prediction)
+	if err == nil && math.IsNaN(judged.Score) {
+		err = errors.New("it is not a number")
+	}
+	if err != nil {
+		return Judgement{}, fmt.Errorf("the reward: %w", err)
+	}
+	t.emit(Judged{t.at(t.made), judged})
+	t.last = result.Prediction
+	if t.best == nil || judged.Score > t.score {
+		t.best, t.score = t.last, judged.Score
+	}
+	return judged, nil
+}
+
+// fails notes a failure, and reports whether it was one too many.
+func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
+	t.failed = append(t.failed, err)
+	tolerated := t.options.FailCount
+	if tolerated == 0 {
+		tolerated = t.n
+	}
+	return ctx.Err() != nil || tools.IsFatal(err) || len(t.failed) > tolerated
+}
+
+func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
+	if t.best == nil {
+		return nil, t.incomplete()
+	}
+	raw, _ := json.Marshal(t.best.Output) // for those who watch
+	t.emit(Answered{t.at(0), raw})
+	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.Trajectory}, nil
+}
+
+// incomplete ends the run without an answer. Its reason is the last failure;
+// those before are wrapped, too.
+func (t *trials[In, Out]) incomplete() error {
+	err := t.failed[len(t.failed)-1]
+	if n := len(t.failed); n > 1 {
+		err = &failures{fmt.Sprintf("%d attempts failed; the last: %v", n, err), t.failed}
+	}
+	t.emit(Failed{t.at(0), err})
+	if len(t.Attempts) == 0 {
+		return err
+	}
+	return &IncompleteError{Err: err, Trajectory: t.Trajectory}
+}

@@ -1,0 +1,277 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/tools"
+)
+
+// fairly is a reward: the total, of 10.
+func fairly(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Judgement, error) {
+	return module.Judgement{Score: float64(pred.Output.Total) / 10}, nil
+}
+
+func total(n int) string { return fmt.Sprintf("[[ ## total ## ]]\n%d\n\n[[ ## completed ## ]]", n) }
+
+func answering(replies ...string) *sumPredict {
+	return module.NewPredict(adding, llmtest.New(replies...), nil)
+}
+
+// rollouts is a model that answers by total 1 and keeps how it was asked.
+type rollouts struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (r *rollouts) model() *llmtest.Model {
+	return llmtest.Func(func(ctx context.Context, q llmtest.Request) (llmtest.Reply, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.seen = append(r.seen, fmt.Sprintf("%d at %g", lm.Rollout(ctx), q.Options.Temperature))
+		return llmtest.Reply{Text: total(1)}, nil
+	})
+}
+
+func (r *rollouts) String() string {
+	slices.Sort(r.seen)
+	return strings.Join(r.seen, ", ")
+}
+
+func ofAttempts(t module.Trajectory) (list []string) {
+	for _, a := range t.Attempts {
+		list = append(list, fmt.Sprint(len(a.Steps)))
+	}
+	return list
+}
+
+func TestBestOfN(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		replies   []string
+		threshold float64
+		want      int
+		attempts  string
+	}{
+		{"the first is good enough", []string{total(9)}, .9, 9, "1"},
+		{"until one is", []string{total(3), total(8), total(9)}, .8, 8, "1 1"},
+		{"the best of all", []string{total(3), total(8), total(5)}, .9, 8, "1 1 1"},
+		{"the first of the best", []string{total(8), total(5), total(8)}, math.Inf(1), 8, "1 1 1"},
+		{"less than nothing", []string{total(-3), total(-2), total(-5)}, 0, -2, "1 1 1"},
+		{"failures are passed over", []string{"?", "?", total(3), total(2)}, 1, 3, "2 1 1"},
+	} {
+		m := module.NewBestOfN(answering(test.replies...), 3, fairly, test.threshold, nil)
+		pred, err := m.Run(t.Context(), anything)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if got := strings.Join(ofAttempts(pred.Trajectory), " "); pred.Output.Total != test.want || got != test.attempts {
+			t.Errorf("%s: got %d by attempts of %s steps, want %d by %s", test.name, pred.Output.Total, got, test.want, test.attempts)
+		}
+		if u := pred.Trajectory.Usage(); u.Calls != len(test.replies) && u.Calls != strings.Count(test.attempts, " ")+1 {
+			t.Errorf("%s: got %d calls", test.name, u.Calls)
+		}
+	}
+}
+
+// Attempts are told apart, also those within attempts; and the module itself
+// remains as it was.
+func TestBestOfNRollouts(t *testing.T) {
+	t.Parallel()
+	var seen rollouts
+	cold := 0.0
+	predict := module.NewPredict(adding, seen.model(), nil)
+	inner := module.NewBestOfN(predict, 2, fairly, 1, nil)
+	if _, err := module.NewBestOfN(inner, 3, fairly, 1, nil).Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := seen.String(), "0 at 1, 1 at 1, 2 at 1, 3 at 1, 4 at 1, 5 at 1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if predict.Predictor.Rollout != 0 || predict.Predictor.Temperature != nil {
+		t.Error("the module was changed")
+	}
+	seen.seen, predict.Predictor.Temperature, predict.Predictor.Rollout = nil, &cold, 7
+	if _, err := inner.Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := seen.String(), "14 at 0, 15 at 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestBestOfNFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	rewarded := func(j module.Judgement, err error) module.Reward[orders, sum] {
+		return func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) { return j, err }
+	}
+	failing := func(err error) *sumPredict {
+		return module.NewPredict(adding, llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{}, err
+		}), nil)
+	}
+	for _, test := range []struct {
+		name     string
+		m        *sumPredict
+		reward   module.Reward[orders, sum]
+		fail     int
+		reason   error
+		attempts int
+		want     string
+	}{
+		{"all attempts", failing(broken), fairly, 0, broken, 3,
+			"module: no answer after 3 attempts: 3 attempts failed; the last: module: no answer after 0 steps: the model: broken"},
+		{"more than may", failing(broken), fairly, 1, broken, 2,
+			"module: no answer after 2 attempts: 2 attempts failed; the last: module: no answer after 0 steps: the model: broken"},
+		{"none may", failing(broken), fairly, -1, broken, 1,
+			"module: no answer after 1 attempt: module: no answer after 0 steps: the model: broken"},
+		{"what no other could mend", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
+			"module: no answer after 1 attempt: module: no answer after 0 steps: the model: broken"},
+		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Judgement{}, broken), 0, broken, 3,
+			"module: no answer after 3 attempts: 3 attempts failed; the last: the reward: broken"},
+		{"no number", answering(total(1)), rewarded(module.Judgement{Score: math.NaN()}, nil), -1, nil, 1,
+			"module: no answer after 1 attempt: the reward: it is not a number"},
+		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
+	} {
+		m := module.NewBestOfN(test.m, 3, test.reward, 1, &module.AttemptOptions{FailCount: test.fail})
+		pred, err := m.Run(t.Context(), anything)
+		var part *module.IncompleteError
+		if !errors.As(err, &part) || pred != nil || test.reason != nil && !errors.Is(err, test.reason) {
+			t.Errorf("%s: got %v and %v", test.name, pred, err)
+			continue
+		}
+		if len(part.Trajectory.Attempts) != test.attempts || test.want != "" && err.Error() != test.want {
+			t.Errorf("%s: got %d attempts and the error\n%v, want %d and\n%s", test.name, len(part.Trajectory.Attempts), err, test.attempts, test.want)
+		}
+	}
+}
+
+// Whoever cancels in the midst of an attempt waits for no other, and learns what
+// was done.
+func TestBestOfNCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N == 2 {
+			cancel()
+			<-ctx.Done()
+		}
+		return llmtest.Reply{Text: total(1)}, nil
+	})
+	_, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 5, fairly, 1, nil).Run(ctx, anything)
+	var part *module.IncompleteError
+	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Attempts) != 2 || len(model.Requests()) != 2 {
+		t.Errorf("got %v after %d requests", err, len(model.Requests()))
+	}
+}
+
+type guarded struct {
+	*sumPredict
+	Ask  *sumPredict
+	Lock sync.Mutex
+}
+
+// hidden is a module whose modules are not found.
+type hidden struct{ ask *sumPredict }
+
+func (h hidden) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+	return h.ask.Run(ctx, in)
+}
+
+// empty breaks the contract of modules.
+type empty struct{ Ask *sumPredict }
+
+func (empty) Run(context.Context, orders) (*module.Prediction[sum], error) { return nil, nil }
+
+// What is missing or cannot be used is said before a model is asked.
+func TestAttemptsThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	one := answering()
+	best := func(m module.Module[orders, sum], n int, r module.Reward[orders, sum]) error {
+		_, err := module.NewBestOfN(m, n, r, 1, nil).Run(t.Context(), anything)
+		return err
+	}
+	sampled := func(m module.Module[orders, sum], n int) error {
+		_, err := module.Samples(t.Context(), m, anything, n, nil)
+		return err
+	}
+	_, zero := (&module.BestOfN[orders, sum]{}).Run(t.Context(), anything)
+	_, none := (*module.Refine[orders, sum])(nil).Run(t.Context(), anything)
+	for i, test := range []struct {
+		err  error
+		want string
+	}{
+		{zero, "module: the module was not made by its New function"},
+		{none, "module: the module was not made by its New function"},
+		{best(nil, 1, fairly), "module: there is no module; pass one"},
+		{best(one, 0, fairly), "module: there must be at least one attempt"},
+		{best(one, 1, nil), "module: there is no reward; pass a function that judges answers"},
+		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"},
+		{best(hidden{one}, 1, fairly), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
+		{best(empty{one}, 2, fairly), "2 attempts failed; the last: module: module_test.empty returned neither a prediction nor an error"},
+		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one by signature.New"},
+		{sampled(one, 0), "module: there must be at least one attempt"},
+		{sampled(nil, 2), "module: there is no module; pass one"},
+		{sampled(hidden{one}, 2), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
+	} {
+		if test.err == nil || test.err.Error() != test.want {
+			t.Errorf("%d: got %v, want %s", i, test.err, test.want)
+		}
+	}
+}
+
+// Attempts are runs within, and each judgement is told.
+func TestBestOfNEvents(t *testing.T) {
+	t.Parallel()
+	s := module.NewBestOfN(answering(total(3), total(9)), 3, fairly, .9, nil).Stream(t.Context(), anything)
+	var got []string
+	var outer uint64
+	for e, err := range s.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := e.From()
+		text := strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")
+		if j, ok := e.(module.Judged); ok {
+			text, outer = fmt.Sprintf("Judged%d:%g", at.Step, j.Judgement.Score), at.Run
+		}
+		got = append(got, at.Module+"."+text)
+		if at.Module == "Predict" && outer != 0 && at.Parent != outer {
+			t.Errorf("%T comes from %+v, which is not within %d", e, at, outer)
+		}
+	}
+	want := "Predict.Asked Predict.Replied Predict.Answered BestOfN.Judged1:0.3 Predict.Asked Predict.Replied Predict.Answered BestOfN.Judged2:0.9 BestOfN.Answered"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+func ExampleBestOfN() {
+	model := llmtest.New(
+		"[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.4\n\n[[ ## completed ## ]]",
+		"[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
+	)
+	sure := func(_ context.Context, _ Review, pred *module.Prediction[Verdict]) (module.Judgement, error) {
+		return module.Judgement{Score: pred.Output.Score}, nil
+	}
+	best := module.NewBestOfN(module.NewPredict(judge, model, nil), 5, sure, 0.8, nil)
+	pred, err := best.Run(context.Background(), Review{"Broke twice."})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%+v, of %d attempts\n", pred.Output, len(pred.Trajectory.Attempts))
+	// Output: {Mood:bad Score:0.9}, of 2 attempts
+}

@@ -1,0 +1,85 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// never is a reward that is never content, and says nothing.
+func never(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
+	return module.Judgement{}, nil
+}
+
+// advised is a reply that is total 1, and advice, and a comparison.
+const advised = `{"total": 1, "reasoning": "?", "discussion": "?", "advice": {"Predictor": "more"}}`
+
+// combined are modules that ask a model at least four times.
+func combined(model llms.Model) map[string]module.Module[orders, sum] {
+	one := module.NewPredict(adding, model, nil)
+	return map[string]module.Module[orders, sum]{
+		"BestOfN":              module.NewBestOfN(one, 4, never, 1, nil),
+		"Refine":               module.NewRefine(one, 3, never, 1, nil),
+		"MultiChainComparison": module.NewMultiChainComparison(adding, one, 3, model, nil),
+		"Samples and Majority": module.NewBestOfN(sampled{one}, 2, never, 1, nil),
+	}
+}
+
+// Whenever the context is cancelled, the run ends with that, and with an account
+// of every call that was made until then.
+func TestCombinationsCancelled(t *testing.T) {
+	t.Parallel()
+	for name := range combined(nil) {
+		for when := 1; when <= 4; when++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				if r.N == when {
+					cancel()
+					<-ctx.Done()
+				}
+				return llmtest.Reply{Text: advised}, nil
+			})
+			pred, err := combined(model)[name].Run(ctx, anything)
+			cancel()
+			var part *module.IncompleteError
+			if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || pred != nil {
+				t.Errorf("%s, cancelled at request %d: got %v and %v", name, when, pred, err)
+				continue
+			}
+			if got, want := part.Trajectory.Usage().Calls, len(model.Requests()); got < want {
+				t.Errorf("%s, cancelled at request %d: %d of %d calls are accounted for", name, when, got, want)
+			}
+		}
+	}
+}
+
+// Where the money is spent in the midst of it, there is the best answer until
+// then, or an error that says so.
+func TestCombinationsOutOfBudget(t *testing.T) {
+	t.Parallel()
+	for name := range combined(nil) {
+		for calls := 1; calls <= 4; calls++ {
+			asked := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+				return llmtest.Reply{Text: advised}, nil
+			})
+			budget := models.NewBudget(models.Limits{Calls: calls})
+			pred, err := combined(budget.Model(asked, "one"))[name].Run(t.Context(), anything)
+			var spent *models.BudgetError
+			switch {
+			case err == nil && pred.Output.Total == 1:
+			case pred == nil && errors.As(err, &spent):
+			default:
+				t.Errorf("%s, with a budget of %d calls: got %v and %v", name, calls, pred, err)
+			}
+			if n := len(asked.Requests()); n > calls {
+				t.Errorf("%s, with a budget of %d calls: got %d", name, calls, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/tools"
+)
+
+// narrow is a model that takes so many messages and no more.
+func narrow(most int, reply func(r llmtest.Request) string) *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) > most {
+			return llmtest.Reply{}, errors.New("API returned unexpected status code: 400: context_length_exceeded")
+		}
+		return llmtest.Reply{Text: reply(r), InputTokens: 1, OutputTokens: 1}, nil
+	})
+}
+
+// Programs forget as calls do: the oldest steps go, what they did stays known, and
+// the trajectory keeps everything.
+func TestCodeActForgets(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t, tools.Func("note", "Notes.", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
+	steps := 0
+	model := narrow(8, func(llmtest.Request) string {
+		if steps++; steps == 7 {
+			return submit1
+		}
+		return fmt.Sprintf("```js\nawait note({limit: %d})\n```", steps)
+	})
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{MaxIters: 7}).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(pred.Trajectory.Steps); n != 7 || len(pred.Trajectory.Effects) != 6 {
+		t.Errorf("%d steps, %d effects", n, len(pred.Trajectory.Effects))
+	}
+	last := model.Requests()[len(model.Requests())-1]
+	asked := fmt.Sprint(last.Messages[1].Parts[0])
+	want := "\n\nLeft out from here on, because the conversation grew too long: 4 steps.\nDone in them:\n" +
+		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 note({\"limit\":4}) → 4"
+	if !strings.HasSuffix(asked, want) || len(last.Messages) != 2+2*2 {
+		t.Errorf("of %d messages the question ends: %s", len(last.Messages), asked)
+	}
+	requests := len(model.Requests())
+	if got := pred.Trajectory.Usage(); got.Calls != requests || got.InputTokens != 7 || requests != 9 {
+		t.Errorf("usage %+v of %d requests", got, requests)
+	}
+}
+
+// A question that is too long by itself is asked as often as there is something to
+// leave out.
+func TestForgetsInVain(t *testing.T) {
+	t.Parallel()
+	model := narrow(1, nil)
+	_, err := module.NewPredict(adding, model, nil).Run(t.Context(), anything)
+	if err == nil || !strings.Contains(err.Error(), "context_length_exceeded") || len(model.Requests()) != 1 {
+		t.Errorf("got %v after %d requests", err, len(model.Requests()))
+	}
+}

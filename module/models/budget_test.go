@@ -1,0 +1,201 @@
+package models_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// costing is a model whose every reply costs the same.
+func costing(input, output int) *llmtest.Model {
+	return llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: "Paris", InputTokens: input, OutputTokens: output}, nil
+	})
+}
+
+func overBudget(t *testing.T, err error) *models.BudgetError {
+	t.Helper()
+	e := (*models.BudgetError)(nil)
+	if !errors.As(err, &e) || failure(t, err).Kind != models.OverBudget {
+		t.Fatalf("%v is not about the budget", err)
+	}
+	return e
+}
+
+func TestBudgetLimits(t *testing.T) {
+	t.Parallel()
+	prices := map[string]models.Price{"a": {Input: 1000, Output: 10000}} // 0.1 + 0.3 a call
+	for name, c := range map[string]struct {
+		limits models.Limits
+		calls  int // until one is refused
+		want   string
+	}{
+		"calls":  {models.Limits{Calls: 3}, 3, "the budget of 3 calls does not allow another question to the model; spent: 3 calls, 300 input and 90 output tokens"},
+		"input":  {models.Limits{InputTokens: 250}, 3, "the budget of 250 input tokens does not allow another question to the model; spent: 3 calls, 300 input and 90 output tokens"},
+		"output": {models.Limits{OutputTokens: 60}, 2, "the budget of 60 output tokens does not allow another question to the model; spent: 2 calls, 200 input and 60 output tokens"},
+		"tokens": {models.Limits{Tokens: 131}, 1, "the budget of 131 tokens does not allow another question to the model; spent: 1 call, 100 input and 30 output tokens"},
+		"cost":   {models.Limits{Cost: 0.75, Prices: prices}, 2, "the budget of a cost of 0.75 does not allow another question to the model; spent: 2 calls, 200 input and 60 output tokens, a cost of 0.8"},
+	} {
+		inner := costing(100, 30)
+		budget := models.NewBudget(c.limits)
+		model := budget.Model(inner, "a")
+		for range c.calls {
+			if _, err := ask(t.Context(), model); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		_, err := ask(t.Context(), model)
+		if e := overBudget(t, err); err.Error() != c.want || e.Spent != budget.Spent() {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+		if n := len(inner.Requests()); n != c.calls {
+			t.Errorf("%s: the model was asked %d times", name, n)
+		}
+	}
+}
+
+func TestBudgetCost(t *testing.T) {
+	t.Parallel()
+	s := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
+		"prompt_tokens_details":{"cached_tokens":800},"completion_tokens_details":{"reasoning_tokens":400}}}`))
+	for name, c := range map[string]struct {
+		price models.Price
+		cost  float64
+	}{
+		"plain":      {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
+		"cached":     {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
+		"reasoning":  {models.Price{Input: 1, Output: 10, Reasoning: 20}, (1000*1 + 100*10 + 400*20) / 1e6},
+		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, Reasoning: 2, CacheWrite: 99}, (200*1 + 800*0.5 + 100*10 + 400*2) / 1e6},
+	} {
+		budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"a": c.price, "b": {Input: 1e6}}})
+		if _, err := ask(t.Context(), budget.Model(openAI.open(t, s.URL, nil), "a")); err != nil {
+			t.Fatal(err)
+		}
+		got := budget.Spent()
+		if math.Abs(got.Cost-c.cost) > 1e-12 || got.ReasoningTokens != 400 || got.InputTokens != 1000 || got.OutputTokens != 500 {
+			t.Errorf("%s: got %+v, want a cost of %g", name, got, c.cost)
+		}
+	}
+	// anthropic counts what it reads from its cache, and puts there, beside the input.
+	s = serve(t, says(`{"type":"message","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn","usage":{"input_tokens":100,"output_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200}}`))
+	budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"other": {Input: 3, Output: 15, CachedInput: 0.3, CacheWrite: 3.75}}})
+	if _, err := lm.Ask(t.Context(), budget.Model(anthropicAI.open(t, s.URL, nil), "a"), lm.Call{}, question("Capital?"), llms.WithModel("other")); err != nil {
+		t.Fatal(err)
+	}
+	if want := (100*3 + 1000*0.3 + 200*3.75 + 10*15) / 1e6; math.Abs(budget.Spent().Cost-want) > 1e-12 {
+		t.Errorf("got %+v, want a cost of %g", budget.Spent(), want)
+	}
+}
+
+func TestBudgetWithoutPrice(t *testing.T) {
+	t.Parallel()
+	inner := costing(1, 1)
+	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
+	if e := failure(t, err); e.Kind != models.Invalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+		t.Errorf("got %v", err)
+	}
+	budget := models.NewBudget(models.Limits{})
+	if _, err := ask(t.Context(), budget.Model(inner, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if got := budget.Spent(); got != (models.Spent{Calls: 1, InputTokens: 1, OutputTokens: 1, Unpriced: 1}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Where the provider does not say what a call cost, it is estimated; a call that
+// was turned away cost nothing.
+func TestBudgetEstimates(t *testing.T) {
+	t.Parallel()
+	silent := serve(t, says(`{"choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}]}`))
+	begun := serve(t, cuts("application/json", `{"choices":`))
+	for name, c := range map[string]struct {
+		model llms.Model
+		want  models.Spent
+	}{
+		"no usage":    {openAI.open(t, silent.URL, nil), models.Spent{Calls: 1, InputTokens: 2, OutputTokens: 2, Estimated: 1, Unpriced: 1}},
+		"cut":         {openAI.open(t, begun.URL, &models.Transport{}), models.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}},
+		"turned away": {script(errOverloaded), models.Spent{Calls: 1, Unpriced: 1}},
+	} {
+		budget := models.NewBudget(models.Limits{})
+		_, _ = ask(t.Context(), budget.Model(c.model, "a"))
+		if got := budget.Spent(); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+	budget := models.NewBudget(models.Limits{Calls: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = budget.Model(script(), "a").GenerateContent(ctx, question("Capital?"))
+	if got := budget.Spent(); got != (models.Spent{}) {
+		t.Errorf("a call that was never made cost %+v", got)
+	}
+}
+
+// However many ask at once, through whichever model, the calls are not overspent.
+func TestBudgetConcurrent(t *testing.T) {
+	t.Parallel()
+	budget := models.NewBudget(models.Limits{Calls: 50})
+	a, b := costing(1, 1), costing(1, 1)
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() { _, _ = ask(t.Context(), budget.Model(a, "a")) })
+		wg.Go(func() { _, _ = ask(t.Context(), budget.Model(b, "b")) })
+	}
+	wg.Wait()
+	if n := len(a.Requests()) + len(b.Requests()); n != 50 || budget.Spent().Calls != 50 {
+		t.Errorf("%d calls, %+v", n, budget.Spent())
+	}
+}
+
+// Questions under way count with what they send.
+func TestBudgetUnderWay(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}), make(chan struct{})
+	slow := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		asked <- struct{}{}
+		<-release
+		return llmtest.Reply{Text: "Paris", InputTokens: 1, OutputTokens: 1}, nil
+	})
+	budget := models.NewBudget(models.Limits{InputTokens: 3})
+	model := budget.Model(slow, "a")
+	done := make(chan error)
+	go func() {
+		_, err := ask(t.Context(), model)
+		done <- err
+	}()
+	<-asked
+	if _, err := ask(t.Context(), model); overBudget(t, err).Limit != "3 input tokens" {
+		t.Errorf("got %v", err)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	go func() { <-asked }()
+	if _, err := ask(t.Context(), model); err != nil {
+		t.Errorf("what is over is not under way: %v", err)
+	}
+}
+
+// A panicking model leaves nothing under way.
+func TestBudgetPanic(t *testing.T) {
+	t.Parallel()
+	budget := models.NewBudget(models.Limits{Calls: 2})
+	for range 2 {
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = ask(t.Context(), budget.Model(panics{}, "a"))
+		}()
+	}
+	if _, err := ask(t.Context(), budget.Model(script(), "a")); overBudget(t, err).Spent.Calls != 2 {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,69 @@
+// Package models wraps language models: it asks them again, keeps their replies,
+// bounds what they may cost, and says in one way how they fail. Every wrapper
+// takes an llms.Model and is one, so that modules know nothing of it.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"errors"
+//		"fmt"
+//		"log"
+//		"net/http"
+//
+//		"github.com/tmc/langchaingo/llms/openai"
+//		"github.com/writ-go/writ/module"
+//		"github.com/writ-go/writ/module/models"
+//		"github.com/writ-go/writ/signature"
+//	)
+//
+//	type Question struct{ Text string }
+//	type Answer struct{ Text string }
+//
+//	func main() {
+//		provider, err := openai.New(openai.WithModel("gpt-5"),
+//			openai.WithHTTPClient(&http.Client{Transport: &models.Transport{}}))
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		cache, err := models.NewCache(&models.CacheOptions{Dir: "replies"})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		budget := models.NewBudget(models.Limits{
+//			Cost:   2.50,
+//			Prices: map[string]models.Price{"gpt-5": {Input: 1.25, CachedInput: 0.125, Output: 10}},
+//		})
+//		limited := models.RateLimit(provider, &models.Rates{RequestsPerMinute: 500})
+//		model := cache.Model(models.Retry(budget.Model(limited, "gpt-5"), nil), "gpt-5 at openai")
+//
+//		answers := signature.Must(signature.New[Question, Answer]("Answer the question."))
+//		pred, err := module.NewPredict(answers, model, nil).Run(context.Background(), Question{"What is a writ?"})
+//		if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.OverBudget {
+//			log.Fatal("that was enough for today: ", e)
+//		}
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(pred.Output.Text, budget.Spent(), cache.Stats())
+//	}
+//
+// # Order
+//
+// Wrappers can be put together in any order, and the order matters. From the
+// outside to the inside, this one is right for most:
+//
+//	cache   → what it has costs no budget and waits for nobody
+//	retry   → every attempt is counted and takes its turn
+//	budget  → what it refuses does not wait for its turn
+//	rates   → next to the provider
+//
+// A [Fallback] stands within the cache and around whole such chains, one for each
+// of its models. [Record] stands where the recording is to be made: outside of
+// all, it has what the module saw; next to the provider, every attempt.
+//
+// # Streams
+//
+// Wrappers pass streams on. [Retry] and [Fallback] don't begin anew once a part
+// of the reply was told, and what a [Cache] or a recording has comes in one piece.
+package models

@@ -1,0 +1,167 @@
+package models_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/signature"
+)
+
+// busy is a model that is overloaded the first time.
+func busy() *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N == 1 {
+			return llmtest.Reply{}, errors.New("503 Service Unavailable: overloaded")
+		}
+		return llmtest.Reply{Text: "Paris", InputTokens: 1000, OutputTokens: 200}, nil
+	})
+}
+
+// With the transport, an error has what the provider's headers say.
+func ExampleTransport() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "20")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"error": {"message": "Too many requests."}}`)
+	}))
+	defer server.Close()
+	model, err := openai.New(openai.WithToken("sk-…"), openai.WithBaseURL(server.URL),
+		openai.WithHTTPClient(&http.Client{Transport: &models.Transport{}}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err = llms.GenerateFromSinglePrompt(context.Background(), models.Fallback(model), "The capital of France?")
+	if e := (*models.Error)(nil); errors.As(err, &e) {
+		fmt.Println(e.Kind, e.Status, e.RetryAfter)
+	}
+	fmt.Println(err)
+	// Output:
+	// rate limited 429 20s
+	// the model's rate limit is reached, for 20s: API returned unexpected status code: 429: Too many requests.
+}
+
+// The errors of modules have a kind too.
+func ExampleError() {
+	type Question struct{ Country string }
+	type Answer struct{ Capital string }
+	capitals := signature.Must(signature.New[Question, Answer]("Name the capital."))
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{}, errors.New("API returned unexpected status code: 401: Incorrect API key provided: sk-…")
+	})
+	_, err := module.NewPredict(capitals, model, nil).Run(context.Background(), Question{"France"})
+	if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.Auth {
+		fmt.Println("look at the key:", e.Err)
+	}
+	// Output:
+	// look at the key: API returned unexpected status code: 401: Incorrect API key provided: sk-…
+}
+
+func ExampleRetry() {
+	model := models.Retry(busy(), &models.RetryOptions{
+		MinWait: time.Millisecond,
+		OnRetry: func(why *models.Error, _ time.Duration) { fmt.Println("again, because:", why) },
+	})
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	// Output:
+	// again, because: the model: 503 Service Unavailable: overloaded
+	// Paris <nil>
+}
+
+// A question whose turn would come too late is not asked.
+func ExampleRateLimit() {
+	model := models.RateLimit(llmtest.New("Paris", "Rome"), &models.Rates{RequestsPerMinute: 1})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+	_, err := llms.GenerateFromSinglePrompt(ctx, model, "The capital of Italy?")
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	// Output:
+	// Paris <nil>
+	// true
+}
+
+func ExampleCache() {
+	cache, err := models.NewCache(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := cache.Model(llmtest.New("Paris", "Lutetia"), "llmtest")
+	ctx := context.Background()
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+	fmt.Println(llms.GenerateFromSinglePrompt(models.WithRollout(ctx, 1), model, "The capital of France?"))
+	fmt.Printf("%+v\n", cache.Stats())
+	// Output:
+	// Paris <nil>
+	// Paris <nil>
+	// Lutetia <nil>
+	// {Hits:1 Shared:0 Misses:2 DirErrors:0 DirError:<nil>}
+}
+
+func ExampleBudget() {
+	budget := models.NewBudget(models.Limits{
+		Calls:  1,
+		Prices: map[string]models.Price{"gpt-5": {Input: 1.25, Output: 10}},
+	})
+	model := budget.Model(llmtest.New("Paris", "Rome"), "gpt-5")
+	ctx := context.Background()
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+	_, err := llms.GenerateFromSinglePrompt(ctx, model, "The capital of Italy?")
+	fmt.Println(err)
+	fmt.Println(budget.Spent().Calls)
+	// Output:
+	// Paris <nil>
+	// the budget of 1 call does not allow another question to the model; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
+	// 1
+}
+
+func ExampleFallback() {
+	model := models.Fallback(busy(), llmtest.New("Paris"))
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	// Output:
+	// Paris <nil>
+}
+
+func ExampleRecord() {
+	model := models.Record(llmtest.New("Paris"), os.Stdout, nil)
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	// Output:
+	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
+	// Paris <nil>
+}
+
+// What was recorded once is a model for tests.
+func ExampleReplay() {
+	var recording bytes.Buffer
+	_, err := llms.GenerateFromSinglePrompt(context.Background(), models.Record(llmtest.New("Paris"), &recording, nil), "The capital of France?")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	model, err := models.Replay(&recording, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of Italy?"))
+	// Output:
+	// Paris <nil>
+	//  the model: there is no recording of this request; the nearest one, in line 1, differs in message 1 (human): recorded "The capital of France?", asked "The capital of Italy?"; record it anew
+}

@@ -1,0 +1,114 @@
+package models_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+func TestRateLimitRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := models.RateLimit(script(), &models.Rates{RequestsPerMinute: 60})
+		start := time.Now()
+		var at []string
+		for range 9 {
+			if _, err := ask(t.Context(), model); err != nil {
+				t.Fatal(err)
+			}
+			at = append(at, time.Since(start).Round(time.Millisecond).String())
+		}
+		if got := strings.Join(at, " "); got != "0s 0s 0s 0s 0s 0s 1s 2s 3s" {
+			t.Errorf("asked at %s", got)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err := ask(ctx, model)
+		if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Kind != models.Cancelled || e.MaybeCharged ||
+			err.Error() != "the rate limit lets the question wait beyond its deadline: context deadline exceeded (rate: Wait(n=1) would exceed context deadline)" {
+			t.Errorf("got %+v, %v", e, err)
+		}
+		if time.Since(start) != 3*time.Second {
+			t.Errorf("it waited in vain")
+		}
+	})
+}
+
+func TestRateLimitTokens(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		costly := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: "Paris", InputTokens: 300, OutputTokens: 300}, nil
+		})
+		model := models.RateLimit(costly, &models.Rates{TokensPerMinute: 600})
+		start := time.Now()
+		for range 3 {
+			if _, err := ask(t.Context(), model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The first has used up the minute; each later one waits for its guess of
+		// 2 tokens, and for what the one before it turned out to have cost.
+		if took := time.Since(start).Round(time.Second); took != 60*time.Second {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestRateLimitConcurrent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now, most := make(chan int, 100), 0
+		running := make(chan struct{}, 100)
+		slow := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			running <- struct{}{}
+			now <- len(running)
+			time.Sleep(time.Second)
+			<-running
+			return llmtest.Reply{Text: "Paris"}, nil
+		})
+		model := models.RateLimit(slow, &models.Rates{Concurrent: 3})
+		for range 10 {
+			go func() { _, _ = ask(t.Context(), model) }()
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := model.GenerateContent(ctx, question("Capital?")); failure(t, err).Kind != models.Cancelled {
+			t.Errorf("got %v", err)
+		}
+		for range 10 {
+			most = max(most, <-now)
+		}
+		if most != 3 {
+			t.Errorf("%d at a time", most)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// When the provider's own limit is reached, all wait.
+func TestRateLimitPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := models.RateLimit(script(limited(20*time.Second)), nil)
+		start := time.Now()
+		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.RateLimited {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := ask(ctx, model); err == nil || err.Error() != "the rate limit lets the question wait beyond its deadline: context deadline exceeded (the provider's limit is reached for 20s)" {
+			t.Errorf("got %v", err)
+		}
+		if _, err := ask(t.Context(), model); err != nil || time.Since(start) != 20*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package models_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+func replayed(t *testing.T, recording string, redact models.Redact) llms.Model {
+	t.Helper()
+	model, err := models.Replay(strings.NewReader(recording), redact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+func TestRecordAndReplay(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	inner := counting()
+	model := models.Record(inner, &file, nil)
+	asks := func(model llms.Model, q string, options ...llms.CallOption) string {
+		t.Helper()
+		got, err := lm.Ask(t.Context(), model, lm.Call{}, question(q), options...)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(got.Text, " ", got.Reasoning, " ", got.Usage)
+	}
+	first, second, third, warm := asks(model, "one"), asks(model, "two"), asks(model, "one"), asks(model, "one", llms.WithTemperature(0.5))
+	if first == third || len(inner.Requests()) != 4 {
+		t.Fatal("the recorder changed something")
+	}
+	again := replayed(t, file.String(), nil)
+	// In another order, but the same question's replies in turn.
+	for _, c := range []struct{ got, want string }{
+		{asks(again, "two"), second},
+		{asks(again, "one", llms.WithTemperature(0.5)), warm},
+		{asks(again, "one"), first},
+		{asks(again, "one"), third},
+		{asks(again, "one"), "the model: there is no recording left of this request: it was recorded 2 times, and is asked once more"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %s, want %s", c.got, c.want)
+		}
+	}
+	var h hearing
+	if _, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), h.call(), question("two")); err != nil || fmt.Sprint(h.text, h.reasoning) != "[reply 2] [hm]" {
+		t.Errorf("heard %q, %q, %v", h.text, h.reasoning, err)
+	}
+}
+
+func TestReplayFailures(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	model := models.Record(script(limited(1500*time.Millisecond), errKey), &file, nil)
+	for range 2 {
+		_, _ = ask(t.Context(), model)
+	}
+	again := replayed(t, file.String(), nil)
+	_, err := ask(t.Context(), again)
+	if e := failure(t, err); e.Kind != models.RateLimited || e.Status != 429 || e.RetryAfter != 1500*time.Millisecond || e.Err.Error() != "slow down" {
+		t.Errorf("got %+v", e)
+	}
+	_, err = ask(t.Context(), again)
+	if e := failure(t, err); e.Kind != models.Auth || e.Status != 401 {
+		t.Errorf("got %+v", e)
+	}
+	// What was cancelled did not happen.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	size := file.Len()
+	if _, err := model.GenerateContent(ctx, question("Capital?")); !errors.Is(err, context.Canceled) || file.Len() != size {
+		t.Errorf("got %v, and %q", err, file.String()[size:])
+	}
+	if _, err := again.GenerateContent(ctx, question("Capital?")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A recording has no secrets and no pictures, and is one line for each question.
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	secret := func(text string) string { return strings.ReplaceAll(text, "hunter2", "[password]") }
+	inner := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N == 2 {
+			return llmtest.Reply{}, errors.New("who told you hunter2?")
+		}
+		return llmtest.Reply{Text: "It is hunter2.", Reasoning: "hunter2!", InputTokens: 10, OutputTokens: 3}, nil
+	})
+	var file bytes.Buffer
+	model := models.Record(inner, &file, secret)
+	messages := []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
+		llms.TextPart("Is it hunter2?"), llms.BinaryPart("image/png", []byte("hunter2")), llms.ImageURLPart("https://x/?key=hunter2"),
+	}}}
+	options := []llms.CallOption{llms.WithMetadata(map[string]any{"user": "hunter2"}), llms.WithTemperature(0)}
+	for range 2 {
+		got, err := model.GenerateContent(t.Context(), messages, options...)
+		if err == nil && got.Choices[0].Content != "It is hunter2." {
+			t.Errorf("the caller got %+v", got.Choices[0])
+		}
+	}
+	want := `{"request":{"temperature":0,"options":{"metadata":{"user":"[password]"}},"messages":[{"role":"human","parts":[{"text":"Is it [password]?"},{"kind":"binary","value":{"bytes":7,"sha256":"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}},{"kind":"llms.ImageURLContent","value":{"image_url":{"url":"https://x/?key=[password]"},"type":"image_url"}}]}]},"reply":[{"text":"It is [password].","reasoning":"[password]!","stop_reason":"stop","info":{"CompletionTokens":3,"PromptTokens":10}}]}
+{"request":{"temperature":0,"options":{"metadata":{"user":"[password]"}},"messages":[{"role":"human","parts":[{"text":"Is it [password]?"},{"kind":"binary","value":{"bytes":7,"sha256":"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}},{"kind":"llms.ImageURLContent","value":{"image_url":{"url":"https://x/?key=[password]"},"type":"image_url"}}]}]},"failure":{"kind":"","message":"who told you [password]?"}}
+`
+	if file.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
+	}
+	got, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, options...)
+	if err != nil || got.Choices[0].Content != "It is [password]." || got.Choices[0].GenerationInfo["PromptTokens"] != 10 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// What was not recorded is shown by what it differs in.
+func TestReplayMissing(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("The weather is fine today. ", 10)
+	var file bytes.Buffer
+	model := models.Record(counting(), &file, nil)
+	record := func(messages []llms.MessageContent, call lm.Call, options ...llms.CallOption) {
+		t.Helper()
+		if _, err := lm.Ask(t.Context(), model, call, messages, options...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(question("Something else"), lm.Call{})
+	record(append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, llms.WithMaxTokens(100))
+	for _, c := range []struct {
+		messages []llms.MessageContent
+		call     lm.Call
+		options  []llms.CallOption
+		want     string
+	}{
+		{append(question(long+"What else?"), question("And then?")...), lm.Call{Rollout: 3}, nil,
+			`message 1 (human): recorded "…is fine today. What now?", asked "…is fine today. What else?"; record it anew`},
+		{question(long + "What now?"), lm.Call{Rollout: 3}, nil, "the number of messages: recorded 2, asked 1; record it anew"},
+		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 4}, []llms.CallOption{llms.WithMaxTokens(100)},
+			"rollout: recorded 3, asked 4; record it anew"},
+		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, nil, "max_tokens: recorded 100, asked none; record it anew"},
+	} {
+		_, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), c.call, c.messages, c.options...)
+		want := "the model: there is no recording of this request; the nearest one, in line 2, differs in " + c.want
+		if e := failure(t, err); e.Kind != models.Invalid || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if _, err := ask(t.Context(), replayed(t, "\n", nil)); err == nil || err.Error() != "the model: there is no recording of this request: the recording is empty" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReplayUnreadable(t *testing.T) {
+	t.Parallel()
+	for recording, want := range map[string]string{
+		"\n{":                         "models: the recording, line 2: unexpected end of JSON input",
+		"{}":                          "models: the recording, line 1: it has no request, or neither a reply nor a failure",
+		`{"request":{"messages":[]}}`: "models: the recording, line 1: it has no request, or neither a reply nor a failure",
+	} {
+		if _, err := models.Replay(strings.NewReader(recording), nil); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func FuzzReplay(f *testing.F) {
+	f.Add(`{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"reply":[{"text":"Paris","info":{"PromptTokens":1}}]}`)
+	f.Add(`{"request":{"rollout":1,"messages":null},"failure":{"kind":"auth","message":"x"}}`)
+	f.Fuzz(func(t *testing.T, recording string) {
+		model, err := models.Replay(strings.NewReader(recording), strings.ToUpper)
+		if err != nil {
+			return
+		}
+		for range 2 {
+			if got, err := ask(t.Context(), model); err == nil && got.Text == "" && got.Reasoning == "" && got.Usage == (lm.Usage{}) && !strings.Contains(recording, "stop_reason") && !strings.Contains(recording, "call") {
+				t.Errorf("got %+v", got)
+			}
+		}
+	})
+}
+
+// full is a writer without room.
+type full struct{}
+
+// Write implements [io.Writer].
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestRecordFails(t *testing.T) {
+	t.Parallel()
+	_, err := ask(t.Context(), models.Record(script(), full{}, nil))
+	if err == nil || err.Error() != "the model: models: the recording: no room" {
+		t.Errorf("got %v", err)
+	}
+	_, err = models.Record(script(), full{}, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"a": make(chan int)}))
+	if e := failure(t, err); e.Kind != models.Invalid {
+		t.Errorf("got %v", err)
+	}
+}
+
+// lines is a writer that is only told whole lines, one at a time.
+type lines struct {
+	t    *testing.T
+	busy sync.Mutex
+	n    int
+}
+
+// Write implements [io.Writer].
+func (l *lines) Write(p []byte) (int, error) {
+	if !l.busy.TryLock() {
+		l.t.Error("two writes at a time")
+	}
+	defer l.busy.Unlock()
+	if bytes.Count(p, []byte("\n")) != 1 || p[len(p)-1] != '\n' {
+		l.t.Errorf("wrote %q", p)
+	}
+	l.n++
+	return len(p), nil
+}
+
+func TestRecordConcurrent(t *testing.T) {
+	t.Parallel()
+	w := &lines{t: t}
+	model := models.Record(counting(), w, nil)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() { _, _ = ask(t.Context(), model) })
+	}
+	wg.Wait()
+	if w.n != 50 {
+		t.Errorf("%d lines", w.n)
+	}
+}

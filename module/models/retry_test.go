@@ -1,0 +1,139 @@
+package models_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// script is a model that fails with the errors in turn, then says "Paris".
+func script(errs ...error) *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N <= len(errs) {
+			return llmtest.Reply{}, errs[r.N-1]
+		}
+		return llmtest.Reply{Text: "Paris", Chunks: []string{"Par", "is"}}, nil
+	})
+}
+
+var (
+	errOverloaded = errors.New("API returned unexpected status code: 529: Overloaded")
+	errKey        = errors.New("API returned unexpected status code: 401: Wrong key")
+	errTooLong    = errors.New("API returned unexpected status code: 400: prompt is too long")
+	errRefusing   = errors.New("blocked: prompt: SAFETY")
+	errCut        = errors.New("error reading streaming response: unexpected EOF")
+)
+
+func limited(wait time.Duration) error {
+	return &models.Error{Kind: models.RateLimited, Status: 429, RetryAfter: wait, Err: errors.New("slow down")}
+}
+
+func ask(ctx context.Context, model llms.Model) (lm.Reply, error) {
+	return lm.Ask(ctx, model, lm.Call{}, question("Capital?"))
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		errs    []error
+		options *models.RetryOptions
+		asked   int
+		least   time.Duration // and a tenth more at most
+		want    string        // "" for an answer
+	}{
+		"nothing to do":          {nil, nil, 1, 0, ""},
+		"twice overloaded":       {[]error{errOverloaded, errOverloaded}, nil, 3, 1500 * time.Millisecond, ""},
+		"always":                 {[]error{errOverloaded, errOverloaded, errOverloaded, errOverloaded, errOverloaded}, nil, 4, 3500 * time.Millisecond, "the model: API returned unexpected status code: 529: Overloaded"},
+		"never again":            {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0, "the model: API returned unexpected status code: 529: Overloaded"},
+		"bounded waits":          {[]error{errOverloaded, errOverloaded, errOverloaded}, &models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
+		"as the provider asks":   {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
+		"too long a wait":        {[]error{limited(time.Hour)}, nil, 1, 0, "the model's rate limit is reached, for 1h0m0s: slow down"},
+		"wrong key":              {[]error{errKey}, nil, 1, 0, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
+		"too long":               {[]error{errTooLong}, nil, 1, 0, "the question is too long for the model: API returned unexpected status code: 400: prompt is too long"},
+		"refused":                {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
+		"unknown":                {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
+		"maybe charged":          {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
+		"maybe charged, not now": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2, 500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				model := script(c.errs...)
+				options := models.RetryOptions{}
+				if c.options != nil {
+					options = *c.options
+				}
+				told := 0
+				options.OnRetry = func(*models.Error, time.Duration) { told++ }
+				start := time.Now()
+				reply, err := ask(t.Context(), models.Retry(model, &options))
+				if took := time.Since(start); took < c.least || took > c.least+c.least/10+time.Millisecond {
+					t.Errorf("took %s, want %s", took, c.least)
+				}
+				if n := len(model.Requests()); n != c.asked || told != c.asked-1 {
+					t.Errorf("asked %d times, told %d times, want %d", n, told, c.asked)
+				}
+				if (c.want == "") != (err == nil && reply.Text == "Paris") || (err != nil && err.Error() != c.want) {
+					t.Errorf("got %q, %v, want %s", reply.Text, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A wait that the deadline would end is not begun, and one that is cancelled ends.
+func TestRetryWhenDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := ask(ctx, models.Retry(script(limited(30*time.Second)), nil))
+		if e := failure(t, err); e.Kind != models.RateLimited || time.Since(start) != 0 {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, stop)
+		_, err = models.Retry(script(limited(30*time.Second)), nil).GenerateContent(ctx, question("Capital?"))
+		if e := failure(t, err); e.Kind != models.Cancelled || time.Since(start) != time.Second {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// breaks is a model that streams a piece and fails, and goes on streaming.
+func breaks(failure error) *llmtest.Model {
+	return llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N > 1 {
+			return llmtest.Reply{Text: "Rome", Chunks: []string{"Rome"}}, nil
+		}
+		if r.Options.StreamingFunc != nil {
+			_ = r.Options.StreamingFunc(ctx, []byte("Par"))
+		}
+		return llmtest.Reply{}, failure
+	})
+}
+
+// What somebody has read already is not said again in other words.
+func TestNotAfterStreaming(t *testing.T) {
+	t.Parallel()
+	for name, wrap := range map[string]func(llms.Model) llms.Model{
+		"retry":    func(m llms.Model) llms.Model { return models.Retry(m, nil) },
+		"fallback": func(m llms.Model) llms.Model { return models.Fallback(m, m) },
+	} {
+		model := breaks(errOverloaded)
+		var h hearing
+		_, err := lm.Ask(t.Context(), wrap(model), h.call(), question("Capital?"))
+		if failure(t, err).Status != 529 || fmt.Sprint(h.text) != "[Par]" || len(model.Requests()) != 1 {
+			t.Errorf("%s: heard %q, %d requests, %v", name, h.text, len(model.Requests()), err)
+		}
+	}
+}

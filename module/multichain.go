@@ -1,0 +1,178 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// MultiChainComparison has several attempts made at an answer, and asks a model
+// to compare how they came to theirs and to give the right one. It is safe for
+// concurrent use.
+//
+// The method is that of Yoran et al., "Answering Questions by Meta-Reasoning over
+// Multiple Chains of Thought" (EMNLP 2023).
+type MultiChainComparison[In, Out any] struct {
+	// Module makes the attempts, such as a [ChainOfThought].
+	Module Module[In, Out]
+
+	// Predictor is the question in which they are compared: the signature with an
+	// input "attempts", and as a [ChainOfThought] with an output "reasoning".
+	Predictor *Predictor
+
+	signature *signature.Signature[In, Out]
+	compared  *signature.Signature[signature.Values, Out] // with the attempts
+	attempts  string                                      // the name of that input
+	n         int
+	err       error // why it cannot run
+}
+
+// NewMultiChainComparison returns a module that has n attempts made by m, at the
+// same time and as [Samples] says, and asks model to compare them. Nil options
+// are the defaults. What is missing, Run says.
+func NewMultiChainComparison[In, Out any](sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options) *MultiChainComparison[In, Out] {
+	options := o.orDefault(attempts)
+	c := &MultiChainComparison[In, Out]{Module: m, Predictor: options.predictor(model), signature: sig, n: n}
+	if spec := specOf(sig); spec != nil {
+		c.err = c.compareIn(spec)
+	}
+	return c
+}
+
+// compareIn makes the question in which attempts at spec are compared.
+func (c *MultiChainComparison[In, Out]) compareIn(spec *signature.Spec) error {
+	c.attempts = "attempts"
+	for _, taken := spec.Field(c.attempts); taken; _, taken = spec.Field(c.attempts) {
+		c.attempts += "_"
+	}
+	spec, err := spec.AppendInputs(field(c.attempts, json.RawMessage(`{"type": "array", "items": {"type": "object",
+		"properties": {"reasoning": {"type": "string"}, "answer": {}}, "required": ["answer"]}}`),
+		"by others who were asked the same; compare them, since any of them may be wrong", true))
+	if err != nil {
+		return err
+	}
+	if c.compared, err = signature.Typed[signature.Values, Out](spec); err != nil {
+		return err
+	}
+	c.Predictor.Spec, err = reasoned(spec)
+	return err
+}
+
+// Run has attempts made, and compares those that came to an answer; there must be
+// one. All of them are the prediction's Trajectory.Attempts. Its steps are those
+// of the comparison, and Trajectory.Reasoning is that of the comparison, too.
+//
+// The prediction is nil if there is an error: an input's that violates the
+// signature, or an *[IncompleteError] that holds everything that was done and
+// wraps why that was no answer.
+func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	if err := c.usable(in); err != nil {
+		return nil, err
+	}
+	if _, err := copies(c.Module, c.n); err != nil {
+		return nil, err
+	}
+	ctx, r := c.begin(ctx)
+	samples, err := Samples(ctx, c.Module, in, c.n, &ParallelOptions{Workers: c.n, Collect: true})
+	for _, s := range samples {
+		r.did(s.Trajectory())
+	}
+	answers := samples.Predictions()
+	if len(answers) == 0 || tools.IsFatal(err) {
+		return nil, r.incomplete(reasonOf(err))
+	}
+	return c.compare(ctx, r, in, answers)
+}
+
+// Compare compares attempts that were made otherwise. It is the second half of
+// Run, with the same errors; what they did is no part of the trajectory.
+func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
+	if err := c.usable(in); err != nil {
+		return nil, err
+	}
+	if len(answers) == 0 || slices.Contains(answers, nil) {
+		return nil, errNoPredictions
+	}
+	ctx, r := c.begin(ctx)
+	return c.compare(ctx, r, in, answers)
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (c *MultiChainComparison[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, c, in)
+}
+
+// usable says what keeps a MultiChainComparison from comparing answers to in.
+func (c *MultiChainComparison[In, Out]) usable(in In) error {
+	switch {
+	case c == nil || c.Predictor == nil:
+		return errNotMade
+	case c.signature == nil:
+		return errNoSignature
+	case c.err != nil:
+		return c.err
+	}
+	if err := c.Predictor.usable(); err != nil {
+		return err
+	}
+	_, err := c.signature.Encode(in)
+	return err
+}
+
+func (c *MultiChainComparison[In, Out]) begin(ctx context.Context) (context.Context, *run) {
+	ctx, from := newSource(ctx, "MultiChainComparison", c.Predictor.onEvent)
+	return ctx, &run{source: from}
+}
+
+// compare asks the model which of the answers is right.
+func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *run, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
+	inputs, err := c.question(in, answers)
+	if err != nil {
+		return nil, r.incomplete(err)
+	}
+	pred, err := predict(ctx, "ChainOfThought", c.Predictor, c.compared, inputs)
+	if err != nil {
+		r.Steps = Result[Out]{Err: err}.Trajectory().Steps
+		return nil, r.incomplete(reasonOf(err))
+	}
+	r.Steps = pred.Trajectory.Steps
+	raw, _ := json.Marshal(pred.Output) // for those who watch
+	return answered(r, pred.Output, raw), nil
+}
+
+// reasonOf is why a part of a run came to no answer.
+func reasonOf(err error) error {
+	if part, ok := errors.AsType[*IncompleteError](err); ok {
+		return part.Err
+	}
+	return err
+}
+
+// chain is an answer and how somebody came to it.
+type chain struct {
+	Reasoning string `json:"reasoning,omitempty"`
+	Answer    any    `json:"answer"`
+}
+
+// question is the inputs with the attempts beside them.
+func (c *MultiChainComparison[In, Out]) question(in In, answers []*Prediction[Out]) (signature.Values, error) {
+	inputs, err := c.signature.Encode(in)
+	if err != nil {
+		return nil, err
+	}
+	chains := make([]chain, len(answers))
+	for i, a := range answers {
+		chains[i] = chain{clip(a.Trajectory.Reasoning()), a.Output}
+	}
+	raw, err := json.Marshal(chains)
+	if err != nil {
+		return nil, fmt.Errorf("module: the answers to compare: %w", err)
+	}
+	return append(inputs, signature.Value{Name: c.attempts, JSON: raw}), nil
+}

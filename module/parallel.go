@@ -1,0 +1,210 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// ParallelOptions says how many runs go on at once. The zero value, and nil, are
+// the defaults.
+type ParallelOptions struct {
+	// Workers is how many runs there are at the same time. Zero, or less, is 8.
+	Workers int
+
+	// Collect goes on after a run has failed. Otherwise the first error cancels
+	// the runs under way, and the rest are not begun.
+	Collect bool
+
+	// Progress, if set, is told after each run how many have ended, how many of
+	// these without an answer, and how many there are. It is not called
+	// concurrently, and should return soon.
+	Progress func(ended, failed, all int)
+}
+
+// Result is what came of one run.
+type Result[Out any] struct {
+	Prediction *Prediction[Out] // nil if there is an error
+	Err        error
+}
+
+// Trajectory returns what the run did, also if it came to no answer.
+func (r Result[Out]) Trajectory() Trajectory {
+	if r.Prediction != nil {
+		return r.Prediction.Trajectory
+	}
+	if part, ok := errors.AsType[*IncompleteError](r.Err); ok {
+		return part.Trajectory
+	}
+	return Trajectory{}
+}
+
+// Results are what came of several runs.
+type Results[Out any] []Result[Out]
+
+// Predictions returns the answers there are.
+func (r Results[Out]) Predictions() []*Prediction[Out] {
+	var list []*Prediction[Out]
+	for _, result := range r {
+		if result.Err == nil {
+			list = append(list, result.Prediction)
+		}
+	}
+	return list
+}
+
+// Usage is what all of it cost together, failures included.
+func (r Results[Out]) Usage() Usage {
+	var u Usage
+	for _, result := range r {
+		t := result.Trajectory()
+		u.add(t.Usage())
+	}
+	return u
+}
+
+// Parallel runs a module once for each input, several at the same time. Nil
+// options are the defaults.
+//
+// There is one result for each input, in the order of the inputs, also beside an
+// error. The error is nil if all of them are answers. Otherwise it wraps that of
+// the run that failed first; with Collect it wraps those of all that failed. Once
+// a model was asked it is an *[IncompleteError], whose Trajectory.Attempts are all
+// the runs: a module of yours may return it as its own.
+func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (Results[Out], error) {
+	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
+		return resultFrom(ctx, m, inputs[i])
+	})
+}
+
+// Samples asks a module n times the same, as [Parallel] asks different things.
+// Each run is one of a [Clone] whose Predictors have a Rollout of their own, so
+// that a cache gives different replies, and, unless they have one, a Temperature
+// of 1. A module with effects performs them n times.
+func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions) (Results[Out], error) {
+	copies, err := copies(m, n)
+	if err != nil {
+		return nil, err
+	}
+	return runAll(ctx, "samples", n, o, func(ctx context.Context, i int) Result[Out] {
+		return resultFrom(ctx, copies[i], in)
+	})
+}
+
+// resultFrom runs a module, and holds it to its contract.
+func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
+	if m == nil {
+		return Result[Out]{Err: errNoModule}
+	}
+	pred, err := m.Run(ctx, in)
+	switch {
+	case err != nil:
+		return Result[Out]{Err: err}
+	case pred == nil:
+		return Result[Out]{Err: fmt.Errorf("module: %T returned neither a prediction nor an error", m)}
+	}
+	return Result[Out]{Prediction: pred}
+}
+
+var errNoModule = errors.New("module: there is no module; pass one")
+
+// batch is what several runs at the same time have come to.
+type batch[Out any] struct {
+	ParallelOptions
+	results Results[Out]
+	of      string // what they are runs of
+	stop    context.CancelFunc
+
+	mu            sync.Mutex
+	ended, failed int
+	first         int // of those that failed
+}
+
+// runAll runs from 0 to n, no more at the same time than there are workers.
+func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, run func(context.Context, int) Result[Out]) (Results[Out], error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	b := &batch[Out]{results: make(Results[Out], n), of: of, stop: stop}
+	if o != nil {
+		b.ParallelOptions = *o
+	}
+	if b.Workers <= 0 {
+		b.Workers = 8
+	}
+	var taken atomic.Int64
+	var workers sync.WaitGroup
+	for range min(b.Workers, n) {
+		workers.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < n; i = int(taken.Add(1)) - 1 {
+				if err := ctx.Err(); err != nil {
+					b.results[i].Err = fmt.Errorf("module: not begun: %w", err)
+				} else {
+					b.results[i] = run(ctx, i)
+				}
+				b.end(i)
+			}
+		})
+	}
+	workers.Wait()
+	return b.results, b.err()
+}
+
+// end counts a run that has ended.
+func (b *batch[Out]) end(i int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended++
+	if b.results[i].Err != nil {
+		if b.failed++; b.failed == 1 {
+			b.first = i
+		}
+		if !b.Collect {
+			b.stop()
+		}
+	}
+	if b.Progress != nil {
+		b.Progress(b.ended, b.failed, len(b.results))
+	}
+}
+
+// err is an error if not all are answers. It accounts for all that was done, for
+// those who return it as their own.
+func (b *batch[Out]) err() error {
+	if b.failed == 0 {
+		return nil
+	}
+	err := b.reason()
+	var all Trajectory
+	for _, r := range b.results {
+		all.did(r.Trajectory())
+	}
+	if len(all.Attempts) == 0 {
+		return err
+	}
+	return &IncompleteError{Err: err, Trajectory: all}
+}
+
+func (b *batch[Out]) reason() error {
+	first := fmt.Errorf("%s[%d]: %w", b.of, b.first, b.results[b.first].Err)
+	if !b.Collect {
+		return first
+	}
+	all := &failures{text: fmt.Sprintf("%d of %s failed; the first was %v", b.failed, plural(len(b.results), "run"), first)}
+	for _, r := range b.results {
+		if r.Err != nil {
+			all.errs = append(all.errs, r.Err)
+		}
+	}
+	return all
+}
+
+// failures is several errors in few words.
+type failures struct {
+	text string
+	errs []error
+}
+
+func (f *failures) Error() string   { return f.text }
+func (f *failures) Unwrap() []error { return f.errs }

@@ -1,0 +1,207 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// echo is a model that answers a question about a limit by that limit. Of 13 it
+// knows nothing.
+func echo() *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		var limit int
+		_, rest, _ := strings.Cut(r.Last(), "[[ ## limit ## ]]")
+		if _, err := fmt.Sscan(rest, &limit); err != nil || limit == 13 {
+			return llmtest.Reply{}, errors.New("unlucky")
+		}
+		return llmtest.Reply{Text: total(limit), InputTokens: 10, OutputTokens: 1}, nil
+	})
+}
+
+func limits(list ...int) (inputs []orders) {
+	for _, n := range list {
+		inputs = append(inputs, orders{Limit: n})
+	}
+	return inputs
+}
+
+func totals(results module.Results[sum]) string {
+	var list []string
+	for _, r := range results {
+		switch {
+		case r.Err == nil:
+			list = append(list, fmt.Sprint(r.Prediction.Output.Total))
+		case r.Prediction != nil:
+			list = append(list, "both")
+		default:
+			list = append(list, "-")
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	m := module.NewPredict(adding, echo(), nil)
+	for _, test := range []struct {
+		name    string
+		inputs  []orders
+		options *module.ParallelOptions
+		want    string
+		err     string
+		usage   module.Usage
+	}{
+		{"in the order of the inputs", limits(3, 1, 2), nil, "3 1 2", "", module.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
+		{"none", nil, nil, "", "", module.Usage{}},
+		{"the first error", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1}, "3 - - -",
+			"module: no answer after 2 attempts: inputs[1]: module: no answer after 0 steps: the model: unlucky", module.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
+		{"all errors", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1, Collect: true}, "3 - 2 -",
+			"module: no answer after 4 attempts: 2 of 4 runs failed; the first was inputs[1]: module: no answer after 0 steps: the model: unlucky", module.Usage{Calls: 4, InputTokens: 20, OutputTokens: 2}},
+	} {
+		results, err := module.Parallel(t.Context(), m, test.inputs, test.options)
+		if got := totals(results); got != test.want || err == nil != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%s: got %s and %v", test.name, got, err)
+		}
+		if got := results.Usage(); got != test.usage {
+			t.Errorf("%s: got %+v, want %+v", test.name, got, test.usage)
+		}
+		if got := len(results.Predictions()); got != strings.Count(test.want, " ")+1-strings.Count(test.want, "-") && test.want != "" {
+			t.Errorf("%s: got %d predictions", test.name, got)
+		}
+	}
+}
+
+// There are never more runs than workers, and each is told when it has ended.
+func TestParallelIsBounded(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int64
+	full := make(chan struct{})
+	filled := sync.OnceFunc(func() { close(full) })
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		if n == 4 {
+			filled()
+		}
+		<-full
+		now.Add(-1)
+		return llmtest.Reply{Text: total(1)}, nil
+	})
+	var progress []string
+	options := &module.ParallelOptions{Workers: 4, Progress: func(ended, failed, all int) {
+		progress = append(progress, fmt.Sprintf("%d-%d/%d", ended, failed, all))
+	}}
+	_, err := module.Parallel(t.Context(), module.NewPredict(adding, model, nil), limits(1, 2, 3, 4, 5, 6), options)
+	if want := "1-0/6 2-0/6 3-0/6 4-0/6 5-0/6 6-0/6"; err != nil || most.Load() != 4 || strings.Join(progress, " ") != want {
+		t.Errorf("got %v, %d at a time and %v", err, most.Load(), progress)
+	}
+}
+
+// The first error cancels the runs under way; the error that is returned is the
+// one that did it, not that of those it cancelled.
+func TestParallelCancelsTheRest(t *testing.T) {
+	t.Parallel()
+	var begun sync.WaitGroup
+	begun.Add(2)
+	broken := errors.New("broken")
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Last(), "\n13\n") {
+			begun.Wait()
+			return llmtest.Reply{}, broken
+		}
+		begun.Done()
+		<-ctx.Done()
+		return llmtest.Reply{}, ctx.Err()
+	})
+	results, err := module.Parallel(t.Context(), module.NewPredict(adding, model, nil), limits(1, 2, 13, 4), &module.ParallelOptions{Workers: 3})
+	if !errors.Is(err, broken) || errors.Is(err, context.Canceled) || totals(results) != "- - - -" {
+		t.Errorf("got %s and %v", totals(results), err)
+	}
+	for i, want := range []error{context.Canceled, context.Canceled, broken, context.Canceled} {
+		if !errors.Is(results[i].Err, want) {
+			t.Errorf("%d: got %v", i, results[i].Err)
+		}
+	}
+	if results[3].Err.Error() != "module: not begun: context canceled" || len(model.Requests()) != 3 {
+		t.Errorf("got %v after %d requests", results[3].Err, len(model.Requests()))
+	}
+}
+
+func TestParallelCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, collect := range []bool{false, true} {
+		results, err := module.Parallel(ctx, module.NewPredict(adding, echo(), nil), limits(1, 2), &module.ParallelOptions{Collect: collect})
+		if !errors.Is(err, context.Canceled) || totals(results) != "- -" {
+			t.Errorf("got %s and %v", totals(results), err)
+		}
+	}
+	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "inputs[0]: module: there is no module; pass one" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Samples of the same question differ, also where replies are kept.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int64
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: total(int(n.Add(1)))}, nil
+	})
+	cache, err := models.NewCache(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := module.NewPredict(adding, cache.Model(model, ""), nil)
+	for range 2 { // the second time, from the cache
+		results, err := module.Samples(t.Context(), m, anything, 3, &module.ParallelOptions{Workers: 1})
+		if err != nil || totals(results) != "1 2 3" {
+			t.Errorf("got %s and %v", totals(results), err)
+		}
+	}
+	var seen rollouts
+	if _, err := module.Samples(t.Context(), module.NewPredict(adding, seen.model(), nil), anything, 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := seen.String(), "0 at 1, 1 at 1, 2 at 1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func ExampleParallel() {
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Last(), "Broke") {
+			return llmtest.Reply{Text: `{"mood": "bad", "score": 0.9}`}, nil
+		}
+		return llmtest.Reply{Text: `{"mood": "good", "score": 0.7}`}, nil
+	})
+	reviews := []Review{{"Broke twice."}, {"Nice."}, {"Broke."}}
+	results, err := module.Parallel(context.Background(), module.NewPredict(judge, model, nil), reviews,
+		&module.ParallelOptions{Workers: 2, Collect: true})
+	if err != nil {
+		log.Print(err) // of those without an answer
+	}
+	for i, r := range results {
+		if r.Err == nil {
+			fmt.Println(reviews[i].Text, r.Prediction.Output.Mood)
+		}
+	}
+	fmt.Println(results.Usage().Calls, "calls")
+	// Output:
+	// Broke twice. bad
+	// Nice. good
+	// Broke. bad
+	// 3 calls
+}

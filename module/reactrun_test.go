@@ -1,0 +1,403 @@
+package module_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+func action(tool, args string) string {
+	return "[[ ## thought ## ]]\nGo on.\n\n[[ ## tool ## ]]\n" + tool + "\n\n[[ ## args ## ]]\n" + args + "\n\n[[ ## completed ## ]]"
+}
+
+var submits1 = action("submit", `{"total": 1}`)
+
+func TestActingPutTogetherWrongly(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New()
+	var noSig *signature.Signature[orders, sum]
+	var zeroSig signature.Signature[orders, sum]
+	type tooled struct {
+		Tool string `json:"tool"`
+	}
+	taken := signature.Must(signature.New[tooled, sum](""))
+	run := func(a *module.ReAct[orders, sum]) error { return second(a.Run(t.Context(), anything)) }
+	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
+	const (
+		noSignature = "module: there is no signature; make one by signature.New"
+		noModel     = "module: there is no model; pass one of langchaingo's"
+		notMade     = "module: the module was not made by its New function"
+	)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{run(module.NewReAct(noSig, model, nil, nil)), noSignature},
+		{run(module.NewReAct(&zeroSig, model, nil, nil)), noSignature},
+		{run(module.NewReAct(adding, nil, nil, nil)), noModel},
+		{run(nil), notMade},
+		{run(&module.ReAct[orders, sum]{}), notMade},
+		{second(module.NewReAct(taken, model, nil, nil).Run(t.Context(), tooled{})),
+			`module: ReAct asks the model for a thought, a tool and args: signature: output field "tool": there is an input field of that name; rename one`},
+		{think(module.NewChainOfThought(noSig, model, nil)), noSignature},
+		{think(module.NewChainOfThought(&zeroSig, model, nil)), noSignature},
+		{think(module.NewChainOfThought(adding, nil, nil)), noModel},
+		{think(nil), notMade},
+		{think(&module.ChainOfThought[orders, sum]{}), notMade},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got %v, want %s", c.err, c.want)
+		}
+	}
+	var invalid *signature.InvalidError
+	if err := second(module.NewReAct(adding, model, nil, nil).Run(t.Context(), orders{})); !errors.As(err, &invalid) {
+		t.Errorf("got %v, want an InvalidError", err)
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// The static part of the prompt is the same in every step and run.
+func TestStaticPromptOfReAct(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
+	look := action("look", `{}`)
+	model := llmtest.New(look, submits1, look, submits1, submits1)
+	act := module.NewReAct(adding, model, set, nil)
+	for _, limit := range []int{1, 2} {
+		if _, err := act.Run(t.Context(), orders{limit}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	first := model.Requests()[0].Messages[0]
+	for _, r := range model.Requests() {
+		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
+			t.Errorf("request %d has another system prompt", r.N)
+		}
+	}
+}
+
+// Who watches a ReAct sees what who watches a CodeAct sees.
+func TestEventsOfReAct(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t,
+		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
+		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) }, nil))
+	var got []string
+	o := &module.Options{OnEvent: func(e module.Event) {
+		step := e.From().Step
+		switch e := e.(type) {
+		case module.Asked:
+			got = append(got, fmt.Sprint(step, " asked"))
+		case module.Replied:
+			got = append(got, fmt.Sprint(step, " replied"))
+		case module.Started:
+			got = append(got, fmt.Sprint(step, " started ", e.Code))
+		case module.Called:
+			got = append(got, fmt.Sprintf("%d called %s%s %s", step, e.Call.Tool, e.Call.Args, e.Call.Result))
+		case module.Ended:
+			got = append(got, fmt.Sprintf("%d ended %s, observed: %t", step, e.Outcome.Value, e.Observation != ""))
+		case module.Answered:
+			got = append(got, fmt.Sprintf("%d answered %s", step, e.Output))
+		case module.Failed:
+			got = append(got, fmt.Sprintf("%d failed %v", step, e.Err))
+		}
+	}}
+	model := llmtest.New("nothing", action("look", `{}`), action("submit", `{}`), submits1, action("stop", `{}`))
+	act := module.NewReAct(adding, model, set, o)
+	pred, err := act.Run(t.Context(), anything)
+	if err != nil || string(pred.Trajectory.Answer()) != `{"total":1}` || pred.Trajectory.Reasoning() != "Go on." {
+		t.Fatal(pred, err)
+	}
+	if _, err := act.Run(t.Context(), anything); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	want := []string{
+		"1 asked", "1 replied",
+		"2 asked", "2 replied", "2 started look({})", "2 called look{} 1", "2 ended 1, observed: true",
+		"3 asked", "3 replied", "3 started submit({})", "3 ended {}, observed: true",
+		"4 asked", "4 replied", `4 started submit({"total":1})`, `4 ended {"total":1}, observed: false`, `0 answered {"total":1}`,
+		"1 asked", "1 replied", "1 started stop({})", "1 called stop{} ", "1 ended , observed: false", "0 failed tool stop: stop",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A run ends soon after its context, wherever it is, and says what was done.
+func TestReActCancelled(t *testing.T) {
+	t.Parallel()
+	released := make(chan struct{})
+	t.Cleanup(func() { close(released) })
+	for where, want := range map[string]journal.State{"model": "", "tool": journal.Unknown, "deaf": journal.Dispatched} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			why := errors.New("the shop closes")
+			set := toolSet(t,
+				tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
+				tools.Func("tool", "", func(ctx context.Context, _ struct{}) (int, error) {
+					cancel(why)
+					<-ctx.Done()
+					return 0, ctx.Err()
+				}, nil),
+				tools.Func("deaf", "", func(context.Context, struct{}) (int, error) { cancel(why); <-released; return 1, nil }, nil))
+			model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				if r.N == 1 {
+					return llmtest.Reply{Text: action("note", `{}`)}, nil
+				}
+				if where == "model" {
+					cancel(why)
+					<-ctx.Done()
+				}
+				return llmtest.Reply{Text: action(where, `{}`)}, nil
+			})
+			pred, err := module.NewReAct(adding, model, set, nil).Run(ctx, anything)
+			var incomplete *module.IncompleteError
+			if pred != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, why) || !errors.As(err, &incomplete) {
+				t.Fatalf("got %v, %v", pred, err)
+			}
+			effects := incomplete.Trajectory.Effects
+			if effects[0].Tool != "note" || effects[0].State != journal.OK || len(model.Requests()) != 2 {
+				t.Errorf("effects: %+v after %d requests", effects, len(model.Requests()))
+			}
+			if want == "" {
+				return
+			}
+			last := incomplete.Trajectory.Steps[1]
+			if effects[1].State != want || last.Outcome.Calls[0].Pending != (where == "deaf") || len(incomplete.Trajectory.Steps) != 2 {
+				t.Errorf("effect: %+v; call: %+v", effects[1], last.Outcome.Calls[0])
+			}
+		})
+	}
+}
+
+// What a handler must not do ends the run or is told to the model, and nothing
+// else happens.
+func TestReActOfBrokenHandlers(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t,
+		tools.Func("panics", "", func(context.Context, struct{}) (int, error) { panic("no") }, &tools.Hints{Class: tools.Read}),
+		tools.Func("exits", "", func(context.Context, struct{}) (int, error) { runtime.Goexit(); return 0, nil }, nil))
+	model := llmtest.New(action("panics", `{}`), action("exits", `{}`))
+	_, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything)
+	want := "module: no answer after 2 steps: tool exits: the handler ended its goroutine instead of returning"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if told := model.Requests()[1].Last(); told != "panics failed: the tool broke down" {
+		t.Errorf("the model is told: %s", told)
+	}
+}
+
+// An effect whose result is of no use is not made again, even if the model looks
+// around in between.
+func TestReActWithheldResult(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	withheld := func(context.Context, orders) (int, error) {
+		calls++
+		return 0, &tools.ToolError{Kind: tools.KindInvalidResult, Message: "it was done, but the receipt is unreadable"}
+	}
+	set := toolSet(t,
+		tools.Func("book", "", withheld, nil),
+		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read}))
+	book := func(n int) string { return action("book", fmt.Sprintf(`{"limit": %d}`, n)) }
+	model := llmtest.New(book(1), action("look", `{}`), book(1), book(2), book(2), submits1)
+	pred, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"book failed: it was done, but the receipt is unreadable",
+		"look returned:\n1",
+		"book failed: it was done, but the receipt is unreadable\nThat is from the record: it was not called again.",
+		"book failed: it was done, but the receipt is unreadable",
+		"book was not called: this was done before, though its result was of no use; go on without it",
+		"",
+	}
+	for i, s := range pred.Trajectory.Steps {
+		if s.Observation != want[i] {
+			t.Errorf("step %d: got %s\nwant %s", i+1, s.Observation, want[i])
+		}
+	}
+	if calls != 2 || pred.Trajectory.Steps[4].Outcome.Failure.Kind != sandbox.Held || !pred.Trajectory.Steps[2].Outcome.Calls[0].Recorded {
+		t.Errorf("%d calls; %+v", calls, pred.Trajectory.Steps)
+	}
+	if len(pred.Trajectory.Orphans) != 2 {
+		t.Errorf("orphans: %+v", pred.Trajectory.Orphans)
+	}
+}
+
+// Policies stand around the calls, and see them as programs.
+func TestReActUnderPolicies(t *testing.T) {
+	t.Parallel()
+	called := false
+	var seen string
+	refuse := func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(_ context.Context, c tools.Call) (json.RawMessage, error) {
+			seen = c.SourceLine()
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not today", Data: json.RawMessage(`{"until":"Monday"}`)}
+		})
+	}
+	set := toolSet(t, tools.Func("pay", "", func(context.Context, orders) (int, error) { called = true; return 1, nil }, nil)).With(refuse)
+	model := llmtest.New(action("pay", `{"limit": 3}`), submits1)
+	if _, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if told, want := model.Requests()[1].Last(), "pay was not called: not today\nIt said besides:\n{\"until\":\"Monday\"}"; told != want || called {
+		t.Errorf("called: %t; the model is told: %s", called, told)
+	}
+	if seen != `pay({"limit":3})` {
+		t.Errorf("the policy saw %s", seen)
+	}
+}
+
+// Many tools are declared by their names; the rest can be asked for, and long
+// texts are shown in part.
+func TestReActOfManyTools(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 300 {
+		list = append(list, &tools.Tool{
+			Namespace: "shop", Name: fmt.Sprintf("order/%d", i), Description: "Orders article " + fmt.Sprint(i) + ".",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
+			Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+				return json.Marshal(strings.Repeat("é", 5000) + string(args))
+			},
+		})
+	}
+	model := llmtest.New(action(`shop["order/7"]`, `{"n": 1}`), action("order_8", `{"n": 2}`), action("shop.order_9", `{}`), submits1)
+	pred, err := module.NewReAct(adding, model, toolSet(t, list...), &module.Options{Budget: 4000}).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	system := model.Requests()[0].Text()
+	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The argument of tools.search is {"query": …, "options": …}`) {
+		t.Errorf("the prompt does not say how to find tools:\n%s", system)
+	}
+	want := "shop.order_7 returned:\n" + strings.Repeat("é", 3000) + "\n… 2008 of 10007 bytes are left out …\n" +
+		strings.Repeat("é", 996) + `{"n":1}`
+	if got := pred.Trajectory.Steps[0].Observation; got != want {
+		t.Errorf("got %s", got)
+	}
+	if got := pred.Trajectory.Steps[1].Outcome.Calls[0].Tool; got != "shop.order_8" {
+		t.Errorf("called %s", got)
+	}
+	if got, want := pred.Trajectory.Steps[2].Observation, "shop.order_9 was not called: n is required"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A ReAct is safe for concurrent use, and leaves no goroutine behind.
+func TestConcurrentReActs(t *testing.T) {
+	t.Parallel()
+	label := "runs of " + t.Name()
+	double := func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }
+	set := toolSet(t, tools.Func("double", "Doubles.", double, nil))
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) == 2 {
+			limit, _, _ := strings.Cut(strings.TrimPrefix(r.Last(), "[[ ## limit ## ]]\n"), "\n")
+			return llmtest.Reply{Text: action("double", `{"limit": `+limit+`}`)}, nil
+		}
+		return llmtest.Reply{Text: action("submit", `{"total": `+strings.TrimPrefix(r.Last(), "double returned:\n")+`}`)}, nil
+	})
+	act := module.NewReAct(adding, model, set, nil)
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				pred, err := act.Run(ctx, orders{Limit: i + 1})
+				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Effects) != 1 {
+					t.Errorf("run %d: %+v, %v", i, pred, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("goroutines were left behind")
+		}
+	}
+}
+
+// A model that answers with JSON is asked for that.
+func TestReActWithJSON(t *testing.T) {
+	t.Parallel()
+	set := toolSet(t, tools.Func("double", "", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil))
+	model := llmtest.New(`{"thought": "Double it.", "tool": "double", "args": {"limit": 2}}`, `{"tool": "submit", "args": {"total": 4}}`)
+	pred, err := module.NewReAct(adding, model, set, &module.Options{Adapter: module.JSON()}).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != 4 || pred.Trajectory.Steps[0].Reasoning != "Double it." {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// Earlier turns came to their answers as this one shall.
+func TestReActWithHistory(t *testing.T) {
+	t.Parallel()
+	type talk struct {
+		Before   signature.History `json:"before,omitempty"`
+		Question string            `json:"question"`
+	}
+	talking := signature.Must(signature.New[talk, sum]("Talk."))
+	turn, err := talking.Turn(talk{Question: "One?"}, sum{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(submits1)
+	if _, err := module.NewReAct(talking, model, nil, nil).Run(t.Context(), talk{signature.History{turn}, "Two?"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"total\":1}\n\n[[ ## completed ## ]]"
+	if got := fmt.Sprint(model.Requests()[0].Messages[2].Parts[0]); !strings.HasSuffix(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// A text stands for the object where the tool, or the answer, is one text.
+func TestReActTextForAnObject(t *testing.T) {
+	t.Parallel()
+	type greeting struct {
+		Name string `json:"name"`
+	}
+	set := toolSet(t,
+		tools.Func("greet", "", func(_ context.Context, g greeting) (string, error) { return "Hello, " + g.Name, nil }, nil),
+		tools.Func("count", "", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
+	model := llmtest.New(action("greet", "Ann"), action("count", "seven"), action("submit", "Hello, Ann"))
+	greeted := signature.Must(signature.New[orders, greeting]("Greet."))
+	pred, err := module.NewReAct(greeted, model, set, nil).Run(t.Context(), anything)
+	if err != nil || pred.Output.Name != "Hello, Ann" {
+		t.Fatalf("got %+v, %v", pred, err)
+	}
+	for i, want := range []string{"greet returned:\nHello, Ann", `count was not called: args is to be one JSON object, not the text "seven"`} {
+		if got := pred.Trajectory.Steps[i].Observation; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	_, err = module.NewReAct(adding, llmtest.New(action("submit", "three")), nil, &module.Options{MaxIters: 1}).Run(t.Context(), anything)
+	want := `module: no answer after 1 step: the steps are used up; the last one: The submitted answer was not accepted: args is to be one JSON object, not the text "three"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,118 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Refine makes up to n attempts at an answer, and tells each what to do better
+// than the one before. It is safe for concurrent use.
+type Refine[In, Out any] struct {
+	// Module makes the attempts.
+	Module Module[In, Out]
+
+	// Advisor is asked what to do better, where the reward does not say so. If its
+	// Model is nil, that of the first of Module's Predictors is asked.
+	Advisor *Predictor
+
+	contest[In, Out]
+}
+
+// NewRefine returns a module that works as [NewBestOfN] says, and gives feedback
+// to the next attempt by the Hint of m's Predictors. Feedback is what the reward
+// says, or else advice that a model gives to each of the Predictors, when it is
+// shown what they were asked, what they replied, and what came of it. Set
+// AttemptOptions.Criterion for that: no model knows what the reward looks for.
+func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) *Refine[In, Out] {
+	r := &Refine[In, Out]{Module: m, contest: newContest(n, reward, threshold, o)}
+	r.Advisor = newAdvisor(m)
+	return r
+}
+
+// Run makes attempts until one is good enough, as [BestOfN.Run] does and with the
+// same errors. What advice costs is in Trajectory.Attempts, too. A failure of the
+// advisor counts as one of an attempt, and the next one is made without advice.
+func (r *Refine[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	if r == nil {
+		return nil, errNotMade
+	}
+	ctx, t, err := r.begin(ctx, "Refine", r.Module, in)
+	if err != nil {
+		return nil, err
+	}
+	var hints map[string]string
+	for t.made < r.n {
+		var calls notes
+		judged, err := t.try(Observe(ctx, calls.note), r.Module, hints)
+		if err == nil && judged.Score >= r.threshold {
+			break
+		}
+		if err == nil && t.made < r.n {
+			hints, err = r.feedback(ctx, t, judged, &calls)
+		}
+		if err != nil && t.fails(ctx, err) {
+			return nil, t.incomplete()
+		}
+	}
+	return t.chosen()
+}
+
+// Stream is Run, of which one can see what happens: see [Start].
+func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, r, in)
+}
+
+// feedback returns what the predictors are told in the next attempt, by their
+// paths.
+func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes) (map[string]string, error) {
+	output, err := json.Marshal(t.last.Output)
+	if err != nil {
+		return nil, fmt.Errorf("the output: %w", err)
+	}
+	if blank(judged.Feedback) {
+		return r.advice(ctx, t, judged, calls, output)
+	}
+	hints := map[string]string{}
+	for path := range Predictors(r.Module) {
+		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", clip(string(output)), judged.Feedback)
+	}
+	return hints, nil
+}
+
+// advice asks the advisor about the last attempt.
+func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes, output []byte) (map[string]string, error) {
+	input, err := json.Marshal(t.in)
+	if err != nil {
+		return nil, fmt.Errorf("the input: %w", err)
+	}
+	advisor, err := r.advisor()
+	if err != nil {
+		return nil, err
+	}
+	result := resultFrom(ctx, advisor, occasion{
+		Input: clip(string(input)), Calls: calls.all(), Output: clip(string(output)),
+		Criterion: r.options.Criterion,
+		Score:     fmt.Sprintf("%g, but at least %g is wanted", judged.Score, r.threshold),
+	}.values())
+	t.did(result.Trajectory())
+	if result.Err != nil {
+		return nil, fmt.Errorf("the advisor: %w", result.Err)
+	}
+	return hintsIn(result.Prediction.Output)
+}
+
+// advisor is the module that asks Advisor.
+func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
+	if r.Advisor == nil {
+		return nil, errNotMade
+	}
+	r.Advisor.prepare()
+	p := r.Advisor.Clone()
+	for _, asked := range Predictors(r.Module) {
+		if p.Model == nil {
+			p.Model = asked.Model
+		}
+	}
+	return untypedPredict(p)
+}

@@ -1,0 +1,591 @@
+package module_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+type book struct {
+	Text string `json:"text"`
+}
+
+type found struct {
+	Total int `json:"total"`
+}
+
+var reading = signature.Must(signature.New[book, found]("Count the moles."))
+
+func fence(program string) string { return "```js\n" + program + "\n```" }
+
+// echoes answers every prompt with what comes last in it.
+func echoes() *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		last := r.Last()
+		return llmtest.Reply{Text: last[max(0, len(last)-10):]}, nil
+	})
+}
+
+func rlm(t *testing.T, box *sandbox.Sandbox, sub llms.Model, o *module.RLMOptions, programs ...string) (*module.RLM[book, found], *llmtest.Model) {
+	t.Helper()
+	if o == nil {
+		o = &module.RLMOptions{}
+	}
+	o.Sub = sub
+	for i := range programs {
+		programs[i] = fence(programs[i])
+	}
+	model := llmtest.New(programs...)
+	return module.NewRLM(reading, model, box, nil, o), model
+}
+
+func largeBox(t *testing.T) *sandbox.Sandbox {
+	t.Helper()
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Output: 2 << 20, Memory: 512 << 20, Calls: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	return box
+}
+
+// Ten megabytes cost the model that writes the programs a few hundred tokens. The
+// parts go to the other model, each once.
+func TestRLMWithLargeInput(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a line about moles and other animals\n", 10<<20/37)
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: fmt.Sprint(strings.Count(r.Last(), "moles"))}, nil
+	})
+	m, model := rlm(t, largeBox(t), sub, nil,
+		`const parts = []; for (let i = 0; i < text.length; i += 37 * 20000) parts.push(text.slice(i, i + 37 * 20000)); [text.length, parts.length]`,
+		`const counts = (await Promise.all(parts.map(part => llm("Count:\n" + part)))).map(Number); counts.slice(0, 3)`,
+		`submit({total: counts.reduce((a, b) => a + b)})`)
+	pred, err := m.Run(t.Context(), book{text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Count(text, "moles")
+	if pred.Output.Total != want || pred.Trajectory.Spent.Calls != 15 {
+		t.Errorf("got %+v after %d calls, want %d", pred.Output, pred.Trajectory.Spent.Calls, want)
+	}
+	empty, _ := rlm(t, largeBox(t), sub, nil, `submit({total: 0})`)
+	small, err := empty.Run(t.Context(), book{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, without := len(model.Requests()[0].Text()), small.Trajectory.Steps[0].Usage.InputTokens*4
+	if tokens := (first - without) / 4; tokens > 450 {
+		t.Errorf("the input costs %d tokens", tokens)
+	}
+	if last := len(model.Requests()[2].Text()); last-first > 2000 {
+		t.Errorf("the last prompt is %d bytes longer than the first", last-first)
+	}
+	total := 0
+	for _, r := range sub.Requests() {
+		total += len(r.Last()) - len("Count:\n")
+	}
+	if total != len(text) {
+		t.Errorf("the parts have %d bytes, the text %d", total, len(text))
+	}
+}
+
+// Calls of one program run at the same time, as many as may.
+func TestRLMInParallel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ concurrency, together int }{{20, 20}, {3, 3}} {
+		var now, most atomic.Int64
+		all := make(chan struct{})
+		sub := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			n := now.Add(1)
+			defer now.Add(-1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			if r.N == c.together {
+				close(all)
+			}
+			select {
+			case <-all: // as many as can be are here together
+			case <-ctx.Done():
+			}
+			return llmtest.Reply{Text: r.Last()}, nil
+		})
+		box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Concurrency: 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer box.Close()
+		m, _ := rlm(t, box, sub, &module.RLMOptions{Concurrency: c.concurrency},
+			`const numbers = await Promise.all([...Array(20).keys()].map(i => llm(String(i + 1)))); submit({total: numbers.map(Number).reduce((a, b) => a + b)})`)
+		pred, err := m.Run(t.Context(), book{"x"})
+		if err != nil || pred.Output.Total != 210 || most.Load() != int64(c.together) {
+			t.Errorf("concurrency %d: %v, %v, %d at the same time", c.concurrency, pred, err, most.Load())
+		}
+	}
+}
+
+// A budget that is spent is an error that the program can see, and go on without.
+func TestRLMBudgets(t *testing.T) {
+	t.Parallel()
+	say := func(text string) *llmtest.Model {
+		return llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: text, InputTokens: 30, OutputTokens: 20}, nil
+		})
+	}
+	const program = `const errors = []; let n = 0;
+for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
+console.log(errors.join("\n")); n`
+	const counted = "llm budget: the budget of the programs is used up: 2 of 2 calls of models have been made; go on without"
+	for name, c := range map[string]struct {
+		o          module.RLMOptions
+		made       int
+		told, left string
+	}{
+		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "19 programs are left. Programs may not ask models any more."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 70 tokens, and 50 of 200 are left; go on without\n", "Programs may ask models 47 more times, with 50 tokens."},
+		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", "Programs may ask models 50 more times, with 1 token."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sub := say("yes")
+			m, model := rlm(t, inProcess(t), sub, &c.o, program, `submit({total: n})`)
+			pred, err := m.Run(t.Context(), book{"x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := model.Requests()[1].Last()
+			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) || !strings.Contains(told, c.left) {
+				t.Errorf("%d calls, the model is told:\n%s", len(sub.Requests()), told)
+			}
+			if spent := pred.Trajectory.Spent; spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made, OutputTokens: 20 * c.made}) {
+				t.Errorf("spent %+v", spent)
+			}
+		})
+	}
+}
+
+// Whoever asks a model on behalf of a program pays out of its budget.
+func TestRLMBudgetBindsModulesInTools(t *testing.T) {
+	t.Parallel()
+	inner := llmtest.New(fits, fits, fits)
+	sub := llmtest.New("a", "b", "c")
+	var failed error
+	ask := func(ctx context.Context, _ struct{}) (int, error) {
+		pred, err := module.NewPredict(adding, inner, nil).Run(ctx, anything)
+		if err != nil {
+			failed = err
+			return 0, err
+		}
+		return pred.Output.Total, nil
+	}
+	program := fence(`await llm("one"); const n = await count({}); let kind; try { await count({}) } catch (e) { kind = e.kind } console.log(kind); submit({total: n})`)
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Sub: sub, MaxCalls: 2})
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, module.ErrBudget) {
+		t.Fatalf("got %v, %v, %d calls, %v", pred, err, len(inner.Requests()), failed)
+	}
+	if spent := pred.Trajectory.Spent.Calls; spent != 2 {
+		t.Errorf("%d calls were paid", spent)
+	}
+}
+
+// Runs of runs share the budget, and their steps are part of it.
+func TestRLMNested(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Messages[0].Parts[0].(llms.TextContent).Text, "declare function submit") {
+			return llmtest.Reply{Text: fence(`submit({reply: prompt + ": " + context.length + await llm("?" + context[0])})`)}, nil
+		}
+		return llmtest.Reply{Text: r.Last()}, nil
+	})
+	run := func(o module.RLMOptions, program string) (*module.Prediction[found], string, error) {
+		m, model := rlm(t, inProcess(t), sub, &o, program, `submit({total: 1})`)
+		pred, err := m.Run(t.Context(), book{"x"})
+		if err != nil {
+			return pred, "", err
+		}
+		return pred, model.Requests()[1].Last(), nil
+	}
+	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", context: "ab"})])`
+	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
+	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
+		t.Fatalf("%v, the model is told:\n%s", err, told)
+	}
+	if tr := pred.Trajectory; len(tr.Attempts) != 2 || tr.Attempts[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
+		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Attempts), tr.Spent, tr.Usage())
+	}
+	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
+	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without"; !strings.Contains(told, want) {
+		t.Errorf("got %s, want %s", told, want)
+	}
+	_, told, _ = run(module.RLMOptions{}, two)
+	if !strings.Contains(told, "rlm is not defined") {
+		t.Errorf("there is rlm at depth 1: %s", told)
+	}
+}
+
+// A program that fails leaves no variable, and nothing of it is paid twice.
+func TestRLMFailingProgram(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: fmt.Sprint(r.N)}, nil
+	})
+	m, model := rlm(t, inProcess(t), sub, nil,
+		`const before = await llm("same")`,
+		`const a = await Promise.all([llm("same"), llm("same"), llm("other")]); null.x`,
+		`typeof a + before`,
+		`const b = [await llm("other"), await llm("same"), await llm("same"), await llm("same")]; b`,
+		`submit({total: b.length})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sub.Requests()); n != 5 || pred.Trajectory.Spent.Calls != 5 {
+		t.Errorf("%d calls, %d paid", n, pred.Trajectory.Spent.Calls)
+	}
+	if told := model.Requests()[3].Last(); !strings.Contains(told, `"undefined1"`) {
+		t.Errorf("variables: %s", told)
+	}
+	got := strings.Split(strings.SplitN(model.Requests()[4].Last(), "\n", 3)[1], ",")
+	slices.Sort(got[1:3])
+	if strings.Join(got[3:], "") != `"5"]` || got[1] == got[2] {
+		t.Errorf("answers: %s", got)
+	}
+}
+
+// When its worker dies between programs, a session is made again from the record:
+// no model is asked for that.
+func TestRLMWorkerDies(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: sandbox.Limits{Memory: 64 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := echoes()
+	m, model := rlm(t, box, sub, nil,
+		`const a = await Promise.all(["one", "two", "three"].map(llm)); a`,
+		`const bad = []; bad.push(bad); bad["fl" + "at"](Infinity)`,
+		`console.log(a, text.length); submit({total: a.length})`)
+	pred, err := m.Run(t.Context(), book{strings.Repeat("x", 100000)})
+	if err != nil || pred.Output.Total != 3 || len(sub.Requests()) != 3 {
+		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
+	}
+	if told := model.Requests()[2].Last(); !strings.Contains(told, "stack overflow") {
+		t.Errorf("told %s", told)
+	}
+	if out := pred.Trajectory.Steps[2].Outcome.Stdout.Text; !strings.Contains(out, "100000") {
+		t.Errorf("console %s", out)
+	}
+}
+
+// A session that has recorded all that it may is followed by another, and the
+// model is told.
+func TestRLMSessionIsFull(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Memory: 32 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: strings.Repeat("y", 600_000)}, nil
+	})
+	const get = `const a = await llm("a"), b = await llm("b"); [a.length, text]`
+	m, model := rlm(t, box, sub, nil, get, `a.length`, `const b = await llm("b"); text`, `submit({total: b.length})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Output.Total != 600_000 || len(sub.Requests()) != 2 {
+		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
+	}
+	want := "The program failed: it was not run, for the variables of earlier programs are gone: sandbox: the session has recorded all that it may: a 32nd of Limits.Memory; start another (begin again with the inputs; prompts that were answered are answered again, for nothing)"
+	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, want) {
+		t.Errorf("told %s", told)
+	}
+}
+
+// What goes wrong with a sub-call is the program's to see.
+func TestRLMFailingCalls(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		switch r.Last() {
+		case "down":
+			return llmtest.Reply{}, errors.New("503 try later")
+		case "long":
+			return llmtest.Reply{Text: "half of a", StopReason: "length"}, nil
+		case "thinking":
+			return llmtest.Reply{StopReason: "length"}, nil
+		case "silent":
+			return llmtest.Reply{Text: " \n"}, nil
+		}
+		return llmtest.Reply{Text: "fine"}, nil
+	})
+	m, _ := rlm(t, inProcess(t), sub, nil, `const say = async p => { try { return await llm(p) } catch (e) { return [e.kind, e.message, e.data] } };
+console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "silent", "", 5, "ok"].map(say)), null, 1)); submit({total: 1})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(pred.Trajectory.Steps[0].Outcome.Stdout.Text)
+	for _, want := range []string{
+		"503 try later",
+		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
+		`"the model's reply was cut off before it said anything; allow it more tokens"`,
+		`"invalid_arguments",` + "\n  \"prompt",
+		`"a tool takes one object, not 5; write llm({prompt})"`,
+		`"fine"`,
+	} {
+		if text := pred.Trajectory.Steps[0].Outcome.Stdout.Text; !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+}
+
+// Who cancels a run cancels what its programs wait for, and is told what was done.
+func TestRLMCancelled(t *testing.T) {
+	t.Parallel()
+	for _, depth := range []int{1, 2} {
+		ctx, cancel := context.WithCancel(t.Context())
+		sub := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if r.N == 1 {
+				return llmtest.Reply{Text: "one"}, nil
+			}
+			cancel()
+			<-ctx.Done()
+			return llmtest.Reply{}, ctx.Err()
+		})
+		m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: depth},
+			`const a = await llm("first")`, map[int]string{1: `await llm("second")`, 2: `await rlm({prompt: "second", context: 1})`}[depth])
+		start := time.Now()
+		pred, err := m.Run(ctx, book{"x"})
+		part, ok := errors.AsType[*module.IncompleteError](err)
+		if pred != nil || !ok || !errors.Is(err, context.Canceled) || time.Since(start) > 5*time.Second {
+			t.Fatalf("got %v, %v after %v", pred, err, time.Since(start))
+		}
+		if tr := part.Trajectory; len(tr.Steps) != 2 || tr.Usage().Calls != 4 || len(tr.Attempts) != depth-1 {
+			t.Errorf("%d steps, usage %+v, %d attempts", len(tr.Steps), tr.Usage(), len(tr.Attempts))
+		}
+	}
+}
+
+// The events of sub-calls say within which run they were made, also without an
+// observer in the context.
+func TestRLMEvents(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got []string
+	runs := map[uint64]string{0: "-"}
+	o := &module.RLMOptions{Depth: 2, Options: module.Options{OnEvent: func(e module.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		at := e.From()
+		if runs[at.Run] == "" {
+			runs[at.Run] = fmt.Sprint(at.Module, len(runs))
+		}
+		got = append(got, fmt.Sprintf("%s<%s %s", runs[at.Run], runs[at.Parent], strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")))
+	}}}
+	sub := llmtest.New("one", fence(`submit({reply: "two"})`))
+	m, _ := rlm(t, inProcess(t), sub, o, `await llm("a"); submit({total: (await rlm({prompt: "b", context: 1})).length})`)
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"RLM1<- Asked", "RLM1<- Replied", "RLM1<- Started",
+		"llm2<RLM1 Asked", "llm2<RLM1 Replied", "llm2<RLM1 Answered", "RLM1<- Called",
+		"RLM3<RLM1 Asked", "RLM3<RLM1 Replied", "RLM3<RLM1 Started", "RLM3<RLM1 Ended", "RLM3<RLM1 Answered", "RLM1<- Called",
+		"RLM1<- Ended", "RLM1<- Answered",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// What is missing is said by Run, before a model is asked.
+func TestRLMPutTogetherWrongly(t *testing.T) {
+	t.Parallel()
+	box, model := inProcess(t), llmtest.New()
+	var none *signature.Signature[book, found]
+	var noBox *sandbox.Sandbox
+	type llmInput struct {
+		LLM string `json:"llm"`
+	}
+	clash := signature.Must(signature.New[llmInput, found](""))
+	tool := toolSet(t, tools.Func("rlm", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
+	run := func(m *module.RLM[book, found]) error { _, err := m.Run(t.Context(), book{"x"}); return err }
+	withoutSub := module.NewRLM(reading, model, box, nil, nil)
+	withoutSub.Sub = nil
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{run(nil), "module: the module was not made by its New function"},
+		{run(&module.RLM[book, found]{}), "module: the module was not made by its New function"},
+		{run(withoutSub), "module: the module was not made by its New function"},
+		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
+		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; pass one of langchaingo's"},
+		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function of that name: tools: tool "rlm": another tool has that name; choose another`},
+		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})), `module: the input "llm" has the name of a tool or of its namespace; rename one`},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got %v, want %s", c.err, c.want)
+		}
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// The system prompt is the same in every step and run, whatever the input.
+func TestRLMStaticPrompt(t *testing.T) {
+	t.Parallel()
+	m, model := rlm(t, inProcess(t), echoes(), nil, `text.length`, `submit({total: 1})`, `submit({total: 2})`)
+	for _, text := range []string{"short", strings.Repeat("long ", 10000)} {
+		if _, err := m.Run(t.Context(), book{text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range model.Requests() {
+		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(model.Requests()[0].Messages[0]) {
+			t.Errorf("request %d has another system prompt", r.N)
+		}
+	}
+}
+
+// An RLM is safe for concurrent use: each run has its own session and budget, and
+// no goroutine is left behind.
+func TestRLMConcurrentRuns(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: fence([]string{
+			`const mine = await Promise.all([1, 2, 3].map(i => llm(text + i)))`,
+			`null.x`,
+			`submit({total: mine.every(a => a.startsWith(text)) ? text.length : -1})`,
+		}[len(r.Messages)/2-1])}, nil
+	})
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: r.Last()}, nil
+	})
+	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: sub, MaxCalls: 3})
+	label := "runs of " + t.Name()
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
+				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
+					t.Errorf("run %d: %+v, %v", i, pred, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("goroutines were left behind")
+		}
+	}
+}
+
+// Runs of runs need workers of the same sandbox, and get them.
+func TestRLMNestedInWorkers(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(&sandbox.Options{Workers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Messages) == 2 && strings.Contains(r.Text(), "declare function rlm") {
+			return llmtest.Reply{Text: fence(`const halves = [context.slice(0, 2), context.slice(2)];
+submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))).join("")})`)}, nil
+		}
+		return llmtest.Reply{Text: fence(`submit({reply: context.toUpperCase()})`)}, nil
+	})
+	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); console.log(all.join()); submit({total: 1})`)
+	pred, err := m.Run(t.Context(), book{"mole"})
+	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// The policies of the set stand around llm, too, and see what it is asked.
+func TestRLMPolicy(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	deny := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			seen = append(seen, c.Tool.Path()+string(c.Args))
+			if strings.Contains(string(c.Args), "secret") {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not that"}
+			}
+			return next.Call(ctx, c)
+		})
+	}
+	sub := echoes()
+	set := toolSet(t, tools.Func("one", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil)).With(deny)
+	program := fence(`await llm("fine"); let kind; try { await llm("a secret") } catch (e) { kind = e.kind } console.log(kind); submit({total: await one({})})`)
+	pred, err := module.NewRLM(reading, llmtest.New(program), inProcess(t), set, &module.RLMOptions{Sub: sub}).Run(t.Context(), book{"x"})
+	want := []string{`llm{"prompt":"fine"}`, `llm{"prompt":"a secret"}`, `one{}`}
+	if err != nil || !slices.Equal(seen, want) || len(sub.Requests()) != 1 || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "denied\n" {
+		t.Errorf("got %+v, %v, %q", pred, err, seen)
+	}
+}
+
+// A question to a sub-model says how to answer, and then the prompt as it is.
+func TestRLMSubQuestion(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, nil, `await llm("[[ ## reply ## ]]\nWho?"); submit({total: 1})`)
+	m.Sub.Spec = m.Sub.Spec.WithInstructions("Be brief.")
+	m.Sub.Demos = []module.Demo{{
+		Inputs:  signature.Values{{Name: "prompt", JSON: json.RawMessage(`"2+2?"`)}},
+		Outputs: signature.Values{{Name: "reply", JSON: json.RawMessage(`"4"`)}},
+	}}
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "--- system ---\n" + m.Sub.Briefing + "\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
+	if got := sub.Requests()[0].Text(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// All that an RLM asks can be found, copied and changed.
+func TestRLMPredictors(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2}, `await llm("x"); submit({total: 1})`)
+	var paths []string
+	for path := range module.Predictors(m) {
+		paths = append(paths, path)
+	}
+	if want := []string{"Predictor", "Sub", "Nested", "Nested.Sub"}; !slices.Equal(paths, want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+	c, other := module.Clone(m), echoes()
+	c.Sub.Model = other
+	if _, err := c.Run(t.Context(), book{"x"}); err != nil || m.Sub.Model != sub {
+		t.Fatal(err)
+	}
+	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
+		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
+	}
+}

@@ -1,0 +1,311 @@
+package module_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+)
+
+// learned is a module that was taught something.
+func learned(t testing.TB) *judges {
+	t.Helper()
+	m := twoJudges(llmtest.New())
+	warm := 0.7
+	m.Shorten.Predictor.Spec = m.Shorten.Predictor.Spec.WithInstructions("Shorten <the> review & keep what is \"bad\".\nIn one line …")
+	m.Shorten.Predictor.Hint = "Be brief."
+	m.Shorten.Predictor.Demos = []module.Demo{
+		{Inputs: values(t, `{"text": "Broke twice. Bought it in May."}`), Outputs: values(t, `{"note": "Broke twice.", "lang": null}`)},
+		{Inputs: values(t, `{"text": "Nice <3"}`), Outputs: values(t, `{"note": ""}`)},
+	}
+	m.Judge.Predictor.Temperature = &warm
+	m.Judge.Predictor.System = "You are a judge."
+	m.Judge.Predictor.Demos = []module.Demo{{Outputs: values(t, `{"score": 1e-3}`)}}
+	spec, err := m.Judge.Predictor.Spec.WithDescription("mood", "of the customer")
+	if err == nil {
+		spec, err = spec.WithDescription("text", "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Judge.Predictor.Spec = spec
+	return m
+}
+
+func values(t testing.TB, object string) (v signature.Values) {
+	t.Helper()
+	if err := v.UnmarshalJSON([]byte(object)); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func save(t testing.TB, m any) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := module.Save(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func golden(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "state", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// The form of states is pinned: those of testdata/state are the same bytes when
+// saved, and are loaded by every later version.
+func TestStateGolden(t *testing.T) {
+	t.Parallel()
+	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
+	act.Predictor.Demos = []module.Demo{{Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)}}
+	for _, test := range []struct {
+		name     string
+		m, fresh any
+	}{
+		{"judges.json", learned(t), twoJudges(llmtest.New())},
+		{"predict.json", module.NewPredict(adding, llmtest.New(), nil), newSum()},
+		{"codeact.json", act, module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)},
+		{"refine.json", module.NewRefine(learned(t), 2, sureOf(""), 1, nil), module.NewRefine(twoJudges(llmtest.New()), 2, sureOf(""), 1, nil)},
+	} {
+		if *update {
+			if err := os.WriteFile(filepath.Join("testdata", "state", test.name), []byte(save(t, test.m)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := golden(t, test.name)
+		if got := save(t, test.m); got != want {
+			t.Errorf("%s: saved was\n%s", test.name, got)
+		}
+		if err := module.Load(strings.NewReader(want), test.fresh); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if got := save(t, test.fresh); got != want {
+			t.Errorf("%s: after it was loaded, saved was\n%s", test.name, got)
+		}
+	}
+}
+
+// A module asks what it asked before it was saved.
+func TestLoadedAsksTheSame(t *testing.T) {
+	t.Parallel()
+	replies := []string{"[[ ## note ## ]]\nBroke.\n\n[[ ## completed ## ]]", `{"mood": "bad", "score": 1, "returned": true}`}
+	ask := func(saved string) string {
+		model := llmtest.New(replies...)
+		m := twoJudges(model)
+		if err := module.Load(strings.NewReader(saved), m); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(t.Context(), broken); err != nil {
+			t.Fatal(err)
+		}
+		return asked(model)
+	}
+	model := llmtest.New(replies...)
+	m := learned(t)
+	m.Shorten.Predictor.Model, m.Judge.Predictor.Model = model, model
+	if _, err := m.Run(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ask(save(t, m)), asked(model); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What a state does not have is lost, so that loading twice is loading the last.
+func TestLoadReplaces(t *testing.T) {
+	t.Parallel()
+	m := learned(t)
+	plain := save(t, twoJudges(llmtest.New()))
+	if err := module.Load(strings.NewReader(plain), m); err != nil {
+		t.Fatal(err)
+	}
+	if got := save(t, m); got != plain {
+		t.Errorf("got\n%s\nwant\n%s", got, plain)
+	}
+}
+
+type (
+	// less has a predictor less than judges.
+	less struct {
+		Shorten *module.Predict[review, note]
+	}
+	// reshaped has those of judges, one of which asks for something else.
+	reshaped struct{ Shorten, Judge *module.Predict[review, note] }
+)
+
+// All of a state fits, or nothing is changed.
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	good := golden(t, "judges.json")
+	edit := func(from, to string) string {
+		if strings.Count(good, from) < 1 {
+			t.Errorf("the state has no %q", from)
+		}
+		return strings.Replace(good, from, to, 1)
+	}
+	two := twoJudges(llmtest.New())
+	for _, test := range []struct {
+		name  string
+		m     any
+		state string
+		want  string
+	}{
+		{"nothing", two, "", "module: load: it is not a state that was saved: unexpected end of JSON input"},
+		{"no JSON", two, "judges", "module: load: it is not a state that was saved: invalid character 'j' looking for beginning of value"},
+		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
+		{"a later version", two, edit(`"version": 1`, `"version": 2`), "module: load: the state has version 2, but this program reads version 1"},
+		{"two states", two, good + good, "module: load: it is not a state that was saved: invalid character '{' after top-level value"},
+		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: json: unknown field "keys"`},
+		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: signature: the value of "Shorten" is given twice`},
+		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
+		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
+		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the names or the schemas of its fields are not the same"},
+		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: json: unknown field "hunt"`},
+		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`), `module: load Shorten: demo 1: there is no output "nota"`},
+		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`), `module: load Shorten: demo 1: there is no output "text"`},
+		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`), `module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
+		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`), `module: load Judge: the description of "mode" is that of no field`},
+	} {
+		before := save(t, test.m)
+		err := module.Load(strings.NewReader(test.state), test.m)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
+		if after := save(t, test.m); after != before {
+			t.Errorf("%s: something was changed:\n%s", test.name, after)
+		}
+	}
+}
+
+// What Load would refuse, Save does not write.
+func TestSaveRefuses(t *testing.T) {
+	t.Parallel()
+	hot := math.Inf(1)
+	for _, test := range []struct {
+		name   string
+		change func(p *module.Predictor)
+		want   string
+	}{
+		{"no signature", func(p *module.Predictor) { p.Spec = nil }, "module: save Judge: module: there is no signature; make one by signature.New"},
+		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} }, `module: save Judge: demo 1: there is no input "txt"`},
+		{"a field twice", func(p *module.Predictor) {
+			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}
+		}, `module: save Judge: demo 2: the input "text" is given twice`},
+		{"a value that does not fit", func(p *module.Predictor) { p.Demos = []module.Demo{{Outputs: values(t, `{"mood": 1}`)}} }, `module: save Judge: demo 1: the output "mood": the value must be a string, not 1`},
+		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: json: unsupported value: +Inf"},
+	} {
+		m := learned(t)
+		test.change(m.Judge.Predictor)
+		var b bytes.Buffer
+		if err := module.Save(&b, m); err == nil || err.Error() != test.want || b.Len() > 0 {
+			t.Errorf("%s: got %v and %d bytes, want %s", test.name, err, b.Len(), test.want)
+		}
+	}
+	if err := module.Save(io.Discard, hidden{}); err == nil || err.Error() != "module: save: there are no Predictors in module_test.hidden; export the fields with its modules" {
+		t.Errorf("got %v", err)
+	}
+	if err := module.Save(full{}, newSum()); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("got %v", err)
+	}
+	if err := module.Load(iotest.ErrReader(io.ErrUnexpectedEOF), newSum()); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// full is a writer that has no space left.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// Models, tools and what they are called by are no part of a state.
+func TestStateHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	model := struct {
+		*llmtest.Model
+		Token, BaseURL string
+	}{llmtest.New(), "sk-secret", "https://endpoint.example/v1"}
+	p := module.NewPredict(adding, model, &module.Options{CallOptions: []llms.CallOption{llms.WithModel("other")}})
+	if got, want := save(t, p), save(t, newSum()); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// However a state was damaged: Load says so and changes nothing, or what it
+// loaded is saved as the same bytes over and over.
+func FuzzLoad(f *testing.F) {
+	for _, name := range []string{"judges.json", "predict.json"} {
+		raw := golden(f, name)
+		f.Add([]byte(raw))
+		for i := range 20 {
+			f.Add([]byte(raw[:len(raw)*i/20]))
+		}
+	}
+	f.Add([]byte(`{"version": 1, "predictors": {}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m := learned(t)
+		before := save(t, m)
+		if err := module.Load(bytes.NewReader(raw), m); err != nil {
+			if after := save(t, m); after != before {
+				t.Errorf("%v, but something was changed:\n%s", err, after)
+			}
+			return
+		}
+		once := save(t, m)
+		again := twoJudges(nil)
+		if err := module.Load(strings.NewReader(once), again); err != nil {
+			t.Fatalf("what was saved cannot be loaded: %v\n%s", err, once)
+		}
+		if twice := save(t, again); twice != once || !json.Valid([]byte(once)) {
+			t.Errorf("saved was\n%s\nand then\n%s", once, twice)
+		}
+	})
+}
+
+// Whatever is learned, what is saved is loaded as it was.
+func FuzzSave(f *testing.F) {
+	f.Add("Judge.", "", "Be <brief> & exact\u2028", `"a \\" \ud83d"`, 0.5)
+	f.Add("\xff\x00", "\xc3\x28", "\ufffd", `null`, 1e300)
+	f.Fuzz(func(t *testing.T, instructions, description, hint, answer string, temperature float64) {
+		m := newSum()
+		p := m.Predictor
+		spec, err := p.Spec.WithInstructions(instructions).WithDescription("limit", description)
+		if err != nil {
+			t.Skip(err)
+		}
+		p.Spec, p.Hint, p.System, p.Temperature = spec, hint, description, &temperature
+		p.Demos = []module.Demo{{Outputs: signature.Values{{Name: "total", JSON: json.RawMessage(answer)}}}}
+		var b bytes.Buffer
+		if err := module.Save(&b, m); err != nil {
+			if b.Len() > 0 {
+				t.Errorf("%v, but something was written", err)
+			}
+			return
+		}
+		again := newSum()
+		if err := module.Load(bytes.NewReader(b.Bytes()), again); err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		if twice := save(t, again); twice != b.String() {
+			t.Errorf("saved was\n%s\nand then\n%s", b.String(), twice)
+		}
+	})
+}

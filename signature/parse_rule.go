@@ -1,0 +1,136 @@
+package signature
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// rule is what may stand in the parentheses behind a type.
+type rule struct {
+	name, keyword, family string
+	takes                 string // what its value is
+}
+
+// rules are all of them, in the order in which they are written.
+var rules = []rule{
+	{"ge", "minimum", numbers, aNumber},
+	{"gt", "exclusiveMinimum", numbers, aNumber},
+	{"le", "maximum", numbers, aNumber},
+	{"lt", "exclusiveMaximum", numbers, aNumber},
+	{"multiple_of", "multipleOf", numbers, aNumber},
+	{"min_length", "minLength", texts, aCount},
+	{"max_length", "maxLength", texts, aCount},
+	{"pattern", "pattern", texts, aText},
+	{"format", "format", texts, aText},
+	{"min_length", "minItems", lists, aCount},
+	{"max_length", "maxItems", lists, aCount},
+	{"min_length", "minProperties", dicts, aCount},
+	{"max_length", "maxProperties", dicts, aCount},
+	{"title", "title", anything, aText},
+	{"default", "default", anything, aValue},
+	{"examples", "examples", anything, aList},
+	{"desc", "description", anything, aText},
+}
+
+const (
+	aNumber = "a number"
+	aCount  = "a whole number, 0 or more"
+	aText   = "a text in quotes"
+	aList   = "a list in brackets"
+	aValue  = "a value"
+)
+
+// others are what rules are called elsewhere.
+var others = map[string]string{
+	"description": "desc", "minimum": "ge", "min": "ge", "maximum": "le", "max": "le",
+	"exclusiveMinimum": "gt", "exclusiveMaximum": "lt", "multipleOf": "multiple_of",
+	"minLength": "min_length", "minItems": "min_length", "min_items": "min_length", "minProperties": "min_length",
+	"maxLength": "max_length", "maxItems": "max_length", "max_items": "max_length", "maxProperties": "max_length",
+	"regex": "pattern", "example": "examples",
+}
+
+// ruled reads the rules of a type that is written like this.
+func (s *scanner) ruled(t typ, written string) typ {
+	given := Values{}
+	for first := true; first || s.take(","); first = false {
+		here := s.skip()
+		name := s.word()
+		r := s.rule(name, t, here, written)
+		if _, twice := given.Get(r.keyword); twice {
+			s.fail(here, "the rule %s is given twice; leave one out", name)
+		}
+		s.want("=", "write "+name+"=…")
+		here = s.skip()
+		value := s.value()
+		if !r.fits(value) {
+			s.fail(here, "the rule %s takes %s, not %s", name, r.takes, value)
+		}
+		given = append(given, Value{r.keyword, value})
+	}
+	s.want(")", "separate rules by , and close the parenthesis")
+	t.keywords = slices.Clone(t.keywords)
+	for _, r := range rules {
+		if value, ok := given.Get(r.keyword); ok {
+			t.keywords = append(t.keywords, Value{r.keyword, value})
+		}
+	}
+	t.choices = nil
+	return t
+}
+
+// rule finds the rule of a name that a type takes.
+func (s *scanner) rule(name string, t typ, here int, written string) rule {
+	var known []string
+	for _, r := range rules {
+		if r.family != anything && r.family != t.family || t.whole != nil {
+			continue
+		}
+		if _, has := t.keywords.Get(r.keyword); has { // the type says it
+			continue
+		}
+		if r.name == name {
+			return r
+		}
+		known = append(known, r.name)
+	}
+	near := others[name]
+	if !slices.Contains(known, near) {
+		near = schema.Nearest(name, known)
+	}
+	switch {
+	case t.whole != nil:
+		s.fail(here, "rules of a schema are in the schema; write schema({…}) alone")
+	case name == "":
+		s.fail(here, "there is %s where a rule is expected; write name=value, such as desc=\"…\"", s.next())
+	case near != "":
+		s.fail(here, "the rule %q is not known; did you mean %s?", name, near)
+	case len(t.choices) > 0 && isRule(name):
+		s.fail(here, "the rule %s does not go with a union; put it behind the type that it is about, as in int(ge=0) | None", name)
+	}
+	s.fail(here, "the rule %q does not go with %s; its rules are %s", name, written, strings.Join(known, ", "))
+	return rule{}
+}
+
+func isRule(name string) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return r.name == name })
+}
+
+// fits reports whether a rule takes a value.
+func (r rule) fits(value json.RawMessage) bool {
+	switch r.takes {
+	case aNumber:
+		return strings.Contains("-0123456789", string(value[:1]))
+	case aCount:
+		var n uint32
+		return json.Unmarshal(value, &n) == nil && value[0] != 'n'
+	case aText:
+		return value[0] == '"'
+	case aList:
+		return value[0] == '['
+	default:
+		return true
+	}
+}

@@ -1,0 +1,387 @@
+package signature_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// types are ways to write a type, how they are written back (if otherwise), and
+// their schemas.
+var types = []struct{ text, written, schema string }{
+	{"str", "", `{"type":"string"}`},
+	{"string", "str", `{"type":"string"}`},
+	{"int", "", `{"type":"integer"}`},
+	{"integer", "int", `{"type":"integer"}`},
+	{"float", "", `{"type":"number"}`},
+	{"number", "float", `{"type":"number"}`},
+	{"bool", "", `{"type":"boolean"}`},
+	{"boolean", "bool", `{"type":"boolean"}`},
+	{"None", "", `{"type":"null"}`},
+	{"any", "", `true`},
+	{"typing.Any", "any", `true`},
+	{"bytes", "", `{"type":"string","contentEncoding":"base64"}`},
+	{"date", "", `{"type":"string","format":"date"}`},
+	{"datetime.datetime", "datetime", `{"type":"string","format":"date-time"}`},
+	{"time", "", `{"type":"string","format":"time"}`},
+	{"list", "", `{"type":"array"}`},
+	{"list[ str ]", "list[str]", `{"type":"array","items":{"type":"string"}}`},
+	{"List[list[any]]", "list[list[any]]", `{"type":"array","items":{"type":"array","items":true}}`},
+	{"set[int]", "", `{"type":"array","items":{"type":"integer"},"uniqueItems":true}`},
+	{"tuple[str, int]", "", `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2,"maxItems":2}`},
+	{"tuple[str, ...]", "list[str]", `{"type":"array","items":{"type":"string"}}`},
+	{"dict", "", `{"type":"object"}`},
+	{"object", "dict", `{"type":"object"}`},
+	{"dict[str, float]", "", `{"type":"object","additionalProperties":{"type":"number"}}`},
+	{"Dict[string, any]", "dict[str, any]", `{"type":"object","additionalProperties":true}`},
+	{"int | None", "", `{"anyOf":[{"type":"integer"},{"type":"null"}]}`},
+	{"None | int | str", "int | str | None", `{"anyOf":[{"type":"integer"},{"type":"string"},{"type":"null"}]}`},
+	{"Union[int, str]", "int | str", `{"anyOf":[{"type":"integer"},{"type":"string"}]}`},
+	{"Union[int, Optional[str], Union[bool, None]]", "Optional[int | str | bool]", `{"anyOf":[{"type":"integer"},{"type":"string"},{"type":"boolean"},{"type":"null"}]}`},
+	{"(int | str)", "int | str", `{"anyOf":[{"type":"integer"},{"type":"string"}]}`},
+	{"list[int | None]", "", `{"type":"array","items":{"anyOf":[{"type":"integer"},{"type":"null"}]}}`},
+	{"list[Optional[int]]", "list[int | None]", `{"type":"array","items":{"anyOf":[{"type":"integer"},{"type":"null"}]}}`},
+	{"(int | None)(desc=\"n\")", "", `{"anyOf":[{"type":"integer"},{"type":"null"}],"description":"n"}`},
+	{`Literal["a", 'b"\'']`, `Literal["a", "b\"'"]`, `{"type":"string","enum":["a","b\"'"]}`},
+	{`Literal[1, 2]`, "", `{"type":"integer","enum":[1,2]}`},
+	{`Literal[1.5, 2.5]`, "", `{"type":"number","enum":[1.5,2.5]}`},
+	{`Literal[True, "x", None]`, `Literal[true, "x", null]`, `{"enum":[true,"x",null]}`},
+	{`Literal["<a & b>"]`, "", `{"type":"string","enum":["<a & b>"]}`},
+	{"float(le=1,ge=0)", "float(ge=0, le=1)", `{"type":"number","minimum":0,"maximum":1}`},
+	{"int(gt=-1, lt=10, multiple_of=2)", "", `{"type":"integer","exclusiveMinimum":-1,"exclusiveMaximum":10,"multipleOf":2}`},
+	{`str(min_length=1, max_length=3, pattern="^[a-z]+$")`, "", `{"type":"string","minLength":1,"maxLength":3,"pattern":"^[a-z]+$"}`},
+	{`str(format="email", title="Mail", examples=["a@b.c"], desc='Where to.')`, `str(format="email", title="Mail", examples=["a@b.c"], desc="Where to.")`,
+		`{"type":"string","format":"email","title":"Mail","examples":["a@b.c"],"description":"Where to."}`},
+	{"list[str(min_length=1)](min_length=1, max_length=3)", "", `{"type":"array","items":{"type":"string","minLength":1},"minItems":1,"maxItems":3}`},
+	{"set[int](max_length=3)", "", `{"type":"array","items":{"type":"integer"},"uniqueItems":true,"maxItems":3}`},
+	{"dict[str, int](min_length=1)", "", `{"type":"object","additionalProperties":{"type":"integer"},"minProperties":1}`},
+	{"{}", "", `{"type":"object","properties":{},"additionalProperties":false}`},
+	{`{name: str, age?: int(ge=0), "customer-id"?, pet: Optional[str], n: int(default=1)}`, `{name: str, age?: int(ge=0), "customer-id"?: str, pet: Optional[str], n: int(default=1)}`,
+		`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0},"customer-id":{"type":"string"},` +
+			`"pet":{"anyOf":[{"type":"string"},{"type":"null"}]},"n":{"type":"integer","default":1}},"required":["name"],"additionalProperties":false}`},
+	{"list[{a: list[{b: str}]}]", "", `{"type":"array","items":{"type":"object","properties":{"a":{"type":"array","items":{"type":"object",` +
+		`"properties":{"b":{"type":"string"}},"required":["b"],"additionalProperties":false}}},"required":["a"],"additionalProperties":false}}`},
+	{`schema({"const": "x"})`, `schema({"const":"x"})`, `{"const":"x"}`},
+	{`schema({"minLength":2,"type":"string"})`, `str(min_length=2)`, `{"minLength":2,"type":"string"}`},
+	{`list[schema({"type": ["string", "null"]})]`, `list[schema({"type":["string","null"]})]`, `{"type":"array","items":{"type":["string","null"]}}`},
+	{`schema({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})`, `schema({"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}})`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`},
+}
+
+func TestParseTypes(t *testing.T) {
+	t.Parallel()
+	for _, test := range types {
+		t.Run(test.text, func(t *testing.T) {
+			t.Parallel()
+			if test.written == "" {
+				test.written = test.text
+			}
+			spec := mustParse(t, "x: "+test.text+" -> y")
+			f := spec.Inputs()[0]
+			if got := string(f.Schema.Raw()); got != test.schema {
+				t.Errorf("got schema  %s\nwant schema %s", got, test.schema)
+			}
+			if got, want := spec.String(), "x: "+test.written+" -> y: str"; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func mustParse(t *testing.T, text string) *signature.Spec {
+	t.Helper()
+	s, err := signature.Parse(text, "Do it.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Spec()
+}
+
+// shown lists what is known of fields beside their schemas.
+func shown(s *signature.Spec) string {
+	var all []string
+	for _, f := range append(s.Inputs(), s.Outputs()...) {
+		line := f.Name
+		if !f.Required {
+			line += "?"
+		}
+		all = append(all, strings.TrimSpace(line+" "+string(f.Kind())+" "+f.Description))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestParseFields(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, written, fields string }{
+		{"question -> answer", "question: str -> answer: str", "question, answer"},
+		{"->answer", "-> answer: str", "answer"},
+		{" \n q :str,\tcontext? : list[str]\n->\nanswer:float ", "q: str, context?: list[str] -> answer: float", "q, context?, answer"},
+		{"a?, b: Optional[int], c: int | None, d: int(default=3), e?: int(default=3), f?: int | None -> g",
+			"a?: str, b: Optional[int], c: int | None, d: int(default=3), e: int(default=3), f: Optional[int] -> g: str", "a?, b?, c, d?, e?, f?, g"},
+		{`x: any, y: Optional[any] -> z: Optional[int](default=None)`, `x: any, y?: any -> z: Optional[int](default=null)`, "x, y?, z?"},
+		{`photo: dspy.Image, more: list[Image], doc: Optional[File], before?: dspy.History -> text: str(desc="What is seen.")`,
+			`photo: Image, more: list[Image], doc: Optional[File], before?: History -> text: str(desc="What is seen.")`,
+			"photo image, more image, doc? file, before? history, text  What is seen."},
+		{`a: Image(desc="Front.") -> b?: list[str(desc="One.")](min_length=1, desc="All.")`, `a: Image(desc="Front.") -> b?: list[str(desc="One.")](min_length=1, desc="All.")`,
+			"a image Front., b?  All."},
+		{`a -> b?, c? with schema({"oneOf": [{"required": ["b"]}, {"required": ["c"]}]})`, `a: str -> b?: str, c?: str with schema({"oneOf":[{"required":["b"]},{"required":["c"]}]})`, "a, b?, c?"},
+		{`with schema({"title": "Nothing."}) -> größe: float`, `with schema({"title":"Nothing."}) -> größe: float`, "größe"},
+	}
+	for _, test := range tests {
+		t.Run(test.text, func(t *testing.T) {
+			t.Parallel()
+			spec := mustParse(t, test.text)
+			if got := spec.String(); got != test.written {
+				t.Errorf("got  %s\nwant %s", got, test.written)
+			}
+			if got := shown(spec); got != test.fields {
+				t.Errorf("got  %s\nwant %s", got, test.fields)
+			}
+			checkRoundTrip(t, spec)
+		})
+	}
+}
+
+// checkRoundTrip checks that a spec's text makes the same spec.
+func checkRoundTrip(t *testing.T, spec *signature.Spec) {
+	t.Helper()
+	again, err := signature.Parse(spec.String(), spec.Instructions())
+	if err != nil {
+		t.Fatalf("%s does not parse: %v", spec, err)
+	}
+	if got, want := again.String(), spec.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := shown(again.Spec()), shown(spec); got != want {
+		t.Errorf("%s: got %s, want %s", spec, got, want)
+	}
+	for i, both := range [][2][]byte{
+		{again.Spec().InputSchema().Raw(), spec.InputSchema().Raw()}, {again.Spec().OutputSchema().Raw(), spec.OutputSchema().Raw()},
+	} {
+		if got, want := decoded(t, both[0]), decoded(t, both[1]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: object %d\ngot  %s\nwant %s", spec, i, both[0], both[1])
+		}
+	}
+}
+
+// decoded decodes a schema, in which there is no difference between {} and true.
+func decoded(t *testing.T, raw []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return withoutEmpty(v)
+}
+
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return true
+		}
+		if required, ok := v["required"].([]any); ok && len(required) == 0 {
+			delete(v, "required")
+		}
+		for name := range v {
+			v[name] = withoutEmpty(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+	}
+	return v
+}
+
+func TestStringOfGoTypes(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		Name string `json:"name" jsonschema:"minLength=1"`
+		Age  *int   `json:"age"`
+	}
+	type input struct {
+		Text    string            `json:"text" jsonschema:"description=What is asked\\, exactly."`
+		Tags    []string          `json:"tags" jsonschema:"minItems=1"`
+		By      map[string]int    `json:"by,omitempty"`
+		People  []inner           `json:"people"`
+		When    time.Time         `json:"when"`
+		For     time.Duration     `json:"pause,omitempty"`
+		Three   [3]float64        `json:"three"`
+		Bytes   []byte            `json:"bytes"`
+		Huge    uint64            `json:"huge"`
+		Any     any               `json:"any"`
+		Photo   *signature.Image  `json:"photo"`
+		Before  signature.History `json:"before,omitempty"`
+		Nothing struct{}          `json:"nothing"`
+	}
+	type output struct {
+		Mood  string  `json:"mood" jsonschema:"enum=good,enum=bad"`
+		Score float64 `json:"score" jsonschema:"minimum=0,maximum=1,default=0.5"`
+		Email string  `json:"email,omitempty" jsonschema:"format=email,oneof_required=email"`
+		Phone *string `json:"phone" jsonschema:"oneof_required=phone,description=Or this."`
+	}
+	spec := signature.Must(signature.New[input, output]("Do it.")).Spec()
+	const want = `text: str(desc="What is asked, exactly."), tags: list[str](min_length=1), by?: dict[str, int], ` +
+		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds; a second has 1000000000."), ` +
+		`three: list[float](min_length=3, max_length=3), bytes: bytes, huge: int(ge=0), any: any, photo: Optional[Image], before?: History, nothing: {} -> ` +
+		`mood: Literal["good", "bad"], score: float(ge=0, le=1, default=0.5), email?: str(format="email"), phone: Optional[str](desc="Or this.") ` +
+		`with schema({"oneOf":[{"required":["email"],"title":"email"},{"required":["phone"],"title":"phone"}]})`
+	if got := spec.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	checkRoundTrip(t, spec)
+}
+
+func TestParseErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, want string }{
+		{"", `column 1: there is the end where "->" is expected; write input -> output`},
+		{"question", `column 9: there is the end where "->" is expected; write input -> output`},
+		{"a => b", `column 3: there is "=" where "->" is expected; write input -> output`},
+		{"a -> b -> c", `column 8: there is "-" where the end is expected; write only one ->, and , between fields`},
+		{"a b -> c", `column 3: there is "b" where "->" is expected; write input -> output`},
+		{"a ->", `there is no output field; add one`},
+		{"a, -> b", `column 4: there is no field behind the comma; add one, or leave out the comma`},
+		{"a -> b,", `column 8: there is no field behind the comma; add one, or leave out the comma`},
+		{"a,, b -> c", `column 3: there is "," where a field is expected; write name: type`},
+		{"class -> b", `column 1: field "class": the name is reserved in JavaScript; choose another`},
+		{"1a -> b", `column 1: field "1a": the name is not a JavaScript identifier; use letters, digits and _`},
+		{"a -> a", `output field "a": there is an input field of that name; rename one`},
+		{"a: -> b", `column 4: there is "-" where a type is expected; write str, int, float, bool, list[str], …`},
+		{"a: flaot -> b", `column 4: the type "flaot" is not known; did you mean float?`},
+		{"a: float64 -> b", `column 4: the type "float64" is not known; write float`},
+		{"a: Customer -> b", `column 4: the type "Customer" is not known; use one of File, History, Image, Literal, None, Optional, Union, any, bool, bytes, date, datetime, dict, float, int, list, set, str, time, tuple, or {name: type} for an object`},
+		{"a: str[] -> b", `column 7: the type str has nothing in brackets; leave them out`},
+		{"a: list[str][] -> b", `column 13: a list is written before its type; write list[str]`},
+		{"a: []string -> b", `column 4: a list is written by its name; write list[str]`},
+		{"a: \"x\" -> b", `column 4: a constant is written as a type; write Literal["a", "b"]`},
+		{"a: Optional -> b", `column 4: the type Optional says nothing of what is in it; write Optional[str]`},
+		{"a: list[str, int] -> b", `column 4: the type list takes one type; write list[str]`},
+		{"a: dict[str] -> b", `column 4: the type dict takes two types; write dict[str, float]`},
+		{"a: dict[int, str] -> b", `column 4: names in JSON are texts; write dict[str, …]`},
+		{"a: list[str -> b", `column 13: there is "-" where "]" is expected; separate types by , and close the bracket`},
+		{"a: Literal[] -> b", `column 12: there is "]" where a value is expected; write it as JSON, such as "text", 1.5, true or [1, 2]`},
+		{"a: Literal[x] -> b", `column 12: there is "x" where a value is expected; write it as JSON, such as "text", 1.5, true or [1, 2]`},
+		{"a: Literal[[1]] -> b", `column 12: a constant is a text, a number, True, False or None`},
+		{`a: Literal["x", 'x'] -> b`, `column 17: the constant "x" is given twice; leave one out`},
+		{"a: Literal['x -> b", `column 12: the text in single quotes does not end, or has an escape that JSON does not know; write it in double quotes, as JSON`},
+		{"a: {b: str, b: int} -> c", `column 19: the member "b" is given twice; rename one`},
+		{"a: {b str} -> c", `column 7: there is "str" where "," is expected; separate members by , and close the brace`},
+		{"a: {,} -> c", `column 5: there is "," where a member is expected; write name: type`},
+		{"a: int = 20 -> b", `column 8: a default is a rule of the type; write int(default=20)`},
+		{`a: int "how many" -> b`, `column 8: a description is a rule of the type; write str(desc="…")`},
+		{"a: int? -> b", `column 7: a ? stands behind the name; write name?: type`},
+		{"a: int() -> b", `column 8: there is ")" where a rule is expected; write name=value, such as desc="…"`},
+		{"a: int(minimum=1) -> b", `column 8: the rule "minimum" is not known; did you mean ge?`},
+		{"a: int(ge=1, ge=2) -> b", `column 14: the rule ge is given twice; leave one out`},
+		{"a: int(ge='1') -> b", `column 11: the rule ge takes a number, not "1"`},
+		{"a: str(min_length=1.5) -> b", `column 19: the rule min_length takes a whole number, 0 or more, not 1.5`},
+		{"a: str(ge=1) -> b", `column 8: the rule "ge" does not go with str; its rules are min_length, max_length, pattern, format, title, default, examples, desc`},
+		{"a: Optional[int](ge=1) -> b", `column 18: the rule ge does not go with a union; put it behind the type that it is about, as in int(ge=0) | None`},
+		{"a: int(ge 1) -> b", `column 11: there is "1" where "=" is expected; write ge=…`},
+		{"a: int(ge=1 -> b", `column 13: there is "-" where ")" is expected; separate rules by , and close the parenthesis`},
+		{"a: schema(1) -> b", `column 11: a schema is an object, true or false`},
+		{`a: schema({"type": "int"}) -> b`, `column 11: the schema cannot be used: schema: type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "int"`},
+		{`a: schema({})(desc="x") -> b`, `column 15: rules of a schema are in the schema; write schema({…}) alone`},
+		{`a: str(pattern="(") -> b`, `input field "a": schema: pattern must be of format regex, not "("`},
+		{`a: int(default="x") -> b`, `input field "a": the default must be an integer, not "x"`},
+		{`a -> b: Image`, `output field "b": images, files and histories can only be inputs; ask for a value that a model can write`},
+		{`a -> b with x`, `column 13: what follows with is not a schema; write with schema({…}) behind the last field`},
+		{`a -> b with schema([])`, `column 20: rules are not an object with keywords; write with schema({…}) behind the last field`},
+		{`a -> b with schema({"required": []})`, `column 20: rules repeat what the fields say; leave out [type properties required]`},
+		{"größe,\na: in -> b", `line 2, column 4: the type "in" is not known; did you mean int?`},
+		{"\xff -> b", `the text is not valid UTF-8`},
+		{"a: " + strings.Repeat("list[", 60) + " -> b", `column 254: types are nested deeper than 50; make it simpler`},
+		{strings.Repeat("a,", 500) + "a -> b", `column 1001: there are more than 500 fields; put them into an object`},
+		{"a -> b" + strings.Repeat(" ", 64<<10), `the text has 65542 bytes; at most 65536 are taken`},
+	}
+	for _, test := range tests {
+		t.Run(test.text[:min(len(test.text), 40)], func(t *testing.T) {
+			t.Parallel()
+			s, err := signature.Parse(test.text, "Do it.")
+			checkError(t, err, "signature: "+test.want)
+			if s != nil {
+				t.Error("there is a signature beside the error")
+			}
+		})
+	}
+}
+
+func TestParsedSignature(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.Parse(`question: str(min_length=1), limit: int(default=3) -> answer: str, sure: float(ge=0, le=1, default=1)`, "Answer."))
+	in, err := s.Encode(signature.Values{{Name: "question", JSON: []byte(`"a < b?"`)}})
+	if err != nil || !reflect.DeepEqual(in, signature.Values{{Name: "question", JSON: []byte(`"a < b?"`)}, {Name: "limit", JSON: []byte(`3`)}}) {
+		t.Errorf("got %s, %v", in, err)
+	}
+	out, err := s.Decode([]byte(`{"sure": 0.5, "answer": "Yes."}`))
+	if err != nil || !reflect.DeepEqual(out, signature.Values{{Name: "answer", JSON: []byte(`"Yes."`)}, {Name: "sure", JSON: []byte(`0.5`)}}) {
+		t.Errorf("got %s, %v", out, err)
+	}
+	_, err = s.Decode([]byte(`{"sure": 2, "anser": "Yes."}`))
+	checkError(t, err, "anser is not a known property (did you mean answer?)\nanswer is required\nsure must be at most 1, not 2")
+	_, err = s.Encode(signature.Values{{Name: "limit"}, {Name: "limit"}, {Name: "query"}})
+	checkError(t, err, "signature: input: limit is given twice\nlimit must be an integer, not null\nquery is not a known property (known: question)\nquestion is required")
+	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
+		t.Errorf("%T is not an InvalidError", err)
+	}
+}
+
+func TestParseField(t *testing.T) {
+	t.Parallel()
+	f, err := signature.ParseField(`sure?: float(ge=0, desc="How sure.")`)
+	if err != nil || f.Name != "sure" || f.Required || f.Description != "How sure." || f.String() != `sure?: float(ge=0, desc="How sure.")` {
+		t.Errorf("got %v, %v", f, err)
+	}
+	_, err = signature.ParseField("a, b")
+	checkError(t, err, `signature: column 2: there is "," where the end is expected; write one field`)
+	if got := (signature.Field{Name: "a"}).String(); got != "a?: any" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, test := range types {
+		f.Add("x: " + test.text + " -> y")
+	}
+	f.Add(`a?, b: Optional[int](desc="x"), c: int(default=3) -> d: {"e": str, f?: list[Image]} with schema({"minProperties": 1})`)
+	f.Add("größe: Literal[1, 'x', None] -> b: (int | str)(title=\"t\")")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := signature.Parse(text, "")
+		if err != nil {
+			return
+		}
+		if written := s.String(); len(written) < 64<<10 {
+			checkRoundTrip(t, s.Spec())
+		}
+	})
+}
+
+// FuzzString checks that a field of any schema goes through its text.
+func FuzzString(f *testing.F) {
+	for _, test := range types {
+		f.Add(test.schema, true, "")
+	}
+	f.Add(`{"type": "string", "minimum": 1, "default": "x"}`, false, "What \"it\" is.\n")
+	f.Add(`{"anyOf": [{"anyOf": [{"type": "null"}]}, {"type": "null"}], "$comment": ""}`, false, "")
+	f.Add(`{"type": "object", "properties": {"a b": {"items": {}}, "c": false}, "required": ["c", "d"], "additionalProperties": false}`, true, "")
+	f.Fuzz(func(t *testing.T, raw string, required bool, description string) {
+		s, err := schema.Compile([]byte(raw))
+		if err != nil || !utf8.ValidString(raw+description) {
+			return
+		}
+		field := signature.Field{Name: "a", Schema: s, Required: required, Description: description}
+		spec, err := signature.NewSpec("", []signature.Field{field}, []signature.Field{{Name: "b"}})
+		if err == nil {
+			checkRoundTrip(t, spec)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// String returns the fields in the notation of [Parse], without the
+// instructions. What the notation has no words for is given as JSON Schema, in
+// schema({…}): parsed again, the text makes the same fields.
+func (s *Spec) String() string {
+	var b strings.Builder
+	writeSide(&b, s.inputs, s.inRules)
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString("-> ")
+	writeSide(&b, s.outputs, s.outRules)
+	return b.String()
+}
+
+// String returns the signature's [Spec] as text.
+func (s *Signature[In, Out]) String() string { return s.spec.String() }
+
+func writeSide(b *strings.Builder, fields []Field, rules Values) {
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.String())
+	}
+	if len(rules) == 0 {
+		return
+	}
+	if len(fields) > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString("with schema(" + string(literal(rules)) + ")")
+}
+
+// String returns the field in the notation of [ParseField].
+func (f Field) String() string {
+	raw := json.RawMessage("true")
+	if f.Schema != nil {
+		raw = f.Schema.Raw()
+	}
+	text := f.Name + spellMember(raw, f.Required)
+	if again, err := ParseField(text); err == nil && again.Required == f.Required && sameSchema(again.Schema.Raw(), raw) {
+		return text
+	}
+	_, backed := defaultOf(raw)
+	return f.Name + ask(f.Required || backed) + ": " + whole(raw)
+}
+
+func whole(raw json.RawMessage) string { return "schema(" + string(raw) + ")" }
+
+func ask(required bool) string {
+	if required {
+		return ""
+	}
+	return "?"
+}
+
+// spellMember returns what follows the name of a field or member.
+func spellMember(raw json.RawMessage, required bool) string {
+	var keywords Values
+	_ = json.Unmarshal(raw, &keywords) // it may be a boolean
+	if either, ok := keywords.Get("anyOf"); ok && !required {
+		if inner, null := strings.CutSuffix(joined(either, spell, " | "), " | None"); null {
+			return ": Optional[" + inner + "]" + arguments(keywords)
+		}
+	}
+	_, backed := keywords.Get("default")
+	return ask(required || backed) + ": " + spell(raw)
+}
+
+// spell returns a schema as a type.
+func spell(raw json.RawMessage) string {
+	if string(raw) == "true" {
+		return "any"
+	}
+	var keywords Values
+	if json.Unmarshal(raw, &keywords) != nil {
+		return whole(raw)
+	}
+	text := shape(keywords)
+	rules := arguments(keywords)
+	if text == "" {
+		return whole(raw)
+	}
+	if _, union := keywords.Get("anyOf"); union && rules != "" {
+		text = "(" + text + ")"
+	}
+	return text + rules
+}
+
+// arguments returns the rules among keywords, in parentheses.
+func arguments(keywords Values) string {
+	var all []string
+	for _, r := range rules {
+		if value, ok := keywords.Get(r.keyword); ok && !shaping(keywords, r.keyword) {
+			all = append(all, r.name+"="+string(value))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "(" + strings.Join(all, ", ") + ")"
+}
+
+// shaping reports whether a keyword that is also a rule belongs to the name of
+// the type.
+func shaping(keywords Values, keyword string) bool {
+	switch keyword {
+	case "format":
+		format, _ := keywords.Get("format")
+		return dates[string(format)] != ""
+	case "minItems", "maxItems":
+		_, tuple := keywords.Get("prefixItems")
+		return tuple
+	default:
+		return false
+	}
+}
+
+var dates = map[string]string{`"date"`: "date", `"date-time"`: "datetime", `"time"`: "time"}
+
+// plainTypes are the names of types that are told by "type" alone.
+var plainTypes = map[string]string{
+	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list", `"object"`: "dict",
+}
+
+// shape returns the type that the keywords make but for its rules, or nothing if
+// there is no word for it.
+func shape(keywords Values) string {
+	var names []string
+	get := map[string]json.RawMessage{}
+	for _, k := range keywords {
+		ruling := slices.ContainsFunc(rules, func(r rule) bool { return r.keyword == k.Name })
+		if !ruling || shaping(keywords, k.Name) {
+			names = append(names, k.Name)
+			get[k.Name] = k.JSON
+		}
+	}
+	slices.Sort(names)
+	switch strings.Join(names, " ") {
+	case "":
+		return "any"
+	case "type":
+		return plainTypes[string(get["type"])]
+	case "format type":
+		return dates[string(get["format"])]
+	case "contentEncoding type":
+		return "bytes"
+	case "enum", "enum type":
+		return "Literal[" + joined(get["enum"], func(v json.RawMessage) string { return string(v) }, ", ") + "]"
+	case "items type":
+		return "list[" + spell(get["items"]) + "]"
+	case "items type uniqueItems":
+		return "set[" + spell(get["items"]) + "]"
+	case "maxItems minItems prefixItems type":
+		return "tuple[" + joined(get["prefixItems"], spell, ", ") + "]"
+	case "anyOf":
+		return joined(get["anyOf"], spell, " | ")
+	case "additionalProperties type":
+		return "dict[str, " + spell(get["additionalProperties"]) + "]"
+	case "additionalProperties properties type", "additionalProperties properties required type":
+		return spellObject(get["properties"], get["required"])
+	}
+	if kind, special := get[kindKeyword]; special {
+		return kindNames[Kind(strings.Trim(string(kind), `"`))]
+	}
+	return ""
+}
+
+func joined(list json.RawMessage, spell func(json.RawMessage) string, by string) string {
+	var all []json.RawMessage
+	_ = json.Unmarshal(list, &all) // what is none is noticed when the text is parsed again
+	texts := make([]string, len(all))
+	for i, raw := range all {
+		texts[i] = spell(raw)
+	}
+	return strings.Join(texts, by)
+}
+
+func spellObject(properties, required json.RawMessage) string {
+	var members Values
+	var must []string
+	_ = json.Unmarshal(properties, &members) // as above
+	_ = json.Unmarshal(required, &must)
+	texts := make([]string, len(members))
+	for i, m := range members {
+		name := m.Name
+		if s := (&scanner{text: name}); name == "" || s.peek() != name {
+			name = string(literal(name))
+		}
+		texts[i] = name + spellMember(m.JSON, slices.Contains(must, m.Name))
+	}
+	return "{" + strings.Join(texts, ", ") + "}"
+}
+
+// sameSchema reports whether two schemas are the same but for the order in which
+// their keywords are written.
+func sameSchema(a, b json.RawMessage) bool {
+	return bytes.Equal(canonical(a, aSchema), canonical(b, aSchema))
+}
+
+// place is what a part of a schema is.
+type place int
+
+const (
+	aLiteral place = iota
+	aSchema
+	schemaList
+	schemaMap
+)
+
+var places = map[string]place{
+	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList, "properties": schemaMap,
+}
+
+// canonical writes a part of a schema with its keywords in order.
+func canonical(raw json.RawMessage, is place) []byte {
+	var object Values
+	var list []json.RawMessage
+	switch {
+	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
+		inner := map[place]place{schemaList: aSchema}[is]
+		for i := range list {
+			list[i] = canonical(list[i], inner)
+		}
+		return literal(list)
+	case raw[0] != '{' || json.Unmarshal(raw, &object) != nil:
+		return raw
+	case is == aSchema && len(object) == 0:
+		return []byte("true")
+	}
+	for i, v := range object {
+		inner := map[place]place{schemaMap: aSchema}[is]
+		if is == aSchema {
+			inner = places[v.Name]
+		}
+		object[i].JSON = canonical(v.JSON, inner)
+	}
+	if is != schemaMap { // the order of properties is that of fields
+		slices.SortFunc(object, func(a, b Value) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return literal(object)
+}
