@@ -10,7 +10,7 @@ import (
 )
 
 // Event is something that happened in a run, as it happens: one of [Asked],
-// [Delta], [Replied], [Started], [Called], [Ended], [Answered], [Failed].
+// [Delta], [Replied], [Started], [Called], [Ended], [Judged], [Answered], [Failed].
 type Event interface {
 	// From says which run it happened in.
 	From() Origin

@@ -59,15 +59,43 @@ func writeValues(b *strings.Builder, values signature.Values) {
 	for _, v := range values {
 		writeMarker(b, v.Name)
 		b.WriteByte('\n')
-		b.WriteString(plainText(v.JSON))
+		writePlain(b, v.JSON)
 		b.WriteString("\n\n")
 	}
 }
 
-// plainText is a value as text. Most strings have nothing to decode.
+// sizeOf is about how long the values are when they are written.
+func sizeOf(values signature.Values) int {
+	n := 0
+	for _, v := range values {
+		n += 24 + len(v.Name) + len(v.JSON)
+	}
+	return n
+}
+
+func writePlain(b *strings.Builder, value json.RawMessage) {
+	if text, ok := unescaped(value); ok {
+		b.Write(text)
+		return
+	}
+	b.WriteString(plainText(value))
+}
+
+// unescaped is the text of a JSON string that has nothing to decode, as most
+// have.
+func unescaped(value json.RawMessage) ([]byte, bool) {
+	n := len(value)
+	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+		return nil, false
+	}
+	return value[1 : n-1], true
+}
+
+// plainText is a value as text: a string without its quotes, anything else as
+// JSON.
 func plainText(value json.RawMessage) string {
-	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
-		return string(value[1 : n-1])
+	if text, ok := unescaped(value); ok {
+		return string(text)
 	}
 	var text *string
 	if json.Unmarshal(value, &text) == nil && text != nil {

@@ -51,9 +51,10 @@ func (markers) System(spec *signature.Spec, briefing string) string {
 
 func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
+	outputs := spec.Outputs()
+	b.Grow(64 + 32*len(outputs) + sizeOf(inputs))
 	writeValues(&b, inputs)
 	b.WriteString("Answer with ")
-	outputs := spec.Outputs()
 	for i, f := range outputs {
 		if i > 0 {
 			b.WriteString(", then ")
@@ -90,10 +91,10 @@ func written(f signature.Field, value json.RawMessage) string {
 	if string(value) == text {
 		return text
 	}
-	if strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
+	if formOnly(f.Name, text) || strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
 		return string(value)
 	}
-	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && plainText(read) == text {
+	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && equalJSON(read, value) {
 		return text
 	}
 	return string(value)

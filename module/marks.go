@@ -1,6 +1,7 @@
 package module
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,7 +17,10 @@ type mark struct {
 
 // marksIn finds the markers of a text. It goes through it once.
 func marksIn(text string) []mark {
-	var marks []mark
+	if !strings.Contains(text, "[[") {
+		return nil
+	}
+	marks := make([]mark, 0, 4)
 	line, at := 0, 0
 	for {
 		i := strings.Index(text[at:], "[[")
@@ -102,6 +106,9 @@ func boundaries(outputs []signature.Field, text string) ([]mark, error) {
 	marks := marksIn(text)
 	end := endName(outputs)
 	if len(marks) > 1 && !strings.Contains(strings.TrimSpace(text[marks[0].start:]), "\n") && eachOnce(outputs, end, marks) {
+		return marks, nil
+	}
+	if !slices.ContainsFunc(marks, func(m mark) bool { return m.inline }) {
 		return marks, nil
 	}
 	standing := make([]mark, 0, len(marks))

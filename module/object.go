@@ -8,6 +8,16 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
+// readWhole reads a reply that is JSON from its beginning to its end: what looks
+// like another form in it stands in a text.
+func readWhole(r reply) (signature.Values, error) {
+	r.text = strings.TrimSpace(unfence(r.text))
+	if !strings.HasPrefix(r.text, "{") || !json.Valid([]byte(r.text)) {
+		return nil, nil
+	}
+	return readObject(r)
+}
+
 // readObject reads the one JSON object that has the output fields: the whole
 // reply, a fenced block, or one in prose.
 func readObject(r reply) (signature.Values, error) {

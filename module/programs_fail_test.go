@@ -291,3 +291,28 @@ func TestCancelledInTool(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Events say which module they are of, in a stream too.
+func TestProgramOfThoughtStreams(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New("```js\n({total: limit})\n```")
+	stream := module.NewProgramOfThought(adding, model, inProcess(t), nil).Stream(t.Context(), orders{Limit: 4})
+	var told []string
+	for e, err := range stream.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := e.From().Module; name != "ProgramOfThought" {
+			t.Errorf("%T is of %s", e, name)
+		}
+		if _, delta := e.(module.Delta); !delta {
+			told = append(told, fmt.Sprintf("%T", e))
+		}
+	}
+	if want := "[module.Asked module.Replied module.Started module.Ended module.Answered]"; fmt.Sprint(told) != want {
+		t.Errorf("got %s, want %s", told, want)
+	}
+	if pred, err := stream.Result(); err != nil || pred.Output.Total != 4 {
+		t.Errorf("got %v, %v", pred, err)
+	}
+}

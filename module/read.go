@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ type reader func(reply) (signature.Values, error)
 // readers goes from the form that says most clearly where a value begins and
 // ends to the one that says least.
 func readers() []reader {
-	return []reader{readMarkers, readTags, readObject, readLines, readAlone}
+	return []reader{readWhole, readMarkers, readTags, readObject, readLines, readAlone}
 }
 
 // read finds the outputs in what a model said, of which whole says whether it
@@ -142,9 +143,20 @@ func (r reply) contradicted(values signature.Values, beside string) error {
 	return nil
 }
 
+// equalJSON compares values, in whatever way their texts are escaped.
 func equalJSON(a, b json.RawMessage) bool {
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := exactly(a)
+	y, errY := exactly(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+func exactly(value json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	return v, d.Decode(&v)
 }
 
 func equalValues(a, b signature.Values) bool {

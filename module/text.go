@@ -38,8 +38,11 @@ func unended(f signature.Field) error {
 
 // wraps reports whether a text is an object with the field in it.
 func wraps(f signature.Field, text string) bool {
+	if text[0] != '{' {
+		return false
+	}
 	var object signature.Values
-	if text[0] != '{' || json.Unmarshal([]byte(text), &object) != nil {
+	if json.Unmarshal([]byte(text), &object) != nil {
 		return false
 	}
 	_, own := object.Get(f.Name)

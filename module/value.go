@@ -73,7 +73,10 @@ func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
 	if !isCode(f) || json.Unmarshal(value, &text) != nil {
 		return value
 	}
-	return quote(unfence(text))
+	if inner := unfence(text); !blank(inner) {
+		text = inner
+	}
+	return quote(text)
 }
 
 // startsJSON spares most texts the look whether they are JSON.

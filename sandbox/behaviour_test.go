@@ -207,9 +207,6 @@ func writeStream(b *strings.Builder, name string, o sandbox.Output) {
 	for line := range strings.Lines(o.Text) {
 		fmt.Fprintf(b, "\n  %s", strings.TrimSuffix(line, "\n"))
 	}
-	if o.Tail != "" {
-		fmt.Fprintf(b, "\n  … %q", o.Tail)
-	}
 	b.WriteString("\n")
 }
 

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // types are ways to write a type, how they are written back (if otherwise), and
@@ -359,6 +361,27 @@ func FuzzParse(f *testing.F) {
 		}
 		if written := s.String(); len(written) < 64<<10 {
 			checkRoundTrip(t, s.Spec())
+		}
+	})
+}
+
+// FuzzString checks that a field of any schema goes through its text.
+func FuzzString(f *testing.F) {
+	for _, test := range types {
+		f.Add(test.schema, true, "")
+	}
+	f.Add(`{"type": "string", "minimum": 1, "default": "x"}`, false, "What \"it\" is.\n")
+	f.Add(`{"anyOf": [{"anyOf": [{"type": "null"}]}, {"type": "null"}], "$comment": ""}`, false, "")
+	f.Add(`{"type": "object", "properties": {"a b": {"items": {}}, "c": false}, "required": ["c", "d"], "additionalProperties": false}`, true, "")
+	f.Fuzz(func(t *testing.T, raw string, required bool, description string) {
+		s, err := schema.Compile([]byte(raw))
+		if err != nil || !utf8.ValidString(raw+description) {
+			return
+		}
+		field := signature.Field{Name: "a", Schema: s, Required: required, Description: description}
+		spec, err := signature.NewSpec("", []signature.Field{field}, []signature.Field{{Name: "b"}})
+		if err == nil {
+			checkRoundTrip(t, spec)
 		}
 	})
 }

@@ -90,12 +90,15 @@ func (c *cutter) skip() byte {
 // string returns the string that begins here, with its quotes.
 func (c *cutter) string() []byte {
 	start := c.at
-	for c.at++; c.text[c.at] != '"'; c.at++ {
-		if c.text[c.at] == '\\' {
-			c.at++
+	end := start + 1 + bytes.IndexByte(c.text[start+1:], '"')
+	if escape := bytes.IndexByte(c.text[start:end], '\\'); escape >= 0 {
+		for end = start + escape; c.text[end] != '"'; end++ {
+			if c.text[end] == '\\' {
+				end++
+			}
 		}
 	}
-	c.at++
+	c.at = end + 1
 	return c.text[start:c.at]
 }
 

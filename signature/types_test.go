@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/writ-go/writ/signature"
 )
 
@@ -221,6 +223,36 @@ func TestEmbeddedPointers(t *testing.T) {
 	}
 	if err := newError[done, struct{ Own ownHidden }](); err != nil {
 		t.Errorf("with a method of its own: %v", err)
+	}
+}
+
+// form describes itself, and admits more than it names.
+type form struct {
+	Name string         `json:"name"`
+	More map[string]any `json:"-"`
+}
+
+func (form) JSONSchema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"name"}}
+	s.Properties.Set("name", &jsonschema.Schema{Type: "string"})
+	return s
+}
+
+func TestOpenStructs(t *testing.T) {
+	t.Parallel()
+	typed := signature.Must(signature.New[form, done]("Do it."))
+	spec, err := typed.Spec().AppendInputs(signature.Field{Name: "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `name: str, last?: any with schema({"additionalProperties":true}) -> done: bool`
+	if got := spec.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	checkRoundTrip(t, spec)
+	values, err := spec.Encode(signature.Values{{Name: "x", JSON: []byte(`1`)}, {Name: "last"}, {Name: "name", JSON: []byte(`"n"`)}})
+	if raw, _ := values.MarshalJSON(); err != nil || string(raw) != `{"name":"n","last":null,"x":1}` {
+		t.Errorf("got %s, %v", raw, err)
 	}
 }
 

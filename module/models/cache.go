@@ -78,13 +78,14 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // Model returns model with the cache before it. The label says which model that
-// is and where, such as "gpt-5 at api.openai.com": the cache cannot see it, and
-// two models of one label share their replies.
+// is, where, and what it was made with that its replies depend on, such as "gpt-5
+// at api.openai.com, strict schema": the cache cannot see it, and two models of
+// one label share their replies.
 //
 // What comes from the cache is marked, so that modules and budgets don't count
 // what it had cost. Who wants to see the reply come gets it in one piece.
-// Questions that are the same at the same time are asked once; the context of one
-// who waits ends only its own wait. Only those who want to see the reply come
+// Questions that are the same at the same time are asked once; a context that is
+// cancelled ends only its own wait. Only those who want to see the reply come
 // each ask for themselves.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {

@@ -368,6 +368,48 @@ func TestCacheShares(t *testing.T) {
 	})
 }
 
+// The deadline of who asks holds for the question, so that nothing within waits in
+// vain; who may wait longer asks again.
+func TestCacheDeadlines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		short, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := ask(short, newCache(t, nil).Model(models.Retry(script(limited(30*time.Second)), nil), "a"))
+		if failure(t, err).Kind != models.RateLimited || time.Since(start) != 0 {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+
+		inner := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+			select {
+			case <-time.After(20 * time.Second):
+			case <-ctx.Done():
+			}
+			return llmtest.Reply{Text: "Paris"}, nil
+		})
+		model := newCache(t, nil).Model(inner, "a")
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := ask(short, model); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Second {
+				t.Errorf("%v after %s", err, time.Since(start))
+			}
+		})
+		synctest.Wait()
+		for range 3 {
+			wg.Go(func() {
+				if got, err := ask(t.Context(), model); err != nil || got.Text != "Paris" || time.Since(start) != 30*time.Second {
+					t.Errorf("%+v, %v after %s", got, err, time.Since(start))
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(inner.Requests()); n != 2 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
 // panics is a model that does.
 type panics struct{ llms.Model }
 

@@ -16,6 +16,8 @@ import (
 //	                           // did not arrive: asking again may cost a second time
 //	Err          error         // the provider's error, which Unwrap returns
 //
+// Its method Temporary reports whether the same question may be answered later.
+//
 // Without a [Transport], Kind, Status and RetryAfter are read from the text of
 // the provider's error, which is all that langchaingo leaves of most.
 type Error = lm.Error

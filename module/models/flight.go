@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -24,19 +25,31 @@ type answer struct {
 }
 
 // share asks, or waits for the reply of who asks the same already. The question
-// goes on as long as anybody waits for it.
+// goes on as long as anybody waits for it, until the deadline of who asked first;
+// then another one asks.
 func (c *Cache) share(ctx context.Context, key string, ask func(context.Context) answer) (*llms.ContentResponse, error) {
-	f := c.join(ctx, key, ask)
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		c.part(key, f)
-		return nil, lm.CancelledBy(ctx)
+	for {
+		f, first := c.join(ctx, key, ask)
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			c.part(key, f)
+			return nil, lm.CancelledBy(ctx)
+		}
+		switch {
+		case !first && ctx.Err() == nil && ranOut(f.answer.err):
+		case f.answer.response == nil, c.take(f):
+			return f.answer.response, f.answer.err
+		default:
+			return responseOf(f.answer.response).cached(), f.answer.err
+		}
 	}
-	if f.answer.response == nil || c.take(f) {
-		return f.answer.response, f.answer.err
-	}
-	return responseOf(f.answer.response).cached(), f.answer.err
+}
+
+// ranOut reports that a question ended by a deadline.
+func ranOut(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Kind == Cancelled
 }
 
 // take reports whether the caller is the first to have the answer.
@@ -47,20 +60,29 @@ func (c *Cache) take(f *flight) (first bool) {
 	return first
 }
 
-func (c *Cache) join(ctx context.Context, key string, ask func(context.Context) answer) *flight {
+func (c *Cache) join(ctx context.Context, key string, ask func(context.Context) answer) (f *flight, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.flights[key]; f != nil {
 		f.waiting++
 		c.stats.Shared++
-		return f
+		return f, false
 	}
 	c.stats.Misses++
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight{done: make(chan struct{}), waiting: 1, cancel: cancel}
+	ctx, cancel := detached(ctx)
+	f = &flight{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	c.flights[key] = f
 	go c.fly(ctx, key, f, ask)
-	return f
+	return f, true
+}
+
+// detached is a context that does not end with ctx, but with its deadline: models
+// within don't begin a wait that would end after it.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	}
+	return context.WithCancel(context.WithoutCancel(ctx))
 }
 
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,20 +188,31 @@ func (d *decoder) array() (any, error) {
 
 // string reads a string, which begins here.
 func (d *decoder) string() string {
-	start, plain := d.at, true
-	for d.at++; d.text[d.at] != '"'; d.at++ {
-		if d.text[d.at] == '\\' {
-			plain = false
-			d.at++
-		}
-	}
-	d.at++
+	start := d.at
+	end, plain := closing(d.text, d.at)
+	d.at = end + 1
 	if raw := d.text[start:d.at]; plain && utf8.Valid(raw) {
 		return string(raw[1 : len(raw)-1])
 	}
 	var text string
 	_ = json.Unmarshal(d.text[start:d.at], &text) // it is valid
 	return text
+}
+
+// closing returns where the string ends that begins at a place, and whether there
+// are no escapes in it.
+func closing(text []byte, at int) (end int, plain bool) {
+	end = at + 1 + bytes.IndexByte(text[at+1:], '"')
+	escape := bytes.IndexByte(text[at+1:end], '\\')
+	if escape < 0 {
+		return end, true
+	}
+	for end = at + 1 + escape; text[end] != '"'; end++ {
+		if text[end] == '\\' {
+			end++
+		}
+	}
+	return end, false
 }
 
 func (d *decoder) number() json.Number {

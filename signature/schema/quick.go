@@ -208,31 +208,29 @@ func (q *quick) union(d *decoder) bool {
 
 func (q *quick) takes(letter byte) bool { return strings.IndexByte(q.types, letter) >= 0 }
 
-// plain goes behind a string, and returns what is in it if it is written as it
-// is.
-func plain(d *decoder) ([]byte, bool) {
-	start := d.at + 1
-	for d.at = start; d.text[d.at] != '"'; d.at++ {
-		if d.text[d.at] == '\\' {
-			d.at++
-		}
-	}
-	text := d.text[start:d.at]
-	d.at++
-	for _, c := range text {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return text, false
-		}
-	}
-	return text, true
+// between goes behind a string, and returns what is between its quotes, and
+// whether there are no escapes in that.
+func between(d *decoder) ([]byte, bool) {
+	start := d.at
+	end, plain := closing(d.text, start)
+	d.at = end + 1
+	return d.text[start+1 : end], plain
+}
+
+func ascii(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 func (q *quick) string(d *decoder) bool {
-	text, ok := plain(d)
-	if q.limited {
-		return ok && q.lengthFits(len(text)) && slices.ContainsFunc(q.texts, func(t string) bool { return t == string(text) })
+	text, plain := between(d)
+	switch {
+	case q.limited && !slices.ContainsFunc(q.texts, func(t string) bool { return plain && t == string(text) }):
+		return false
+	case q.length == span{}:
+		return true
+	default:
+		return plain && ascii(text) && q.lengthFits(len(text))
 	}
-	return q.length == (span{}) || ok && q.lengthFits(len(text))
 }
 
 func (q *quick) lengthFits(n int) bool { return q.length.holds(float64(n), true) }
@@ -240,9 +238,9 @@ func (q *quick) lengthFits(n int) bool { return q.length.holds(float64(n), true)
 func (q *quick) properties(d *decoder) bool {
 	var given uint64
 	for d.at++; d.skip() != '}'; {
-		name, ok := plain(d)
+		name, plain := between(d)
 		i := slices.IndexFunc(q.members, func(m quickMember) bool { return m.name == string(name) })
-		if !ok || i < 0 || given&(1<<i) != 0 || !q.members[i].value(d) {
+		if !plain || i < 0 || given&(1<<i) != 0 || !q.members[i].value(d) {
 			return false
 		}
 		given |= 1 << i
