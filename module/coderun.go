@@ -36,7 +36,7 @@ func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Pre
 	c.options.warn(c.set)
 	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
-	p.Spec, p.Briefing = programSpec(spec), b.String()
+	p.Spec, p.task, p.Briefing = programSpec(spec), spec, b.String()
 	return p, c
 }
 
