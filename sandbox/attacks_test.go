@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,9 +43,9 @@ var (
 )
 
 const (
-	attackTime   = 20 * time.Second // that an attack has, unless it is to run out of time
+	attackTime   = 60 * time.Second // that an attack has, unless it is to run out of time
 	attackMemory = 128 << 20        // that it has
-	attackKill   = 2 * time.Minute  // after which the host of an archive is killed
+	attackKill   = 4 * time.Minute  // after which the host of an archive is killed
 	attackStart  = 10 * time.Second // to start the worker that the last attack has cost
 )
 
@@ -127,7 +128,7 @@ func testAttacks(t *testing.T, file string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), attackEnv+"="+file)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = attackStart
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	died := cmd.Run()
@@ -324,6 +325,7 @@ func attackHost(file string, w io.Writer) error {
 // the one before it left behind.
 func openForAttacks(limits sandbox.Limits) (*sandbox.Sandbox, error) {
 	limits.Time, limits.Memory = attackKill, attackMemory
+	limits.Compute = cmp.Or(limits.Compute, attackTime)
 	return sandbox.New(&sandbox.Options{Limits: limits, Workers: 1})
 }
 

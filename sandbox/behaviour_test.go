@@ -143,6 +143,8 @@ func parseOptions(text string) (o options, err error) {
 			o.submit = true
 		case "timeout":
 			o.timeout, err = time.ParseDuration(value)
+		case "compute":
+			o.limits.Compute, err = time.ParseDuration(value)
 		case "source":
 			o.limits.Source, err = strconv.Atoi(value)
 		case "output":
