@@ -53,7 +53,11 @@ func withParts(content []byte) []byte {
 			continue
 		}
 		number++
-		if changed, err := json.Marshal(p.mended(number)); err == nil && string(changed) != "null" {
+		right := p.mended(number)
+		if right == nil {
+			continue
+		}
+		if changed, err := json.Marshal(right); err == nil {
 			parts[i] = changed
 		}
 	}
@@ -76,7 +80,7 @@ type sent struct {
 }
 
 // mended is the part as it has to be, nil if it is right.
-func (p *sent) mended(number int) any {
+func (p *sent) mended(number int) object {
 	switch {
 	case p.Type == "binary":
 		return newAttachment(number, p.Binary.MIME, p.Binary.Data).openAI()
