@@ -33,10 +33,7 @@ type Transport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := t.Base
-	if base == nil {
-		base = http.DefaultTransport
-	}
+	base := t.base()
 	x := lm.ExchangeOf(r.Context())
 	if x == nil {
 		return base.RoundTrip(r)
@@ -53,6 +50,21 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	watch(answer, x)
 	return answer, nil
+}
+
+// CloseIdleConnections closes those of Base; the method of that name of
+// [http.Client] calls it.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
 }
 
 // watch notes how an answer fails, while the provider reads it.
