@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/writ-go/writ/signature"
 )
 
 // direct are the modules that the library may depend on directly. Whoever adds
@@ -47,18 +49,37 @@ func TestDirectDependencies(t *testing.T) {
 	}
 }
 
-// TestReadme keeps the program in the README the one that is compiled.
+// TestReadme keeps the code in the README what is compiled: the program, and what
+// stands in this file.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile("examples/hello/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(readme), "```go\n"+string(program)+"```\n") {
+	readme := read(t, "README.md")
+	if !strings.Contains(readme, "```go\n"+read(t, "examples/hello/main.go")+"```\n") {
 		t.Error("the program in README.md is not examples/hello/main.go; copy it there, between ```go and ```")
 	}
+	compiled := read(t, "examples/hello/main.go") + read(t, "writ_test.go")
+	for _, part := range strings.Split(readme, "```go\n")[1:] {
+		code, _, _ := strings.Cut(part, "```")
+		if !strings.Contains(compiled, code) {
+			t.Errorf("nobody compiles this code of README.md; copy it into writ_test.go:\n%s", code)
+		}
+	}
+}
+
+var qa = signature.Must(signature.Parse(`question, context: list[str] -> answer: str, sure: float(ge=0, le=1)`, "Answer from the context."))
+
+func TestParsedSignature(t *testing.T) {
+	t.Parallel()
+	if got, want := qa.Spec().OutputTypeScript(), "{answer: string; sure: number /* 0–1 */}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -36,7 +36,7 @@ type Sandbox interface {
 // Nil options are the defaults. What is missing or does not fit together, Run
 // says before it asks the model anything.
 func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
-	c := coder[In, Out]{name: "CodeAct", signature: sig, box: box, set: set, options: o.orDefault(5)}
+	c := coder[In, Out]{name: "CodeAct", signature: sig, bench: bench{box: box, set: set, options: o.orDefault(5)}}
 	p, c := newCoder(c, model, briefing{})
 	return &CodeAct[In, Out]{p, c}
 }

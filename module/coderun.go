@@ -16,14 +16,19 @@ import (
 type coder[In, Out any] struct {
 	name      string // of the module
 	signature *signature.Signature[In, Out]
-	box       Sandbox
-	set       *tools.Set
-	options   Options
-	session   bool              // programs see what earlier ones declared
-	values    bool              // a value that is a valid answer is as good as a submitted one
-	paid      func(*Trajectory) // notes what programs themselves had models do; nil for nothing
-	left      func() string     // what else is left, for the model; nil for nothing
-	err       error             // why it cannot run
+	bench
+	err error // why it cannot run
+}
+
+// bench is what programs are run with.
+type bench struct {
+	box     Sandbox
+	set     *tools.Set
+	options Options
+	session bool              // programs see what earlier ones declared
+	values  bool              // a value that is a valid answer is as good as a submitted one
+	paid    func(*Trajectory) // notes what programs themselves had models do; nil for nothing
+	left    func() string     // what else is left, for the model; nil for nothing
 }
 
 // newCoder puts together what programs need, and the question for them. What b
@@ -36,7 +41,7 @@ func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Pre
 	c.options.warn(c.set)
 	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
-	p.Spec, p.Briefing = programSpec(spec), b.String()
+	p.Spec, p.task, p.Briefing = programSpec(spec), spec, b.String()
 	return p, c
 }
 
@@ -57,13 +62,8 @@ func limitsOf(box Sandbox) sandbox.Limits {
 // record of effects.
 type codeRun struct {
 	*run
-	box     Sandbox
-	set     *tools.Set
-	options Options
-	session bool
-	values  bool
-	left    func() string
-	inputs  map[string]any
+	bench
+	inputs map[string]any
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -84,11 +84,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{box: c.box, set: c.set, options: c.options, session: c.session, values: c.values, left: c.left, inputs: map[string]any{}}
+	r := &codeRun{bench: c.bench, inputs: map[string]any{}}
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal, r.paid = journal.New(), c.paid
+	r.journal, r.run.paid = journal.New(), c.paid
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}

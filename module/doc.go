@@ -72,22 +72,55 @@
 //
 // # Which module
 //
-// [Predict] asks once and reads the outputs from the reply. It is for questions
-// that a model can answer by itself.
+// The model answers by itself:
 //
-// [CodeAct] lets the model write JavaScript programs, which a [Sandbox] checks
-// and runs and which may call tools, until a program submits the answer. It is
-// for questions that take looking up, computing or doing.
+//   - [Predict] asks once and reads the outputs from the reply.
+//   - [ChainOfThought] has it reason before the answer, in the same call. It is for
+//     models that do not think by themselves.
 //
-// Both are put together of a signature, a model and, for CodeAct, a sandbox and
-// a set of tools; whoever opened those closes them. A module keeps nothing
-// between runs, and any number of runs may go on at once. What one does is told
-// by its parts:
+// The model looks things up, computes, or does something:
 //
-//   - A [Predictor] is the question as the model is asked it. Its Spec and its
-//     Briefing may be changed before the first run.
-//   - [Options] say how many steps there may be and what goes with every call of
-//     the model.
+//   - [CodeAct] lets it write JavaScript programs, which a [Sandbox] checks and runs
+//     and which may call tools, until one submits the answer. One program does what
+//     would otherwise be many calls.
+//   - [ProgramOfThought] is CodeAct without tools, for what is computed: the value of
+//     a program that ends well is the answer.
+//   - [RLM] is for inputs that no model could read as a whole: they are variables of
+//     programs, which ask a model about the parts by await llm(prompt), and keep what
+//     they found.
+//   - [ReAct] calls tools one at a time and shows the model each result before the
+//     next. It needs no sandbox, and suits few calls, each of which depends on the one
+//     before.
+//
+// One answer is not enough:
+//
+//   - [BestOfN] and [Refine] make several attempts and take the best;
+//     [MultiChainComparison] has a model compare them.
+//   - [Parallel] runs a module for many inputs, [Samples] for the same one several
+//     times, and [Majority] counts the answers.
+//
+// Each has a Run, and so is a [Module]; a struct of yours that has one is a module
+// too, and works with all of the above. [Predictors], [Clone], [Save] and [Load]
+// find what is in its exported fields.
+//
+// # What they are made of
+//
+// Modules are put together of a signature, a model and, where they need them, a
+// sandbox and a set of tools; whoever opened those closes them. A module keeps
+// nothing between runs, and any number of runs may go on at once. What one does is
+// told by its parts:
+//
+//   - A [Predictor] is the question as the model is asked it. Its fields (the
+//     instructions, examples, a hint, the model, how it is asked) may be changed
+//     before the first run.
+//   - [Options] say how many steps there may be and what goes with every call of the
+//     model.
+//   - An [Adapter] says how questions are put and replies are read: [Markers] or
+//     [JSON].
+//
+// Models that retry, keep to a rate or a budget, remember replies or fall back on
+// others are made by [github.com/writ-go/writ/module/models]; a module knows nothing
+// of it.
 //
 // # What comes back
 //
@@ -104,8 +137,11 @@
 // observation: a program that is refused, fails or takes too long, an answer
 // that violates the signature, a reply that cannot be read.
 //
-// While a run goes on, Options.OnEvent is told of every [Event]: [Asked],
-// [Replied], [Started], [Called], [Ended].
+// While a run goes on, Options.OnEvent is told of every [Event]. [Start], and the
+// method Stream of each module, give those of one run, with the model's text as it
+// comes:
+//
+//	for event, err := range predict.Stream(ctx, in).Events() { … }
 //
 // # How replies are read
 //

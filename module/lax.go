@@ -246,6 +246,9 @@ func (l *lax) ends(before string) error {
 // escape reads what begins with a backslash.
 func (l *lax) escape(b *strings.Builder, open string) error {
 	rest := l.text[l.at:]
+	if open == "`" {
+		return errors.New("it has a backslash in a text in backticks; write a JSON string")
+	}
 	if len(rest) < 2 {
 		l.at = len(l.text)
 		return errCutValue

@@ -36,6 +36,7 @@ func endName(outputs []signature.Field) string {
 const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it. Leave out the marker of an optional field (?) that has no value.
 `
 
+// System says what the fields are and in which form to answer.
 func (markers) System(spec *signature.Spec, briefing string) string {
 	var form strings.Builder
 	form.WriteString("Answer in exactly this form, each value under the marker of its field:\n\n")
@@ -49,6 +50,7 @@ func (markers) System(spec *signature.Spec, briefing string) string {
 	return writeSystem(spec, form.String(), briefing)
 }
 
+// Question puts the inputs under their markers.
 func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
 	outputs := spec.Outputs()
@@ -67,6 +69,7 @@ func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	return b.String()
 }
 
+// Answer writes outputs in the form that is asked for.
 func (markers) Answer(spec *signature.Spec, outputs signature.Values) string {
 	var b strings.Builder
 	fields := spec.Outputs()
@@ -100,6 +103,7 @@ func written(f signature.Field, value json.RawMessage) string {
 	return string(value)
 }
 
+// Read reads that form, and all others.
 func (markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return read(spec, reply, truncated, endsMarkers)
 }

@@ -165,12 +165,18 @@ func (r reply) respell(o found) (signature.Values, error) {
 		if !ok && o.unclosed {
 			return nil, structural("", "the JSON object in the reply cannot be read: %v", errCutValue)
 		}
-		if !ok || string(raw) == "null" && !f.Required || string(raw) == string(quote(notGiven)) {
+		if !ok || string(raw) == string(quote(notGiven)) {
 			continue
 		}
 		value, err := bendField(f, raw)
+		if string(raw) == "null" && !f.Required {
+			value, err = nothing(f)
+		}
 		if err != nil {
 			problems = append(problems, problemsOf(err)...)
+			continue
+		}
+		if value == nil {
 			continue
 		}
 		values = append(values, signature.Value{Name: f.Name, JSON: value})

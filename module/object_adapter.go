@@ -9,12 +9,14 @@ import (
 // object is the adapter that asks for a JSON object.
 type object struct{}
 
+// System says what the fields are and in which form to answer.
 func (object) System(spec *signature.Spec, briefing string) string {
 	form := "Answer with one JSON object of this type, and nothing else:\n\n```ts\n" + spec.OutputTypeScript() +
 		"\n```\n\nLeave out an optional field (?) that has no value.\n"
 	return writeSystem(spec, form, briefing)
 }
 
+// Question puts the inputs under their markers.
 func (object) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
 	writeValues(&b, inputs)
@@ -33,6 +35,7 @@ func (object) Question(spec *signature.Spec, inputs signature.Values) string {
 	return b.String()
 }
 
+// Answer writes outputs in the form that is asked for.
 func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 	var answer signature.Values
 	for _, f := range spec.Outputs() {
@@ -52,6 +55,7 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 	return string(text)
 }
 
+// Read reads that form, and all others.
 func (object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return read(spec, reply, truncated, endsObject)
 }

@@ -52,6 +52,7 @@ type Predictor struct {
 	// CallOptions go with every call of the model.
 	CallOptions []llms.CallOption
 
+	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(Event)
 	system  atomic.Pointer[prompt]
 	lenient atomic.Pointer[leniency]
@@ -79,7 +80,7 @@ func (p *Predictor) Clone() *Predictor {
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
-		CallOptions: slices.Clone(p.CallOptions), onEvent: p.onEvent,
+		CallOptions: slices.Clone(p.CallOptions), task: p.task, onEvent: p.onEvent,
 	}
 	c.system.Store(p.system.Load()) // which still holds as long as its fields do
 	return c

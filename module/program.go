@@ -79,7 +79,7 @@ func codeIn(g given) (string, error) {
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 1 && !mayBeJavaScript[blocks[0].tag]:
 		return "", fmt.Errorf("the program is said to be %s; write JavaScript", blocks[0].tag)
-	case len(blocks) == 1 && blank(outside):
+	case len(blocks) == 1 && (blank(outside) || introduces(outside)):
 		return blocks[0].text, nil
 	case len(blocks) > 0:
 		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
@@ -94,17 +94,28 @@ func codeIn(g given) (string, error) {
 // programObject reads a reply that is one JSON object. Objects within a reply
 // are not looked at: programs are full of them.
 func programObject(text string) (program, bool) {
-	var object signature.Values
-	if json.Unmarshal([]byte(unfence(text)), &object) != nil {
+	text = strings.TrimSpace(unfence(text))
+	if !strings.HasPrefix(text, "{") {
+		return program{}, false
+	}
+	raw, l, err := readLax(text)
+	var object map[string]json.RawMessage
+	if err != nil || l.unclosed || !blank(text[l.at:]) || twice(raw) || json.Unmarshal(raw, &object) != nil {
 		return program{}, false
 	}
 	var p program
-	code, ok := object.Get("code")
-	if reasoning, said := object.Get("reasoning"); said {
-		_ = json.Unmarshal(reasoning, &p.reasoning) // nothing depends on it
+	_ = json.Unmarshal(object["reasoning"], &p.reasoning) // nothing depends on it
+	if json.Unmarshal(object["code"], &p.code) != nil {
+		return program{}, false
 	}
-	return p, ok && json.Unmarshal(code, &p.code) == nil
+	if inner := unfence(p.code); !blank(inner) {
+		p.code = inner
+	}
+	return p, true
 }
+
+// twice reports whether an object gives a name twice.
+func twice(object json.RawMessage) bool { return json.Unmarshal(object, new(signature.Values)) != nil }
 
 // onlyBlock returns the one block that may hold JavaScript, and the text before.
 func onlyBlock(text string) (code, before string, err error) {
@@ -126,4 +137,5 @@ func onlyBlock(text string) (code, before string, err error) {
 
 var mayBeJavaScript = map[string]bool{
 	"": true, "js": true, "javascript": true, "mjs": true, "jsx": true, "ts": true, "typescript": true,
+	"node": true, "nodejs": true, "es6": true, "ecmascript": true,
 }

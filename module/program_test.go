@@ -21,7 +21,14 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "end in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "end in a longer fence", reply: "[[ ## code ## ]]\n````js\na()" + end + "\n````\n", code: "a()"},
 	{name: "two under the marker", reply: "[[ ## code ## ]]\n```js\na()\n```\n```js\nb()\n```" + end, wrong: two},
-	{name: "prose beside the fence", reply: "[[ ## code ## ]]\nHere:\n```js\na()\n```" + end, wrong: two},
+	{name: "prose beside the fence", reply: "[[ ## code ## ]]\n```js\na()\n```\nor b()" + end, wrong: two},
+	{name: "prose before the fence", reply: "[[ ## code ## ]]\nHere:\n```js\na()\n```" + end, code: "a()"},
+	{name: "code before the fence", reply: "[[ ## code ## ]]\nb():\n```js\na()\n```" + end, wrong: two},
+	{name: "JSON, loosely", reply: "{code: 'a()', // as asked\n}", code: "a()"},
+	{name: "JSON, cut off", reply: `{"code": "a()"`, wrong: noCode},
+	{name: "JSON, fenced, with a fence", reply: "```json\n{\"code\": \"```js\\na()\\n```\"}\n```", code: "a()"},
+	{name: "fence of tildes", reply: "[[ ## code ## ]]\n~~~js\na()\n~~~" + end, code: "a()"},
+	{name: "markers in another case", reply: "[[ ## CODE ## ]]\n```node\na()\n```" + end, code: "a()"},
 	{name: "fence as text, in a longer one", reply: "[[ ## code ## ]]\n````js\na(`\n```js\nb()\n```\n`)\n````" + end, code: "a(`\n```js\nb()\n```\n`)"},
 	{name: "fence as text, in an equal one", reply: "[[ ## code ## ]]\n```js\na(`\n```\nb()\n```\n`)\n```" + end, wrong: two},
 	{name: "fence as text, in none", reply: "[[ ## code ## ]]\na(`\n```\nb()\n```\n`)" + end, wrong: two},
@@ -100,7 +107,7 @@ func FuzzReadProgram(f *testing.F) {
 		if err != nil || strings.Contains(normal, p.code) {
 			return
 		}
-		if !strings.Contains(text, `"`) { // else it was a JSON string, or spans an end marker
+		if !strings.ContainsAny(text, `"{`) { // else it was JSON, or spans an end marker
 			t.Fatalf("of %q would run %q", text, p.code)
 		}
 	})

@@ -26,7 +26,7 @@ type ProgramOfThought[In, Out any] struct {
 // of sig are constants of the programs. Nil options are the defaults. What is
 // missing or does not fit together, Run says before it asks the model anything.
 func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options) *ProgramOfThought[In, Out] {
-	c := coder[In, Out]{name: "ProgramOfThought", signature: sig, box: box, options: o.orDefault(3), values: true}
+	c := coder[In, Out]{name: "ProgramOfThought", signature: sig, bench: bench{box: box, options: o.orDefault(3), values: true}}
 	p, c := newCoder(c, model, briefing{})
 	return &ProgramOfThought[In, Out]{p, c}
 }

@@ -43,6 +43,7 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.options.warn(set)
+		a.Predictor.task = task
 		a.Predictor.Spec, a.err = actionSpec(task)
 		a.Predictor.Briefing = actionBriefing(task, set, a.options)
 	}

@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,11 @@ type mixed struct {
 	} `json:"deep"`
 }
 
+type preset struct {
+	Text string `json:"text"`
+	Page int    `json:"page,omitempty" jsonschema:"default=1"`
+}
+
 type todo struct {
 	Completed bool   `json:"completed"`
 	Task      string `json:"task"`
@@ -47,7 +53,7 @@ func spec[Out any]() *signature.Spec {
 
 var specs = map[string]*signature.Spec{
 	"judgement": spec[judgement](), "remark": spec[remark](), "mixed": spec[mixed](),
-	"todo": spec[todo](), "cases": spec[cases](),
+	"preset": spec[preset](), "todo": spec[todo](), "cases": spec[cases](),
 }
 
 const end = "\n[[ ## completed ## ]]"
@@ -123,6 +129,8 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	// JSON.
 	{name: "bare object", spec: "judgement", reply: `{"mood": "good", "score": 1}`, want: `{"mood":"good","score":1}`},
 	{name: "object with other names", spec: "judgement", reply: `{"Mood": "Good", "SCORE": "1"}`, want: `{"mood":"good","score":1}`},
+	{name: "null for an optional field with a default", spec: "preset", reply: `{"text": "a", "page": null}`, wrong: `the field "page" is said to have no value, but has the default 1 if it is left out; give a value`},
+	{name: "an optional field with a default, left out", spec: "preset", reply: `{"text": "a"}`, want: `{"text":"a"}`},
 	{name: "null for an optional field", spec: "judgement", reply: `{"mood": "good", "score": 1, "tags": null}`, want: `{"mood":"good","score":1}`},
 	{name: "strings stay strings", spec: "remark", reply: `{"answer": "{answer}"}`, want: `{"answer":"{answer}"}`},
 	{name: "the same object twice", spec: "remark", reply: `{"answer": "a"} that is {"answer":"a"}`, want: `{"answer":"a"}`},
@@ -203,6 +211,26 @@ func TestReadTruncated(t *testing.T) {
 	}
 }
 
+// TestReadError holds that Go callers learn which field is wrong, and how.
+func TestReadError(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string][]ReadProblem{
+		"no": {{"", Structure, "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"}},
+		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + end: {
+			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
+			{"score", Structure, `cannot be read: the value must be a number, not "high"`},
+		},
+		`{"score": 3}`:                 {{"mood", Structure, "is missing"}},
+		`{"mood": "good", "score": 3}`: {{"score", Constraint, "the value must be at most 1, not 3"}},
+	} {
+		_, err := JSON().Read(specs["judgement"], reply, false)
+		var wrong *ReadError
+		if !errors.As(err, &wrong) || !slices.Equal(wrong.Problems, want) {
+			t.Errorf("%q: %v, want %v", reply, err, want)
+		}
+	}
+}
+
 // FuzzReadText holds the rule that a wrong answer is worse than none: a text is
 // read as it was written, or not at all.
 func FuzzReadText(f *testing.F) {
@@ -231,11 +259,17 @@ func FuzzReadText(f *testing.F) {
 	})
 }
 
-// meanings are the readings of a text that the prompt allows for.
+// meanings are the readings of a text that the prompt allows for: as it is, out
+// of its fence or the quotes of code, or decoded.
 func meanings(text string) []string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	bare := strings.TrimSpace(unfence(text))
 	all := []string{text, bare}
+	for _, mark := range []string{"`", "'"} {
+		if inner, ok := within(bare, mark); ok {
+			all = append(all, inner)
+		}
+	}
 	var decoded string
 	if json.Unmarshal([]byte(bare), &decoded) == nil {
 		all = append(all, decoded)

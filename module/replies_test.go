@@ -2,7 +2,9 @@ package module
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,6 +200,7 @@ var adapters = []struct {
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	all := samples(t, "replies")
+	byKind, byWay := map[string]*score{}, map[string]*score{}
 	for _, a := range adapters {
 		var total score
 		for _, s := range all {
@@ -209,14 +212,65 @@ func TestReplies(t *testing.T) {
 			if result.missed > 0 {
 				t.Logf("%s, %s, %s: not read (%s), want %s:\n%s", a.name, s.kind, s.way, got, s.want, s.reply)
 			}
+			if a.Adapter == Markers() {
+				way, _, _ := strings.Cut(s.way, " #")
+				count(byKind, s.kind, result)
+				count(byWay, way, result)
+			}
 		}
-		if share := float64(total.right) / float64(total.right+total.missed+total.wrong); share < 0.95 {
-			t.Errorf("%s: %.1f%% of what a careful reader could use was read", a.name, 100*share)
+		if total.share() < 0.95 {
+			t.Errorf("%s: %.1f%% of what a careful reader could use was read", a.name, 100*total.share())
 		}
-		t.Logf("%s: %+v of %d", a.name, total, len(all))
+		count(byKind, "all, adapter "+a.name, total)
+	}
+	compareTable(t, byKind, byWay)
+}
+
+func count(table map[string]*score, row string, s score) {
+	if table[row] == nil {
+		table[row] = &score{}
+	}
+	table[row].add(s)
+}
+
+// share is how much of what a careful reader could use was read.
+func (s score) share() float64 {
+	return float64(s.right) / float64(max(1, s.right+s.missed+s.wrong))
+}
+
+const scores = "../docs/measured/replies.md"
+
+// compareTable compares the published scores with the measured ones.
+func compareTable(t *testing.T, byKind, byWay map[string]*score) {
+	want := scoresHead + "\n## By what is asked for\n\n" + rows("asked for", byKind) + "\n## By how it is answered\n\n" + rows("answered", byWay)
+	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+		if err := os.WriteFile(scores, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if have, err := os.ReadFile(scores); err != nil || string(have) != want {
+		t.Errorf("%s is not what was measured; run this test with -update", scores)
 	}
 }
 
-var _ = slices.Sort[[]int]
-var _ = fmt.Sprint
-var _ = os.WriteFile
+func rows(title string, table map[string]*score) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s | read as a careful reader does | asked again, as he would | asked again, needlessly | silently wrong |\n|---|---|---|---|---|\n", title)
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		s := table[name]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", name, s.right, s.refused, s.missed, s.wrong)
+	}
+	return b.String()
+}
+
+const scoresHead = `# How replies are read
+
+What the readers make of the replies in ` + "`module/testdata/replies`" + `, each
+of which says what a careful reader would take from it: a value, or that he would
+ask again. They were written before the readers, which were then mended by them:
+so this says what the readers do, and not how they do on replies of tomorrow. What
+is *silently wrong* would reach a program as an answer that nobody gave; what is
+asked again costs one more call. The table by what is asked for has both adapters
+in its first rows; all others are those of ` + "`module.Markers()`" + `. This file is written by ` + "`go test ./module -run TestReplies -update`" + `.
+`

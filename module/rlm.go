@@ -97,7 +97,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	options := o.orDefault(limits)
 	m := &RLM[In, Out]{opened: box, most: options}
 	own, err := withModels(set, options.Depth)
-	c := coder[In, Out]{name: "RLM", signature: sig, box: box, set: own, options: options.Options, session: true}
+	c := coder[In, Out]{name: "RLM", signature: sig, bench: bench{box: box, set: own, options: options.Options, session: true}}
 	if m.Predictor, m.coder = newCoder(c, model, briefing{extra: strategy(options, limits)}); err != nil {
 		m.err = err
 	}

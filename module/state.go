@@ -122,7 +122,7 @@ func stateOf(p *Predictor) (json.RawMessage, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
 	}
-	hash, err := hashOf(p.Spec)
+	hash, err := p.hash()
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func stateOf(p *Predictor) (json.RawMessage, error) {
 			s.Descriptions[f.Name] = valid(f.Description)
 		}
 	}
-	if err := checkDemos(p.Spec, p.Demos); err != nil {
+	if err := p.checkDemos(); err != nil {
 		return nil, err
 	}
 	return indented(s)
@@ -150,7 +150,7 @@ func loaded(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	if err := decode(raw, &s); err != nil {
 		return nil, err
 	}
-	hash, err := hashOf(p.Spec)
+	hash, err := p.hash()
 	switch {
 	case err != nil:
 		return nil, err
@@ -162,7 +162,7 @@ func loaded(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	if n.Spec, err = described(p.Spec.WithInstructions(s.Instructions), s.Descriptions); err != nil {
 		return nil, err
 	}
-	return n, checkDemos(n.Spec, n.Demos)
+	return n, n.checkDemos()
 }
 
 // described gives the fields of a spec the descriptions that were saved.
@@ -186,12 +186,16 @@ func described(spec *signature.Spec, saved map[string]string) (*signature.Spec, 
 
 // checkDemos checks the values of demos. Some may be missing: there are demos
 // without the reasoning.
-func checkDemos(spec *signature.Spec, demos []Demo) error {
-	for i, d := range demos {
-		if err := checkValues(spec.Inputs(), "input", d.Inputs); err != nil {
+func (p *Predictor) checkDemos() error {
+	asked := p.Spec
+	if p.task != nil {
+		asked = p.task
+	}
+	for i, d := range p.Demos {
+		if err := checkValues(asked.Inputs(), "input", d.Inputs); err != nil {
 			return fmt.Errorf("demo %d: %w", i+1, err)
 		}
-		if err := checkValues(spec.Outputs(), "output", d.Outputs); err != nil {
+		if err := checkValues(p.Spec.Outputs(), "output", d.Outputs); err != nil {
 			return fmt.Errorf("demo %d: %w", i+1, err)
 		}
 	}
@@ -215,11 +219,15 @@ func checkValues(fields []signature.Field, side string, values signature.Values)
 	return nil
 }
 
-// hashOf identifies what a spec asks for: the names and the schemas of its fields,
-// but not what is said about them.
-func hashOf(spec *signature.Spec) (string, error) {
+// hash identifies what a predictor asks for, and the task that it does so for: the
+// names and the schemas of the fields, but not what is said about them.
+func (p *Predictor) hash() (string, error) {
 	sum := sha256.New()
-	for _, fields := range [][]signature.Field{spec.Inputs(), spec.Outputs()} {
+	sides := [][]signature.Field{p.Spec.Inputs(), p.Spec.Outputs()}
+	if p.task != nil {
+		sides = append(sides, p.task.Inputs(), p.task.Outputs())
+	}
+	for _, fields := range sides {
 		for _, f := range fields {
 			shape, err := schemaOf(f)
 			if err != nil {

@@ -75,7 +75,7 @@ func golden(t testing.TB, name string) string {
 func TestStateGolden(t *testing.T) {
 	t.Parallel()
 	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
-	act.Predictor.Demos = []module.Demo{{Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)}}
+	act.Predictor.Demos = []module.Demo{{Inputs: values(t, `{"limit": 2}`), Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)}}
 	for _, test := range []struct {
 		name     string
 		m, fresh any
@@ -308,4 +308,17 @@ func FuzzSave(f *testing.F) {
 			t.Errorf("saved was\n%s\nand then\n%s", b.String(), twice)
 		}
 	})
+}
+
+// A state of programs for one task is none for another, though the question for
+// the next program is the same.
+func TestStateOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
+	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
+	want := "module: load Predictor: it was saved with another signature: the names or the schemas of its fields are not the same"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
 }

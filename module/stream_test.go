@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -74,9 +75,11 @@ func TestStreamBrokenOff(t *testing.T) {
 		return llmtest.Reply{}, ctx.Err()
 	})
 	s := module.NewPredict(adding, model, nil).Stream(t.Context(), anything)
-	for range s.Events() {
-		break
+	next, stop := iter.Pull2(s.Events())
+	if _, err, _ := next(); err != nil {
+		t.Fatal(err)
 	}
+	stop()
 	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v and %v", pred, err)
 	}

@@ -19,7 +19,7 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
 	if !f.Required && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
-		return nullOrNothing(f), nil
+		return nothing(f)
 	}
 	if startsJSON(text) && fits(f, json.RawMessage(text)) {
 		return whole(f, json.RawMessage(text))
@@ -40,11 +40,17 @@ var absent = map[string]bool{
 	"not applicable": true, "-": true, "–": true, "—": true,
 }
 
-func nullOrNothing(f signature.Field) json.RawMessage {
+// nothing is the value of a field that is said to have none. One that has a
+// default would silently get it.
+func nothing(f signature.Field) (json.RawMessage, error) {
 	if null := json.RawMessage("null"); fits(f, null) {
-		return null
+		return null, nil
 	}
-	return nil
+	var s struct{ Default json.RawMessage }
+	if json.Unmarshal(f.Schema.Raw(), &s) == nil && s.Default != nil {
+		return nil, structural(f.Name, "is said to have no value, but has the default %s if it is left out; give a value", s.Default)
+	}
+	return nil, nil
 }
 
 // integral finds whole numbers that are written as fractions, which a schema

@@ -1,0 +1,52 @@
+package module_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+)
+
+// What happens is told as it happens; the answer is typed.
+func ExampleStart() {
+	model := llmtest.New("[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
+	stream := module.NewPredict(judge, model, nil).Stream(context.Background(), Review{"Broke twice."})
+	for event, err := range stream.Events() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch e := event.(type) {
+		case module.Asked:
+			fmt.Println("asked in step", e.Step)
+		case module.Answered:
+			fmt.Println("answered", string(e.Output))
+		}
+	}
+	pred, err := stream.Result()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pred.Output.Mood)
+	// Output:
+	// asked in step 1
+	// answered {"mood":"bad","score":0.9}
+	// bad
+}
+
+// The same question three times, and the answer that was given most often.
+func ExampleSamples() {
+	reply := "[[ ## mood ## ]]\n%s\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]"
+	model := llmtest.New(fmt.Sprintf(reply, "bad"), fmt.Sprintf(reply, "good"), fmt.Sprintf(reply, "bad"))
+	results, err := module.Samples(context.Background(), module.NewPredict(judge, model, nil), Review{"Broke twice."}, 3, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pred, err := module.Majority(results.Predictions(), func(v Verdict) any { return v.Mood })
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pred.Output.Mood, "after", results.Usage().Calls, "calls")
+	// Output: bad after 3 calls
+}
