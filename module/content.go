@@ -1,8 +1,11 @@
 package module
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
@@ -30,12 +33,12 @@ func newQuestion(spec *signature.Spec, inputs signature.Values) (question, error
 			q.history = append(q.history, turns...)
 			continue
 		}
-		parts, err := attachments(f.Kind(), v.JSON)
+		parts, names, err := attachments(f.Kind(), v.JSON)
 		if err != nil {
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			v.JSON = numbered(len(q.parts), len(parts))
+			v.JSON = numbered(len(q.parts), len(parts), names)
 		}
 		q.parts = append(q.parts, parts...)
 		q.inputs = append(q.inputs, v)
@@ -43,8 +46,8 @@ func newQuestion(spec *signature.Spec, inputs signature.Values) (question, error
 	return q, nil
 }
 
-// attachments are the pictures or files in a value.
-func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.ContentPart, err error) {
+// attachments are the pictures or files in a value, and the names of the files.
+func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.ContentPart, names []string, err error) {
 	switch kind {
 	case signature.KindImage:
 		images, err := signature.Images(value)
@@ -55,23 +58,32 @@ func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.Conte
 				parts = append(parts, llms.BinaryPart(i.MIME, i.Data))
 			}
 		}
-		return parts, err
+		return parts, nil, err
 	case signature.KindFile:
 		files, err := signature.Files(value)
 		for _, f := range files {
 			parts = append(parts, llms.BinaryPart(f.MIME, f.Data))
+			names = append(names, cmp.Or(f.Name, "no name"))
 		}
-		return parts, err
+		if !slices.ContainsFunc(files, func(f signature.File) bool { return f.Name != "" }) {
+			names = nil
+		}
+		return parts, names, err
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
-// numbered says which attachments stand for a value, as a JSON string.
-func numbered(before, n int) json.RawMessage {
-	if n == 1 {
-		return quote(fmt.Sprintf("(attachment %d)", before+1))
+// numbered says which attachments stand for a value, and their names if they have
+// some, as a JSON string.
+func numbered(before, n int, names []string) json.RawMessage {
+	text := fmt.Sprintf("attachment %d", before+1)
+	if n > 1 {
+		text = fmt.Sprintf("attachments %d to %d", before+1, before+n)
 	}
-	return quote(fmt.Sprintf("(attachments %d to %d)", before+1, before+n))
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	return quote("(" + text + ")")
 }
 
 // opening is the beginning of a conversation: how to answer, examples, what was

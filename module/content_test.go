@@ -43,7 +43,7 @@ func TestContent(t *testing.T) {
 	}}
 	_, err = p.Run(t.Context(), album{
 		Cover: picture("a"), Pages: []signature.Image{picture("b"), {MIME: "image/png", Data: []byte("c")}},
-		Contract: &signature.File{MIME: "application/pdf", Data: []byte("d")},
+		Contract: &signature.File{Name: "lease.pdf", MIME: "application/pdf", Data: []byte("d")},
 		Before:   signature.History{turn}, Question: "What is it?",
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ Look twice.
 (attachments 2 to 3)
 
 [[ ## contract ## ]]
-(attachment 4)
+(attachment 4: lease.pdf)
 
 [[ ## question ## ]]
 What is it?

@@ -28,12 +28,12 @@ func newPreview(spec *signature.Spec, inputs signature.Values) (question, error)
 	q := question{inputs: previews(inputs)}
 	for i, v := range inputs {
 		f, _ := spec.Field(v.Name)
-		parts, err := attachments(f.Kind(), v.JSON)
+		parts, names, err := attachments(f.Kind(), v.JSON)
 		if err != nil {
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			q.inputs[i].JSON = quote(plainText(numbered(len(q.parts), len(parts))) + "; in programs " + inPart(v.JSON, mediaInput))
+			q.inputs[i].JSON = quote(plainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + inPart(v.JSON, mediaInput))
 			q.parts = append(q.parts, parts...)
 		}
 	}

@@ -47,6 +47,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
+	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in all (default: no limit)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.Func("trust", "`servers`, separated by commas, whose word is taken on which of their tools only read", func(names string) error {
 		c.trust = strings.Split(names, ",")
@@ -61,8 +62,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
-	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 || c.steps < 0 {
-		fmt.Fprintln(stderr, "agent: flags stand before the task, and -steps is not negative")
+	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 || c.steps < 0 || c.tokens < 0 {
+		fmt.Fprintln(stderr, "agent: flags stand before the task, and -steps and -tokens are not negative")
 		return 2
 	}
 	c.task = strings.Join(flags.Args(), " ")
@@ -79,7 +80,7 @@ type config struct {
 	servers, model, task string
 	trust                []string
 	json, quiet          bool
-	steps                int
+	steps, tokens        int
 	timeout              time.Duration
 	stderr               io.Writer
 }
@@ -93,13 +94,15 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	model, err := models.Open(c.model)
+	progress := c.stderr
+	if c.quiet {
+		progress = io.Discard
+	}
+	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
-	if !c.quiet {
-		fmt.Fprintf(c.stderr, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
-	}
+	fmt.Fprintf(progress, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
 	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
 	if err != nil {
 		return nil, err

@@ -69,7 +69,8 @@ func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, body.String())
 	n := len(s.requests)
-	if err != nil || r.URL.Path != "/chat/completions" || n > len(s.replies) {
+	if err != nil || r.URL.Path != "/chat/completions" || n > len(s.replies) || s.replies[n-1] == overloaded {
+		w.Header().Set("Retry-After-Ms", "1")
 		http.Error(w, `{"error":{"message":"overloaded, come back later","type":"server_error"}}`, http.StatusServiceUnavailable)
 		return
 	}
@@ -83,6 +84,9 @@ func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 }
+
+// overloaded is the reply of a server that has too much to do.
+const overloaded = "\x00"
 
 // files makes a folder with the sales of three months.
 func files(t *testing.T) string {
@@ -180,6 +184,20 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestAskedAgain has a model that is overloaded at first.
+func TestAskedAgain(t *testing.T) {
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
+	newOpenAI(t, overloaded, overloaded, aggregate("", "r"))
+	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up.")
+	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
+		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
+	}
+	const told = "   asking again in 1ms: the model: API returned unexpected status code: 503: overloaded, come back later\n"
+	if n := strings.Count(stderr, told); n != 2 {
+		t.Errorf("it was told %d times that the question is asked again:\n%s", n, stderr)
+	}
+}
+
 // TestFailures shows what a person sees when something is wrong.
 func TestFailures(t *testing.T) {
 	good := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
@@ -202,6 +220,7 @@ func TestFailures(t *testing.T) {
 		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what is to be done"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
+		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2, "-steps and -tokens are not negative"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `model "": write provider:model`},
 		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic or ollama"},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
@@ -209,6 +228,7 @@ func TestFailures(t *testing.T) {
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},
 		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},
 		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
+		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"}, []string{"no", "no", "no", "no"}, 1, "the budget of 4000 tokens does not allow another question to the model; spent: 3 calls, 3000 input and 300 output tokens"},
 		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", ""}, 1, "no answer after 2 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
 		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},

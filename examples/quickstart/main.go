@@ -99,7 +99,7 @@ func openModel(name string, w io.Writer) (llms.Model, error) {
 		return llmtest.New(script...), nil
 	}
 	fmt.Fprintf(w, "model: %s\n", name)
-	return models.Open(name)
+	return models.Open(name, models.Options{Progress: w})
 }
 
 // openShop starts the shop's MCP server in this process and connects to it.

@@ -96,7 +96,7 @@ const (
 	anthropicAI provider = "anthropic"
 )
 
-func (p provider) open(t *testing.T, url string, transport http.RoundTripper) llms.Model {
+func (p provider) open(t testing.TB, url string, transport http.RoundTripper) llms.Model {
 	t.Helper()
 	client := &http.Client{Transport: transport}
 	var model llms.Model

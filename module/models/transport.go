@@ -1,8 +1,6 @@
 package models
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
@@ -21,6 +19,9 @@ import (
 //     provider looks.
 //   - The temperature is sent only if one was asked for (providers send 0
 //     otherwise), and top_p if it was (openai's drops it).
+//   - Images and files go out as the APIs of OpenAI and Anthropic document it:
+//     openai's provider sends parts of a type that does not exist, anthropic's
+//     sends every file as an image. What is text goes out as text.
 //   - A streamed piece may be longer than 64 KB, where providers give up.
 //
 // Other requests pass through untouched. It is safe for concurrent use if Base
@@ -32,15 +33,12 @@ type Transport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := t.Base
-	if base == nil {
-		base = http.DefaultTransport
-	}
+	base := t.base()
 	x := lm.ExchangeOf(r.Context())
 	if x == nil {
 		return base.RoundTrip(r)
 	}
-	r, err := sampled(r, x.Sampling)
+	r, err := amended(r, x.Sampling)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +50,21 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	watch(answer, x)
 	return answer, nil
+}
+
+// CloseIdleConnections closes those of Base; the method of that name of
+// [http.Client] calls it.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
 }
 
 // watch notes how an answer fails, while the provider reads it.
@@ -97,46 +110,4 @@ func (w *watched) Close() error {
 	}
 	w.head = nil
 	return w.ReadCloser.Close()
-}
-
-// sampled returns the request with the temperature and the top_p that were asked
-// for, if it is one for a chat.
-func sampled(r *http.Request, s lm.Sampling) (*http.Request, error) {
-	if r.Body == nil || r.Method != http.MethodPost {
-		return r, nil
-	}
-	body, err := io.ReadAll(r.Body)
-	r.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	body = resample(body, s)
-	r = r.Clone(r.Context())
-	r.ContentLength = int64(len(body))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	r.Body, _ = r.GetBody()
-	return r, nil
-}
-
-func resample(body []byte, s lm.Sampling) []byte {
-	var request map[string]json.RawMessage
-	if json.Unmarshal(body, &request) != nil || request["messages"] == nil {
-		return body
-	}
-	_, hot := request["temperature"]
-	_, top := request["top_p"]
-	if (!hot || s.Temperature != nil) && (top || s.TopP == nil) {
-		return body
-	}
-	if s.Temperature == nil {
-		delete(request, "temperature")
-	}
-	if s.TopP != nil && !top {
-		request["top_p"], _ = json.Marshal(*s.TopP)
-	}
-	changed, err := json.Marshal(request)
-	if err != nil {
-		return body
-	}
-	return changed
 }

@@ -2,23 +2,40 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/writ-go/writ/module/models"
 )
 
 // Usage describes the argument of [Open].
 const Usage = "`provider:model`: openai:… (OPENAI_API_KEY, OPENAI_BASE_URL), anthropic:… (ANTHROPIC_API_KEY) or ollama:… (OLLAMA_HOST)"
 
+// Options configures [Open].
+type Options struct {
+	// Tokens is how many the questions and replies may have together. Zero is no
+	// limit.
+	Tokens int
+
+	// Progress is told why and how long it is waited before a question is asked
+	// again. Nil is nobody.
+	Progress io.Writer
+}
+
 // Open returns the model that a text such as "openai:gpt-5" names. Keys and
-// addresses come from the environment variables that the providers define.
-func Open(name string) (llms.Model, error) {
+// addresses come from the environment variables that the providers define. A
+// question is asked again when the provider is overloaded or out of reach.
+func Open(name string, o Options) (llms.Model, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	if model == "" {
 		return nil, fmt.Errorf("model %q: write provider:model, such as openai:gpt-5, anthropic:claude-sonnet-4-5 or ollama:qwen3", name)
@@ -27,23 +44,27 @@ func Open(name string) (llms.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", name, err)
 	}
-	return m, nil
+	budget := models.NewBudget(models.Limits{Tokens: o.Tokens})
+	return models.Retry(budget.Model(m, name), &models.RetryOptions{OnRetry: func(why *models.Error, wait time.Duration) {
+		fmt.Fprintf(cmp.Or(o.Progress, io.Discard), "   asking again in %s: %v\n", wait.Round(time.Millisecond), why)
+	}}), nil
 }
 
 func open(provider, model string) (llms.Model, error) {
+	client := &http.Client{Transport: &models.Transport{}}
 	switch provider {
 	case "openai":
 		if err := need("OPENAI_API_KEY"); err != nil {
 			return nil, err
 		}
-		return openai.New(openai.WithModel(model))
+		return openai.New(openai.WithModel(model), openai.WithHTTPClient(client))
 	case "anthropic":
 		if err := need("ANTHROPIC_API_KEY"); err != nil {
 			return nil, err
 		}
-		return anthropic.New(anthropic.WithModel(model))
+		return anthropic.New(anthropic.WithModel(model), anthropic.WithHTTPClient(client))
 	case "ollama":
-		return ollama.New(ollama.WithModel(model))
+		return ollama.New(ollama.WithModel(model), ollama.WithHTTPClient(client))
 	}
 	return nil, errors.New("the provider is not openai, anthropic or ollama")
 }

@@ -83,7 +83,7 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	case ctx.Err() != nil:
 		return response, cutShort(ctx, err)
 	case err != nil:
-		return response, classify(err, noted)
+		return response, classify(withoutURLs(err, messages), noted)
 	case noted != nil:
 		return response, noted.with(errBare)
 	}

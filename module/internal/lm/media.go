@@ -1,0 +1,30 @@
+package lm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// withoutURLs says clearly what providers do that take images only as data:
+// anthropic's and ollama's complain of a Go type before they send anything.
+func withoutURLs(err error, messages []llms.MessageContent) error {
+	if e := (*Error)(nil); errors.As(err, &e) || !slices.ContainsFunc(messages, showsURL) {
+		return err
+	}
+	text := err.Error()
+	if !strings.HasSuffix(text, "part type: llms.ImageURLContent") && !strings.HasPrefix(text, "only support Text and BinaryContent parts") {
+		return err
+	}
+	return &Error{Kind: Invalid, Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
+}
+
+func showsURL(m llms.MessageContent) bool {
+	return slices.ContainsFunc(m.Parts, func(p llms.ContentPart) bool {
+		_, is := p.(llms.ImageURLContent)
+		return is
+	})
+}
