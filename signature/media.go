@@ -14,7 +14,8 @@ import (
 
 // Image is a picture as an input. It has either a URL, which the provider of the
 // model fetches, or Data. A field may be an Image, a *Image, a []Image or a
-// *[]Image; a module shows it to the model as a picture, not as text.
+// *[]Image; a module shows it to the model as a picture, not as text. With
+// langchaingo's openai provider, give the HTTP client a models.Transport.
 type Image struct {
 	// URL is where the picture is. A data URL is the same as Data.
 	URL string `json:"url,omitempty"`
@@ -32,7 +33,8 @@ const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}
 	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
 
 // File is a document as an input, such as a PDF, for models that read them. A
-// field may be a File, a *File, a []File or a *[]File.
+// field may be a File, a *File, a []File or a *[]File. With langchaingo's openai and
+// anthropic providers, give the HTTP client a models.Transport.
 type File struct {
 	// Name is what the model may call it; it may be empty.
 	Name string `json:"name,omitempty"`
