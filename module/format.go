@@ -13,9 +13,9 @@ import (
 // do.
 func writeSystem(spec *signature.Spec, form, briefing string) string {
 	var b strings.Builder
-	if inputs := spec.Inputs(); len(inputs) > 0 {
+	if len(spec.Inputs()) > 0 {
 		b.WriteString("Your input fields are:\n")
-		listFields(&b, inputs)
+		listInputs(&b, spec)
 	}
 	b.WriteString("Your output fields are:\n")
 	listFields(&b, spec.Outputs())
@@ -33,13 +33,32 @@ func writeSystem(spec *signature.Spec, form, briefing string) string {
 // and what it means.
 func listFields(b *strings.Builder, fields []signature.Field) {
 	for i, f := range fields {
-		declaration := declare(f)
-		fmt.Fprintf(b, "%d. %s", i+1, declaration)
-		if f.Description != "" && !strings.Contains(declaration, f.Description) {
-			b.WriteString(" // " + f.Description)
-		}
-		b.WriteByte('\n')
+		listField(b, i+1, f, declare(f))
 	}
+}
+
+// listInputs does so with the inputs of a question. Pictures and files are shown
+// beside it, and a history before.
+func listInputs(b *strings.Builder, spec *signature.Spec) {
+	n := 0
+	for _, f := range spec.Inputs() {
+		if f.Kind() == signature.KindHistory {
+			continue
+		}
+		if n++; f.Kind() == signature.KindValue {
+			listField(b, n, f, declare(f))
+		} else {
+			listField(b, n, f, spec.Declare(f.Name))
+		}
+	}
+}
+
+func listField(b *strings.Builder, n int, f signature.Field, declaration string) {
+	fmt.Fprintf(b, "%d. %s", n, declaration)
+	if f.Description != "" && !strings.Contains(declaration, f.Description) {
+		b.WriteString(" // " + f.Description)
+	}
+	b.WriteByte('\n')
 }
 
 // declare writes a field as a member of a type, where its constraints are shown:
