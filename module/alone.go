@@ -52,7 +52,7 @@ func aloneText(f signature.Field, text string) json.RawMessage {
 		return json.RawMessage(bare)
 	}
 	for _, candidate := range []string{bare, unframed(f.Name, bare)} {
-		for _, spell := range []spelling{shape.literal, shape.exact, shape.terse, shape.parts} {
+		for _, spell := range []spelling{shape.literal, shape.exact, shape.terse, shape.noted, shape.stated} {
 			if value := spell(s, candidate); value != nil && fits(f, value) {
 				return value
 			}

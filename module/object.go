@@ -41,7 +41,7 @@ func readObject(r reply) (signature.Values, error) {
 	if strings.HasSuffix(strings.TrimSpace(prose), ",") {
 		return nil, structural("", "the object is one of a list; give it alone")
 	}
-	if err := r.contradicted(values, prose); err != nil {
+	if _, err := r.contradicted(values, prose); err != nil {
 		return nil, err
 	}
 	return values, r.stand(values, strings.Trim(behind, "] \t\n"))

@@ -22,7 +22,7 @@ type reader func(reply) (signature.Values, error)
 // readers goes from the form that says most clearly where a value begins and
 // ends to the one that says least.
 func readers() []reader {
-	return []reader{readWhole, readMarkers, readTags, readObject, readLines, readAlone}
+	return []reader{readWhole, readMarkers, readTags, readObject, readTable, readLines, readAlone}
 }
 
 // read finds the outputs in what a model said, of which whole says whether it
@@ -49,7 +49,10 @@ var errCutOff = structural("", "the reply was cut off at the model's limit of to
 
 // visible is the part of a reply that is meant to be read.
 func visible(said string) (string, error) {
-	text, err := withoutThoughts(lineEnds(said))
+	text, err := withoutTokens(lineEnds(said))
+	if err == nil {
+		text, err = withoutThoughts(text)
+	}
 	if err == nil && blank(text) {
 		err = structural("", "the reply is empty")
 	}
@@ -100,47 +103,6 @@ func problemsOf(err error) []ReadProblem {
 		return wrong.Problems
 	}
 	return []ReadProblem{{Kind: Structure, Message: err.Error()}}
-}
-
-// stand reports why values do not stand, seeing what is said beside them.
-func (r reply) stand(values signature.Values, behind string) error {
-	if blank(behind) {
-		return nil
-	}
-	if err := r.contradicted(values, behind); err != nil {
-		return err
-	}
-	if r.takesBack(values, behind) {
-		return structural("", "what is said behind the answer may take it back; end with the answer")
-	}
-	return nil
-}
-
-// contradicted looks for other values beside those that were read.
-func (r reply) contradicted(values signature.Values, beside string) error {
-	for line := range strings.SplitSeq(beside, "\n") {
-		f, text, ok := label(r.outputs, line)
-		if !ok {
-			continue
-		}
-		value, _ := values.Get(f.Name)
-		if again, err := readValue(f, given{text: text, loose: true}); err != nil || !equalJSON(again, value) {
-			return givenTwice(f.Name)
-		}
-	}
-	found, _, _, err := objectsIn(beside)
-	if err != nil {
-		return err
-	}
-	for _, o := range found {
-		for _, v := range o.Values {
-			f, known := fieldNamed(r.outputs, v.Name)
-			if value, _ := values.Get(f.Name); known && !equalJSON(v.JSON, value) {
-				return givenTwice(f.Name)
-			}
-		}
-	}
-	return nil
 }
 
 // equalJSON compares values, in whatever way their texts are escaped.

@@ -16,6 +16,7 @@ type shape struct {
 	constants []string // texts of which it must be one; nil for any
 	items     *shape   // of an array; nil if it is none
 	members   []member // of an object; nil if it is none
+	name      string   // of the field or member, if it has one
 	open      bool     // an object may have other members
 }
 
@@ -27,7 +28,11 @@ type member struct {
 
 func (s shape) number() bool { return s.integer || s.fraction }
 
-func shapeOf(f signature.Field) shape { return parseShape(f.Schema.Raw()) }
+func shapeOf(f signature.Field) shape {
+	s := parseShape(f.Schema.Raw())
+	s.name = f.Name
+	return s
+}
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -99,6 +104,7 @@ func (s *shape) object(k keywords) {
 	}
 	for i, p := range k.Properties {
 		s.members[i] = member{p.Name, parseShape(p.JSON), required[p.Name]}
+		s.members[i].shape.name = p.Name
 	}
 }
 

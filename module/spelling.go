@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -88,12 +89,16 @@ func (s shape) constant(word string) json.RawMessage {
 	return quote(same[0])
 }
 
-// undecorated takes a word out of quotes, backticks and bold print, and from
-// before a full stop.
+// undecorated takes a word out of quotes, backticks, bold print, mathematics and
+// smileys, and from before a full stop.
 func undecorated(text string) string {
-	word := strings.TrimSpace(text)
+	word := unboxed(strings.TrimSpace(text))
 	for {
-		inner := strings.TrimRight(word, ".!")
+		inner := word
+		if !doubtful.MatchString(word) {
+			inner = strings.TrimFunc(inner, isPictogram)
+		}
+		inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
 		for _, mark := range []string{"**", "`", `"`, "'"} {
 			if bare, ok := within(inner, mark); ok {
 				inner = strings.TrimSpace(bare)
@@ -104,6 +109,34 @@ func undecorated(text string) string {
 		}
 		word = inner
 	}
+}
+
+// formula is how models of mathematics write their answer: $42$, \boxed{42}.
+var formula = regexp.MustCompile(`^(?:\$\$?\s*([^$]+?)\s*\$\$?|\\\(\s*(.+?)\s*\\\)|\\\[\s*(.+?)\s*\\\])$`)
+
+var boxed = regexp.MustCompile(`\\boxed\{\s*(?:\\text\{)?([^{}$\\]+)\}{1,2}`)
+
+// unboxed is the word in a formula that is nothing but it.
+func unboxed(word string) string {
+	if len(word) > 200 || !strings.ContainsAny(word, `$\`) {
+		return word
+	}
+	if m := formula.FindStringSubmatch(word); m != nil {
+		word = m[1] + m[2] + m[3]
+	}
+	if m := boxed.FindStringSubmatch(word); m != nil && m[0] == word {
+		return strings.TrimSpace(m[1])
+	}
+	return word
+}
+
+// doubtful finds pictograms that say something about a value.
+var doubtful = regexp.MustCompile(`[❌🚫⛔❎✖👎⚠🤔🤷❓❔🙃😕⁉]`)
+
+// isPictogram reports whether a rune is no part of a word: a smiley, an arrow, a
+// star, and what modifies them.
+func isPictogram(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk) && r != '^' && r != '`' || r == '\ufe0f' || r == '\u200d'
 }
 
 // glosses begin what is said beside a value.
@@ -123,25 +156,6 @@ func (s shape) glossed(text string) json.RawMessage {
 	}
 	value := s.exact(text[:at])
 	if value == nil || uncertain(s, plainText(value), text[at:]) {
-		return nil
-	}
-	return value
-}
-
-// statement is a sentence that ends with the word it is about.
-var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
-
-// stated reads a sentence that says which of a few constants it is.
-func (s shape) stated(text string) json.RawMessage {
-	if s.constants == nil || strings.Contains(text, "\n") || len(text) > 300 {
-		return nil
-	}
-	m := statement.FindStringSubmatch(text)
-	if m == nil {
-		return nil
-	}
-	value := s.constant(strings.Trim(m[1], "\"'`*“”"))
-	if value == nil || uncertain(s, plainText(value), text) {
 		return nil
 	}
 	return value

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -14,15 +15,18 @@ import (
 // is written otherwise is read if it can mean only one thing. No value and no
 // error is that of an optional field that has none.
 func readValue(f signature.Field, g given) (json.RawMessage, error) {
-	text := strings.TrimSpace(unfence(g.text))
+	text := strings.TrimFunc(unfence(g.text), isInvisible)
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
+	}
+	if hollow(f.Name, text) {
+		return nil, errHollow(f.Name)
 	}
 	if !f.Required && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
 		return nothing(f)
 	}
 	if startsJSON(text) && fits(f, json.RawMessage(text)) {
-		return whole(f, json.RawMessage(text))
+		return full(f, json.RawMessage(text))
 	}
 	isString := text[0] == '"' && json.Valid([]byte(text))
 	if isString || !f.Schema.AnyText() && !fits(f, quote(text)) {
@@ -32,6 +36,23 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 		return when, nil
 	}
 	return readText(f, g, text)
+}
+
+// isInvisible reports whether a rune at the end of a value is no part of it.
+func isInvisible(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
+}
+
+func errHollow(field string) error {
+	return structural(field, "has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string")
+}
+
+// full is a value that fits, unless a part of it is left out.
+func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if value[0] != '"' && hollowJSON(f.Name, value) {
+		return nil, errHollow(f.Name)
+	}
+	return whole(f, value)
 }
 
 // absent is how models write that there is no value.
@@ -103,7 +124,7 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 				continue
 			}
 			if fits(f, value) {
-				return value, nil
+				return full(f, value)
 			}
 			if misfit == nil {
 				misfit = value
@@ -115,13 +136,16 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 
 // spellings are ways to write values, from the most certain.
 func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.parts}
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.noted}
 }
 
 type spelling func(shape, string) json.RawMessage
 
 // bendField reads a member of a JSON object.
 func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
+	if hollowJSON(f.Name, raw) {
+		return nil, errHollow(f.Name)
+	}
 	if fits(f, raw) {
 		return whole(f, unfenced(f, raw))
 	}

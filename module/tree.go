@@ -1,0 +1,239 @@
+package module
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// node is a value in a notation that has no types: a text, items, or members.
+// The shape of what is asked for says what it means.
+type node struct {
+	text    string
+	items   []node
+	members []branch
+}
+
+type branch struct {
+	name string
+	node
+}
+
+func (n node) leaf() bool { return n.items == nil && n.members == nil }
+
+// notation reads a text from its beginning to its end, or not at all.
+type notation func(text string) (n node, ok bool)
+
+func notations() []notation { return []notation{elements, table, records, outline} }
+
+// noted reads a list or an object in the first notation that holds one.
+func (s shape) noted(text string) json.RawMessage {
+	if s.members == nil && s.items == nil {
+		return nil
+	}
+	for _, candidate := range []string{text, announced(text)} {
+		for _, parse := range notations() {
+			if n, ok := parse(candidate); ok {
+				if value := s.grown(n); value != nil {
+					return value
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// announced is a text without the line that only announces it, and without
+// courtesies behind it.
+func announced(text string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	if introduces(first) && !strings.HasSuffix(strings.TrimSpace(first), "**:") && !blank(rest) {
+		text = rest
+	}
+	return strings.Trim(courtesies.ReplaceAllStringFunc(text, courtesy), "\n")
+}
+
+// grown is what a node means in a shape, nil if that is not certain.
+func (s shape) grown(n node) json.RawMessage {
+	switch {
+	case s.any:
+		return nil
+	case s.members != nil:
+		return s.grownObject(n)
+	case s.items != nil:
+		return s.grownArray(n)
+	case n.leaf():
+		return s.grownText(n.text)
+	}
+	return nil
+}
+
+func (s shape) grownText(text string) json.RawMessage {
+	var quoted string
+	switch {
+	case s.text && s.constants == nil && s.format == "":
+		if json.Unmarshal([]byte(text), &quoted) == nil {
+			return quote(quoted)
+		}
+		return s.item(text)
+	case s.exact(text) != nil:
+		return s.exact(text)
+	}
+	return s.glossed(text)
+}
+
+// grownObject gives each member its part. One that was not asked for, or that is
+// given twice, makes the whole uncertain.
+func (s shape) grownObject(n node) json.RawMessage {
+	var object signature.Values
+	for _, b := range s.branches(n) {
+		m, known := s.member(b.name)
+		_, twice := object.Get(m.name)
+		if !known || twice {
+			return nil
+		}
+		if b.leaf() && !m.required && (b.text == "" || absent[strings.ToLower(strings.Trim(b.text, "*_`()."))]) {
+			continue
+		}
+		value := m.shape.grown(b.node)
+		if value == nil || string(value) == `""` {
+			return nil
+		}
+		object = append(object, signature.Value{Name: m.name, JSON: value})
+	}
+	if object == nil {
+		return nil
+	}
+	return encode(object)
+}
+
+// branches are the members of a node, also where each is an item of its own, all
+// are on one line, or the node is a list of one.
+func (s shape) branches(n node) []branch {
+	all := n.members
+	switch {
+	case n.text != "":
+		return s.inline(n.text)
+	case len(n.items) == 1:
+		return s.branches(n.items[0])
+	}
+	for _, item := range n.items {
+		if len(item.members) != 1 {
+			return nil
+		}
+		all = append(all, item.members[0])
+	}
+	if len(all) == 1 && !all[0].leaf() {
+		if _, known := s.member(all[0].name); !known {
+			return s.branches(all[0].node)
+		}
+	}
+	var spread []branch
+	for _, b := range undotted(all) {
+		if parts := s.inline(b.name + ": " + b.text); b.leaf() && len(parts) > 1 {
+			spread = append(spread, parts...)
+			continue
+		}
+		spread = append(spread, b)
+	}
+	return spread
+}
+
+// partStart is where a member may begin within a line.
+var partStart = regexp.MustCompile(`(?:^|[,;|·•]\s*|\s-\s|\s[–—]\s)[*_"'\x60]*([\pL_][\pL\pN_]*(?: [\pL\pN_]+)?)[*_"'\x60]*\s*[:=]`)
+
+func (s shape) inline(line string) []branch {
+	return inline(func(name string) bool { _, known := s.member(name); return known }, line)
+}
+
+// inline takes a line apart at the names that are known: Name: Bea, Age: 73.
+func inline(known func(name string) bool, line string) []branch {
+	if len(line) > 1000 || strings.Contains(line, "\n") {
+		return nil
+	}
+	var parts []branch
+	end := 0
+	for _, at := range partStart.FindAllStringSubmatchIndex(line, -1) {
+		if !known(line[at[2]:at[3]]) {
+			continue
+		}
+		if parts == nil && strings.Trim(line[:at[0]], " *-") != "" {
+			return nil
+		}
+		if parts != nil {
+			parts[len(parts)-1].text = bare(line[end:at[0]])
+		}
+		parts = append(parts, branch{name: line[at[2]:at[3]]})
+		end = at[1]
+	}
+	if parts != nil {
+		parts[len(parts)-1].text = bare(strings.TrimRight(line[end:], " ,;|"))
+	}
+	return parts
+}
+
+// undotted puts person.name and person.age under person.
+func undotted(all []branch) []branch {
+	var out []branch
+	for _, b := range all {
+		before, name, dotted := strings.Cut(b.name, ".")
+		if !dotted {
+			out = append(out, b)
+			continue
+		}
+		b.name = name
+		i := slices.IndexFunc(out, func(o branch) bool { return o.name == before && !o.leaf() })
+		if i < 0 {
+			i = len(out)
+			out = append(out, branch{name: before})
+		}
+		out[i].members = append(out[i].members, b)
+	}
+	return out
+}
+
+// grownArray gives each item its part.
+func (s shape) grownArray(n node) json.RawMessage {
+	items := n.items
+	switch {
+	case n.text != "":
+		if value := s.literal(n.text); value != nil {
+			return value
+		}
+		return s.list(n.text)
+	case len(n.members) == 1 && listNames[strings.ToLower(n.members[0].name)]:
+		return s.grownArray(n.members[0].node)
+	case n.members != nil:
+		items = repeated(n.members)
+	}
+	if items == nil {
+		return nil
+	}
+	values := make([]json.RawMessage, len(items))
+	for i, item := range items {
+		if values[i] = s.items.grown(item); values[i] == nil {
+			return nil
+		}
+	}
+	return encode(values)
+}
+
+var listNames = wordSet("ul ol list items array values")
+
+// repeated are members that all have the same name, or one with numbers: Person 1
+// and Person 2.
+func repeated(members []branch) []node {
+	items := make([]node, len(members))
+	for i, m := range members {
+		if unnumbered(m.name) != unnumbered(members[0].name) {
+			return nil
+		}
+		items[i] = m.node
+	}
+	return items
+}
+
+func unnumbered(name string) string { return strings.TrimRight(name, " #.0123456789") }
