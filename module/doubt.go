@@ -29,6 +29,14 @@ func uncertain(s shape, value, beside string) bool {
 	return rivals(s, value, words) && !s.weighed(value, beside, words)
 }
 
+// dubious reports whether a comment on a value is more than an explanation.
+func dubious(comment string) bool {
+	words := wordsOf(comment)
+	return strings.ContainsAny(comment, "?~±") || strings.Contains(comment, "...") || strings.Contains(comment, "…") ||
+		unsure.MatchString(comment) || refutes.MatchString(comment) ||
+		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || hedges[w] || contracted(w) || w == "not" || w == "but" })
+}
+
 // explicable reports whether an explanation may have a no or a but in it without
 // being one to the value.
 func (s shape) explicable() bool {

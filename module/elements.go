@@ -34,6 +34,7 @@ func openElement(d *xml.Decoder, depth int) (n node, err error) {
 				return n, err
 			}
 			n.members = append(n.members, branch{t.Name.Local, inner})
+			n.tagged = true
 		case xml.CharData:
 			said.Write(t)
 		case xml.EndElement:

@@ -10,6 +10,9 @@ import "strings"
 //
 // Every line must have its place.
 func outline(text string) (node, bool) {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, "<") {
+		return node{}, false
+	}
 	var lines []outlineLine
 	for line := range strings.SplitSeq(text, "\n") {
 		rest := strings.TrimLeft(line, " \t")

@@ -53,6 +53,8 @@ func readProgram(s Step) (program, error) {
 		p.code, err = codeIn(code)
 	} else if object, isObject := programObject(text); isObject {
 		p = object
+	} else if tags, isTagged := programTags(text); isTagged {
+		p = tags
 	} else if len(fields) > 0 {
 		err = errors.New("there is nothing under " + marker("code") + "; put the program there")
 	} else {
@@ -62,8 +64,12 @@ func readProgram(s Step) (program, error) {
 			p.reasoning = before
 		}
 	}
-	if err == nil && blank(p.code) {
+	switch {
+	case err != nil:
+	case blank(p.code):
 		err = errors.New("the program is empty")
+	case onlyComments(p.code):
+		err = errors.New("the program has comments and nothing else; write it out")
 	}
 	return p, err
 }
@@ -110,6 +116,27 @@ func programObject(text string) (program, bool) {
 	}
 	if inner := unfence(p.code); !blank(inner) {
 		p.code = inner
+	}
+	return p, true
+}
+
+// programTags reads a program in tags, where there is no fence in the reply that
+// may hold another.
+func programTags(text string) (p program, ok bool) {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || hasMarker(text) {
+		return p, false
+	}
+	r := reply{outputs: programQuestion.Spec().Outputs(), text: text}
+	for _, f := range r.outputs {
+		g, end, err := r.tagged(f)
+		if err != nil || end == 0 && f.Required {
+			return p, false
+		}
+		if f.Name == "code" {
+			p.code = g.text
+		} else {
+			p.reasoning = g.text
+		}
 	}
 	return p, true
 }

@@ -33,7 +33,7 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 		return nil, err
 	}
 	r := reply{spec: spec, outputs: spec.Outputs(), text: text, truncated: truncated}
-	if truncated && !whole(r) {
+	if truncated && !whole(r) && !r.answered() {
 		return nil, errCutOff
 	}
 	r.text = withoutForm(r)
@@ -43,6 +43,17 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 		}
 	}
 	return nil, structural("", "no field was found in the reply; put each value under its marker, such as %s", marker(r.outputs[0].Name))
+}
+
+// answered reports whether a reply that was cut off had come to the end of its
+// answer, and was about to explain it.
+func (r reply) answered() bool {
+	objects, _, behind, err := objectsIn(r.text)
+	if err != nil || len(objects) == 0 || objects[len(objects)-1].unclosed || blank(strings.Trim(behind, "` \n")) || hasMarker(r.text) {
+		return false
+	}
+	lacking, _ := r.lacking(r.unwrapped(objects[len(objects)-1]).Values)
+	return lacking == nil
 }
 
 var errCutOff = structural("", "the reply was cut off at the model's limit of tokens; write less")

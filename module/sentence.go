@@ -28,6 +28,7 @@ func (s shape) stated(text string) json.RawMessage {
 
 // statedWord is the only word of a sentence that may be the value.
 func (s shape) statedWord(text string) string {
+	text = strings.TrimSpace(text)
 	if s.format == dateTime {
 		return onlyMoment(text)
 	}

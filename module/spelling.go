@@ -25,11 +25,15 @@ func (s shape) literal(text string) json.RawMessage {
 	if at < 0 {
 		return nil
 	}
-	value, l, err := readLax(text[at:])
-	if err != nil || l.unclosed {
+	before, text := strings.TrimSpace(text[:at]), text[at:]
+	if s.items != nil && s.items.members != nil && separateObjects.MatchString(text) {
+		text = "[" + text + "]"
+	}
+	value, l, err := readLax(text)
+	if err != nil || l.unclosed || l.bare {
 		return nil
 	}
-	before, behind := strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+l.at:])
+	behind := s.onceMore(value, strings.TrimSpace(text[l.at:]))
 	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
 		return nil
 	}
@@ -37,6 +41,30 @@ func (s shape) literal(text string) json.RawMessage {
 		return nil
 	}
 	return s.bend(value)
+}
+
+// separateObjects finds objects without a list around them, one a line.
+var separateObjects = regexp.MustCompile(`(?s)^\{[^{}]*\}\s*(?:,?\s*\{.*\})$`)
+
+// onceMore is what is said behind a value, without the same value in other words.
+func (s shape) onceMore(value json.RawMessage, behind string) string {
+	at := strings.IndexAny(behind, "{[")
+	if at < 0 {
+		return behind
+	}
+	again, l, err := readLax(behind[at:])
+	if err != nil || l.unclosed {
+		return behind
+	}
+	var object signature.Values
+	if json.Unmarshal(again, &object) == nil && len(object) == 1 && object[0].Name == s.name {
+		again = object[0].JSON
+	}
+	before := strings.TrimRight(behind[:at], "`jsonJSON \n")
+	if !equalJSON(value, again) || !introduces(before) && before != "" {
+		return behind
+	}
+	return strings.Trim(behind[at+l.at:], "` \n")
 }
 
 // withoutFence is what stands in the only fence of a text that is introduced.
@@ -166,6 +194,7 @@ var frames = wordSet("the final my answer result value is output here are")
 
 // unframed drops what presents a value: Count: 42, or The count is 42.
 func unframed(name, text string) string {
+
 	if strings.HasPrefix(text, "{") {
 		return unwrapped(name, text)
 	}

@@ -15,6 +15,7 @@ type node struct {
 	text    string
 	items   []node
 	members []branch
+	tagged  bool // even one member may be one of many
 }
 
 type branch struct {
@@ -120,19 +121,23 @@ func (s shape) branches(n node) []branch {
 	case len(n.items) == 1:
 		return s.branches(n.items[0])
 	}
+	if pairs := s.pairs(n.items); pairs != nil {
+		return pairs
+	}
 	for _, item := range n.items {
 		if len(item.members) != 1 {
 			return nil
 		}
 		all = append(all, item.members[0])
 	}
+	all = undotted(all)
 	if len(all) == 1 && !all[0].leaf() {
 		if _, known := s.member(all[0].name); !known {
 			return s.branches(all[0].node)
 		}
 	}
 	var spread []branch
-	for _, b := range undotted(all) {
+	for _, b := range all {
 		if parts := s.inline(b.name + ": " + b.text); b.leaf() && len(parts) > 1 {
 			spread = append(spread, parts...)
 			continue
@@ -140,6 +145,20 @@ func (s shape) branches(n node) []branch {
 		spread = append(spread, b)
 	}
 	return spread
+}
+
+// pairs are the members of a table that has a row for each: its name and its value.
+func (s shape) pairs(rows []node) (all []branch) {
+	for _, row := range rows {
+		if len(row.members) != 2 || !row.members[0].leaf() {
+			return nil
+		}
+		if _, known := s.member(row.members[0].name); known {
+			return nil
+		}
+		all = append(all, branch{row.members[0].text, row.members[1].node})
+	}
+	return all
 }
 
 // partStart is where a member may begin within a line.
@@ -207,10 +226,13 @@ func (s shape) grownArray(n node) json.RawMessage {
 	case len(n.members) == 1 && listNames[strings.ToLower(n.members[0].name)]:
 		return s.grownArray(n.members[0].node)
 	case n.members != nil:
-		items = repeated(n.members)
+		items = n.repeated()
 	}
 	if items == nil {
 		return nil
+	}
+	if texts := textsOf(items); texts != nil {
+		return s.each(texts)
 	}
 	values := make([]json.RawMessage, len(items))
 	for i, item := range items {
@@ -223,12 +245,26 @@ func (s shape) grownArray(n node) json.RawMessage {
 
 var listNames = wordSet("ul ol list items array values")
 
+// textsOf are the texts of items that are nothing else.
+func textsOf(items []node) []string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		if texts[i] = item.text; !item.leaf() || strings.Contains(item.text, "\n") {
+			return nil
+		}
+	}
+	return texts
+}
+
 // repeated are members that all have the same name, or one with numbers: Person 1
 // and Person 2.
-func repeated(members []branch) []node {
-	items := make([]node, len(members))
-	for i, m := range members {
-		if unnumbered(m.name) != unnumbered(members[0].name) {
+func (n node) repeated() []node {
+	if len(n.members) < 2 && !n.tagged {
+		return nil
+	}
+	items := make([]node, len(n.members))
+	for i, m := range n.members {
+		if unnumbered(m.name) != unnumbered(n.members[0].name) {
 			return nil
 		}
 		items[i] = m.node

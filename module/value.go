@@ -150,10 +150,11 @@ func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) 
 		return whole(f, unfenced(f, raw))
 	}
 	s := shapeOf(f)
-	if bent := s.bend(raw); fits(f, bent) {
+	bent := s.bend(raw)
+	if fits(f, bent) {
 		return bent, nil
 	}
-	return nil, mismatch(f, s, string(raw), nil)
+	return nil, mismatch(f, s, string(bent), nil)
 }
 
 // bend gives a JSON value the kind that is asked for, where it says the same:
@@ -207,6 +208,9 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 	var object signature.Values
 	if json.Unmarshal(raw, &object) != nil {
 		return raw
+	}
+	if less := s.asked(object); less != nil {
+		object = less
 	}
 	bent := object[:0:0]
 	for _, v := range object {

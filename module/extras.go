@@ -1,0 +1,82 @@
+package module
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// Models give more than they were asked for: reasons, a confidence, the telephone
+// number beside the address. It is left out, as long as it cannot change what the
+// rest says, nor be a part of it by another name.
+
+// reasons are members that explain the answer. What stands before the answer does
+// not change it.
+var reasons = wordSet("reasoning explanation rationale reason thought thoughts thinking analysis justification")
+
+// precedes reports whether there are outputs among the members that follow.
+func (r reply) precedes(rest signature.Values) bool {
+	return slices.ContainsFunc(rest, func(v signature.Value) bool {
+		_, known := fieldNamed(r.outputs, v.Name)
+		return known
+	})
+}
+
+// idle reports whether a member that was not asked for can be left out.
+func (r reply) idle(v signature.Value) bool {
+	if strings.EqualFold(v.Name, "reasoning") || reasons[strings.ToLower(v.Name)] {
+		return harmless(v.JSON)
+	}
+	return !slices.ContainsFunc(r.outputs, func(f signature.Field) bool { return akin(f.Name, v.Name) }) && harmless(v.JSON) && idleName(v.Name)
+}
+
+// asked is an object without the members that the shape has no place for. It is nil
+// if one of them matters.
+func (s shape) asked(object signature.Values) signature.Values {
+	kept := object[:0:0]
+	for _, v := range object {
+		if _, known := s.member(v.Name); known || s.open {
+			kept = append(kept, v)
+			continue
+		}
+		same := slices.ContainsFunc(s.members, func(m member) bool { return akin(m.name, v.Name) })
+		if same || !harmless(v.JSON) || !idleName(v.Name) {
+			return nil
+		}
+	}
+	return kept
+}
+
+// akin reports whether two names share a word, so that one may be meant by the
+// other: mail and email, last_name and name.
+func akin(a, b string) bool {
+	for _, v := range wordsOf(spaced.Replace(a)) {
+		for _, w := range wordsOf(spaced.Replace(b)) {
+			if v == w || len(v) > 3 && strings.Contains(w, v) || len(w) > 3 && strings.Contains(v, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// idleName reports whether a name says nothing about the rest.
+func idleName(name string) bool {
+	return !slices.ContainsFunc(wordsOf(spaced.Replace(name)), func(w string) bool {
+		return corrections[w] || hedges[w] || qualifies[w]
+	})
+}
+
+// qualifies are words in the names of members that are about the other members.
+var qualifies = wordSet(`unit units scale currency precision max min maximum minimum range approximate approximated
+	warning warnings caveat caveats errors status partial incomplete truncated placeholder example examples
+	draft previous old new remaining others rest next valid invalid negated sign factor multiplier percent`)
+
+// harmless reports whether what a member says has no second thought in it.
+func harmless(value json.RawMessage) bool {
+	text := plainText(value)
+	return !refutes.MatchString(text) && !unsure.MatchString(text) &&
+		!slices.ContainsFunc(wordsOf(text), func(w string) bool { return corrections[w] || contracted(w) })
+}
