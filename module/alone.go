@@ -51,6 +51,20 @@ func boxedIn(f signature.Field, text string) json.RawMessage {
 // assignment is a reply that is a line of a script: names = ["Ada"].
 var assignment = regexp.MustCompile(`^(?:(?:const|let|var|final)\s+)?(\w+)\s*(?::\s*[\w\[\], |]+)?=\s*`)
 
+// readAssigned reads a reply that is a line of a script, with a text that may have
+// several lines.
+func readAssigned(r reply) (signature.Values, error) {
+	f, only := r.only()
+	if !only {
+		return nil, nil
+	}
+	value := assigned(f, strings.TrimSpace(unfence(r.text)))
+	if value == nil || !fits(f, value) || hollowJSON(f.Name, value) {
+		return nil, nil
+	}
+	return signature.Values{{Name: f.Name, JSON: value}}, nil
+}
+
 // assigned is the text that a script assigns to the name of a field.
 func assigned(f signature.Field, text string) json.RawMessage {
 	m := assignment.FindStringSubmatch(text)
@@ -81,9 +95,6 @@ func (r reply) only() (only signature.Field, ok bool) {
 func aloneText(f signature.Field, text string) json.RawMessage {
 	s := shapeOf(f)
 	bare := strings.TrimSpace(unfence(text))
-	if value := assigned(f, bare); value != nil {
-		return value
-	}
 	if isCode(f) {
 		return aloneCode(text)
 	}

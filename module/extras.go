@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,12 +55,32 @@ func (s shape) asked(object signature.Values) signature.Values {
 func akin(a, b string) bool {
 	for _, v := range wordsOf(spaced.Replace(a)) {
 		for _, w := range wordsOf(spaced.Replace(b)) {
-			if v == w || len(v) > 3 && strings.Contains(w, v) || len(w) > 3 && strings.Contains(v, w) {
+			if v == w || misspelt(v, w) || len(v) > 3 && strings.Contains(w, v) || len(w) > 3 && strings.Contains(v, w) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// misspelt reports whether two words differ by as much as a slip of the hand: they
+// have the same letters but for one, or at their beginning.
+func misspelt(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	common := 0
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			common, i, j = common+1, i+1, j+1
+		case x[i] < y[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return len(a) > 3 && len(b) > 3 && common >= max(len(a), len(b))-1
 }
 
 // idleName reports whether a name says nothing about the rest.
@@ -74,9 +95,11 @@ var qualifies = wordSet(`unit units scale currency precision max min maximum min
 	warning warnings caveat caveats errors status partial incomplete truncated placeholder example examples
 	draft previous old new remaining others rest next valid invalid negated sign factor multiplier percent`)
 
+var denies = regexp.MustCompile(`(?i)^\W*(?:sorry\b|no\s*[^\s\pL])`)
+
 // harmless reports whether what a member says has no second thought in it.
 func harmless(value json.RawMessage) bool {
 	text := plainText(value)
-	return !refutes.MatchString(text) && !unsure.MatchString(text) &&
+	return !denies.MatchString(text) && !unsure.MatchString(text) &&
 		!slices.ContainsFunc(wordsOf(text), func(w string) bool { return corrections[w] || contracted(w) })
 }

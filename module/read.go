@@ -22,7 +22,7 @@ type reader func(reply) (signature.Values, error)
 // readers goes from the form that says most clearly where a value begins and
 // ends to the one that says least.
 func readers() []reader {
-	return []reader{readWhole, readMarkers, readTags, readObject, readTable, readLines, readAlone}
+	return []reader{readWhole, readMarkers, readTags, readObject, readTable, readAssigned, readLines, readAlone}
 }
 
 // read finds the outputs in what a model said, of which whole says whether it

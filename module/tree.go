@@ -231,7 +231,7 @@ func (s shape) grownArray(n node) json.RawMessage {
 	if items == nil {
 		return nil
 	}
-	if texts := textsOf(items); texts != nil {
+	if texts := textsOf(items); texts != nil && (s.items.text || s.items.scalar()) {
 		return s.each(texts)
 	}
 	values := make([]json.RawMessage, len(items))

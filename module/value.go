@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -52,7 +53,24 @@ func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
 	if value[0] != '"' && hollowJSON(f.Name, value) {
 		return nil, errHollow(f.Name)
 	}
-	return whole(f, value)
+	return whole(f, unlinked(value))
+}
+
+// link finds texts that are links to themselves, as editors make of addresses.
+var link = regexp.MustCompile(`"\[([^\]"\\]+)\]\((?:mailto:|tel:|https?://)?([^)"\\]+)\)"`)
+
+// unlinked takes the texts in a value out of their links.
+func unlinked(value json.RawMessage) json.RawMessage {
+	if value[0] == '"' || !bytes.Contains(value, []byte("](")) {
+		return value
+	}
+	return link.ReplaceAllFunc(value, func(text []byte) []byte {
+		m := link.FindSubmatch(text)
+		if !bytes.Equal(m[1], m[2]) {
+			return text
+		}
+		return slices.Concat([]byte(`"`), m[1], []byte(`"`))
+	})
 }
 
 // absent is how models write that there is no value.
@@ -146,15 +164,14 @@ func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) 
 	if hollowJSON(f.Name, raw) {
 		return nil, errHollow(f.Name)
 	}
-	if fits(f, raw) {
+	if raw = unlinked(raw); fits(f, raw) {
 		return whole(f, unfenced(f, raw))
 	}
 	s := shapeOf(f)
-	bent := s.bend(raw)
-	if fits(f, bent) {
+	if bent := s.bend(raw); fits(f, bent) {
 		return bent, nil
 	}
-	return nil, mismatch(f, s, string(bent), nil)
+	return nil, mismatch(f, s, string(raw), nil)
 }
 
 // bend gives a JSON value the kind that is asked for, where it says the same:

@@ -46,7 +46,7 @@ func rivals(s shape, value string, words []string) bool {
 	for _, w := range words {
 		switch {
 		case w == strings.ToLower(value):
-		case (s.number() || s.format == dateTime && !strings.Contains(value, w)) && isNumeral(w):
+		case (s.number() || s.format == dateTime && !strings.Contains(strings.ToLower(value), w)) && isNumeral(w):
 			return true
 		case s.boolean && truth[w] != "" && truth[w] != value:
 			return true
