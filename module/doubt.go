@@ -23,7 +23,7 @@ func uncertain(s shape, value, beside string) bool {
 		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || hedges[w] || contracted(w) }) {
 		return true
 	}
-	if len(words) > 0 && contrasts[words[0]] || !s.explicable() && slices.ContainsFunc(words, func(w string) bool { return contrasts[w] }) {
+	if len(words) > 0 && contrasts[words[0]] && refuted(s, beside) || !s.explicable() && slices.ContainsFunc(words, func(w string) bool { return contrasts[w] && w != "no" && w != "nothing" && w != "none" }) {
 		return true
 	}
 	return rivals(s, value, words) && !s.weighed(value, beside, words)
@@ -43,7 +43,15 @@ func (s shape) explicable() bool {
 	return !s.boolean && (s.number() || s.constants != nil || s.format == dateTime)
 }
 
-var unsure = regexp.MustCompile(`(?i)\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|[🤔🤷❓❔]`)
+// refuted reports whether what is said beside a value begins by denying it: not
+// really. Of a truth, it may begin with what there is not: true (no threats).
+func refuted(s shape, beside string) bool {
+	return !s.boolean || refutes.MatchString(beside) || !beginsWithNo.MatchString(beside)
+}
+
+var beginsWithNo = regexp.MustCompile(`(?i)^\W*(?:no|nothing|none) \w`)
+
+var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|[🤔🤷❓❔]`)
 
 // weighed reports whether a paragraph below a value that names others gives the
 // reasons for it: it comes to the same number, or names all the other constants.
@@ -57,10 +65,22 @@ func (s shape) weighed(value, beside string, words []string) bool {
 		})
 	}
 	numbers := digits.FindAllString(beside, -1)
-	return s.number() && len(numbers) > 0 && numbers[len(numbers)-1] == value
+	numbers = slices.DeleteFunc(numbers, func(n string) bool { return !s.inRange(n) })
+	if len(numbers) == 0 {
+		return true
+	}
+	return s.number() && numbers[len(numbers)-1] == value
 }
 
 var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
+
+// besides reports whether what is said behind a yes or a no may answer another
+// question than that of the field: No, this is harmless.
+func (s shape) besides(word, beside string) bool {
+	lower := strings.ToLower(undecorated(word))
+	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
+		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
+}
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
 
@@ -71,7 +91,7 @@ func (s shape) agreeing(value, beside string) (rest string, agrees bool) {
 	own := strings.ToLower(spaced.Replace(s.name))
 	lower := strings.ToLower(beside)
 	if own == "" || !strings.Contains(lower, own) {
-		return beside, !strings.HasPrefix(strings.TrimLeft(beside, "*`"), ", ") || because.MatchString(beside)
+		return beside, true
 	}
 	denied := regexp.MustCompile(`\b(?:not (?:\w+ly )?|(?:is|was|are|were|has|does|did|can|could)n['’]t (?:\w+ly )?|un|in|non-?)` + regexp.QuoteMeta(own) + `\b`)
 	left := denied.ReplaceAllString(lower, "")

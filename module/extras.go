@@ -17,6 +17,19 @@ import (
 // not change it.
 var reasons = wordSet("reasoning explanation rationale reason thought thoughts thinking analysis justification")
 
+// besides reports members, behind the answer, that give another.
+func (r reply) besides(values, object signature.Values) error {
+	for i, v := range object {
+		if _, known := fieldNamed(r.outputs, v.Name); known || r.precedes(object[i+1:]) && reasons[strings.ToLower(v.Name)] {
+			continue
+		}
+		if text := plainText(v.JSON); v.JSON[0] == '"' && r.opposes(values, text) {
+			return structural(v.Name, "may give another answer; leave it out")
+		}
+	}
+	return nil
+}
+
 // precedes reports whether there are outputs among the members that follow.
 func (r reply) precedes(rest signature.Values) bool {
 	return slices.ContainsFunc(rest, func(v signature.Value) bool {

@@ -168,8 +168,12 @@ func (s section) given(last bool) given {
 			return given{text: text, loose: true}
 		}
 	}
+	gap := "\n"
+	if len(s.rest) > 1 && blank(s.rest[0]) {
+		gap = "\n\n"
+	}
 	return given{
-		text: strings.TrimSpace(s.inline + "\n" + rest), open: last,
+		text: strings.TrimSpace(s.inline + gap + rest), open: last,
 		loose: true, ragged: s.inline != "" && rest != "",
 	}
 }

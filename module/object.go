@@ -203,7 +203,7 @@ func (r reply) respell(o found) (signature.Values, error) {
 	if problems != nil {
 		return nil, &ReadError{problems}
 	}
-	return values, nil
+	return values, r.besides(values, o.Values)
 }
 
 // respell is [reply.respell] for an object that did not come in a reply.

@@ -96,8 +96,24 @@ func (r reply) takesBack(values signature.Values, behind string) bool {
 		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) }) {
 		return true
 	}
+	return r.opposes(values, rest)
+}
+
+// opposes reports whether a text gives another value for a field.
+func (r reply) opposes(values signature.Values, text string) bool {
+	words := wordsOf(text)
 	for _, f := range r.outputs {
-		if value, given := values.Get(f.Name); given && (rivals(shapeOf(f), plainText(value), words) || restates(f, value, rest)) {
+		value, given := values.Get(f.Name)
+		if !given {
+			continue
+		}
+		s := shapeOf(f)
+		if s.boolean {
+			if _, agrees := s.agreeing(plainText(value), text); !agrees {
+				return true
+			}
+		}
+		if rivals(s, plainText(value), words) && !s.weighed(plainText(value), "\n\n"+text, words) || restates(f, value, text) {
 			return true
 		}
 	}

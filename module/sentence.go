@@ -42,7 +42,7 @@ func (s shape) statedWord(text string) string {
 }
 
 // statement is a sentence that ends with the word it is about.
-var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
+var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds|go with|rate it|rate this)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
 
 // counting is a sentence that says how many there are.
 var counting = regexp.MustCompile(`(?i)^(?:(?:so|thus|hence|therefore|overall|altogether|in total),? )?(?:there (?:are|is|were|was)|i (?:count|counted|found|find|see)|(?:the|this) \w+ (?:mentions|contains|lists|has|names|includes|describes)|it (?:mentions|contains|lists|has|names|includes))(?: exactly| a total of)? \**(\d[\d,]*|[a-z]+)\** [a-z][^.,;:!?]*\.?$`)

@@ -168,7 +168,7 @@ func isPictogram(r rune) bool {
 }
 
 // glosses begin what is said beside a value.
-var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; "}
+var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; ", ". ", " # ", " // ", "  # "}
 
 // glossed reads a value that begins a text which goes on to explain it: 0.5
 // (high). The explanation may not make it doubtful.
@@ -183,7 +183,7 @@ func (s shape) glossed(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(text[:at])
-	if value == nil || uncertain(s, plainText(value), text[at:]) {
+	if value == nil || s.besides(text[:at], text[at:]) || uncertain(s, plainText(value), text[at:]) {
 		return nil
 	}
 	return value

@@ -22,7 +22,7 @@ var corrections = wordSet(`wait actually correction corrections corrected apolog
 var hedges = wordSet(`or either between about approx approximately around roughly nearly almost least more less than
 	unclear unknown if unless depends depending estimate estimated guess guessing assume assuming neither nor
 	sorry half minus negative thousand thousands million millions billion billions hundred hundreds dozen percent
-	partly mostly somewhat fairly probably likely cannot etc above below over under k m bn pct really yet`)
+	partly mostly somewhat fairly probably likely cannot etc above below over under k m bn pct really yet outweigh outweighs leaning tending`)
 
 // contrasts make a value uncertain if what is said beside it begins with them.
 var contrasts = wordSet("not no never but though although except nothing none")
@@ -45,7 +45,7 @@ func contracted(word string) bool {
 func rivals(s shape, value string, words []string) bool {
 	for _, w := range words {
 		switch {
-		case w == strings.ToLower(value):
+		case w == strings.ToLower(value), s.number() && numerals[w] == value:
 		case (s.number() || s.format == dateTime && !strings.Contains(strings.ToLower(value), w)) && isNumeral(w):
 			return true
 		case s.boolean && truth[w] != "" && truth[w] != value:
