@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -23,12 +24,31 @@ func (r reply) besides(values, object signature.Values) error {
 		if _, known := fieldNamed(r.outputs, v.Name); known || r.precedes(object[i+1:]) && reasons[strings.ToLower(v.Name)] {
 			continue
 		}
-		if text := plainText(v.JSON); v.JSON[0] == '"' && r.opposes(values, text) {
+		if text := plainText(v.JSON); v.JSON[0] == '"' && r.opposes(values, text) || r.another(values, v) {
 			return structural(v.Name, "may give another answer; leave it out")
 		}
 	}
 	return nil
 }
+
+// another reports whether a member could be one of the outputs itself, or says that
+// there are more items than there are.
+func (r reply) another(values signature.Values, v signature.Value) bool {
+	for _, f := range r.outputs {
+		value, given := values.Get(f.Name)
+		s := shapeOf(f)
+		var items []json.RawMessage
+		if given && s.items != nil && counts[strings.ToLower(v.Name)] && json.Unmarshal(value, &items) == nil && string(v.JSON) != strconv.Itoa(len(items)) {
+			return true
+		}
+		if c := v.JSON[0]; (c == '{' || c == '[') && fits(f, s.bend(v.JSON)) {
+			return true
+		}
+	}
+	return false
+}
+
+var counts = wordSet("count total number length size n")
 
 // precedes reports whether there are outputs among the members that follow.
 func (r reply) precedes(rest signature.Values) bool {
@@ -53,14 +73,17 @@ func (s shape) asked(object signature.Values) signature.Values {
 	for _, v := range object {
 		if _, known := s.member(v.Name); known || s.open {
 			kept = append(kept, v)
-			continue
-		}
-		same := slices.ContainsFunc(s.members, func(m member) bool { return akin(m.name, v.Name) })
-		if same || !harmless(v.JSON) || !idleName(v.Name) {
+		} else if !s.idle(v) {
 			return nil
 		}
 	}
 	return kept
+}
+
+// idle reports whether a member that the shape has not can be left out.
+func (s shape) idle(v signature.Value) bool {
+	same := slices.ContainsFunc(s.members, func(m member) bool { return akin(m.name, v.Name) })
+	return !same && harmless(v.JSON) && idleName(v.Name)
 }
 
 // akin reports whether two names share a word, so that one may be meant by the

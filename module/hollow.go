@@ -82,7 +82,7 @@ func hollowIn(name string, v any, listed bool) bool {
 }
 
 // andSoOn finds items that stand for others: ..., and 3 more.
-var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|.*[^.](?:\.{3}|…), ?etc\.?)$`)
+var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example)[ _]?\d+|.*[^.](?:\.{3}|…), ?etc\.?)$`)
 
 // onlyComments reports whether a program has nothing in it that could be run.
 func onlyComments(code string) bool {

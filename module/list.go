@@ -16,7 +16,7 @@ func (s shape) list(text string) json.RawMessage {
 	if s.items == nil || !s.items.text && !s.items.scalar() {
 		return nil
 	}
-	lines := linesOf(text)
+	lines := linesOf(unremarked(text))
 	if len(lines) > 1 && introduces(lines[0]) && !bullet.MatchString(lines[0]) {
 		lines = lines[1:]
 	}
@@ -35,6 +35,24 @@ func (s shape) list(text string) json.RawMessage {
 	return s.each(items)
 }
 
+// unremarked is a text without its last paragraph, if that is a remark which adds
+// nothing.
+func unremarked(text string) string {
+	text = strings.TrimSpace(text)
+	at := strings.LastIndex(text, "\n\n")
+	if at < 0 {
+		return text
+	}
+	remark := text[at+2:]
+	if !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
+		return text
+	}
+	return text[:at]
+}
+
+// adds finds remarks that may name more.
+var adds = regexp.MustCompile(`(?i)\b(?:also|add|adds|added|plus|another|additional|additionally|besides|furthermore|more|others?|too|as well|remaining|except|but|not)\b`)
+
 // linesOf returns the lines of a text that are not empty.
 func linesOf(text string) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimRight(text, " \t\n"), "\n"), blank)
@@ -46,7 +64,7 @@ func bulleted(lines []string) (items []string, ok bool) {
 	kind := ""
 	for i, line := range lines {
 		m := bullet.FindStringSubmatch(line)
-		if m == nil || i > 0 && m[1] != kind {
+		if m == nil || i > 0 && m[1] != kind || doubtful.MatchString(m[1]) {
 			return nil, false
 		}
 		kind = m[1]
@@ -58,12 +76,13 @@ func bulleted(lines []string) (items []string, ok bool) {
 // commas splits a line at its semicolons or commas, if what is between them can
 // only be items.
 func commas(line string) (items []string, ok bool) {
+	separator, fewest, longest := ",", 3, 3
 	if inner, bracketed := strings.CutPrefix(line, "["); bracketed {
 		if line, ok = strings.CutSuffix(inner, "]"); !ok {
 			return nil, false
 		}
+		fewest = 2
 	}
-	separator, fewest, longest := ",", 3, 3
 	if strings.Contains(line, ";") {
 		separator, fewest, longest = ";", 2, 6
 	}
@@ -137,11 +156,11 @@ func (s shape) each(items []string) json.RawMessage {
 
 // leftOver finds what is no part of an item, where it is not all around it: bold
 // print, tags, links, a box to tick.
-var leftOver = regexp.MustCompile("[^*]\\*\\*.|~~|</?[a-z]+/?>|\\]\\(|^\\[[ xX]?\\]|^`[^`]*`.")
+var leftOver = regexp.MustCompile("[^*]\\*\\*.|~~|</?[a-z]+/?>|\\]\\(|^\\[[ xX]?\\]|^`[^`]*`.|\\s\\d+[.)]\\s|^\\p{So}")
 
 // explained finds items with an explanation behind them. If all have one, it is
 // not certain that it was asked for.
-var explained = regexp.MustCompile(` [-–—] | \(.*\)$`)
+var explained = regexp.MustCompile(` [-–—] |: | \(.*\)$`)
 
 func (s shape) item(text string) json.RawMessage {
 	if !s.text || s.constants != nil || s.format != "" {

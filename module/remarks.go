@@ -125,7 +125,7 @@ func (r reply) opposes(values signature.Values, text string) bool {
 var refutes = regexp.MustCompile(`(?im)(?:^|[.!?:;]\s)[^\pL\d\n]*(?:(?:not|sorry)\b|no(?:\s*[^\s\pL]|\s*$|\s+(?:it|that|this|the|i|you|we|they|one|way)\b))`)
 
 // lacks finds sentences that say of something that the text does not have it.
-var lacks = regexp.MustCompile(`(?i)[^.!?;:\n]*\b(?:no|not|\w+n['’]t|without|omitted|left)\b[^.!?;:\n]*\b(?:given|mentioned|stated|provided|specified|included|listed|available|found|find|present|omitted|left (?:it |that |them )?out|out)\b[^.!?;:\n]*[.!]?`)
+var lacks = regexp.MustCompile(`(?i)[^.!?;\n]*\b(?:no|not|\w+n['’]t|without|omitted|left)\b[^.!?;:\n]*\b(?:given|mentioned|stated|provided|specified|included|listed|available|found|find|present|omitted|left (?:it |that |them )?out|out)\b[^.!?;:\n]*[.!]?`)
 
 // unlessGiven returns a sentence that names something that is given, or gives
 // another value.

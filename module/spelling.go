@@ -21,6 +21,9 @@ func (s shape) literal(text string) json.RawMessage {
 		text = "[" + text[1:len(text)-1] + "]"
 	}
 	text = withoutFence(text)
+	if s.items != nil && quotedItems.MatchString(text) {
+		text = "[" + strings.TrimRight(text, ".,") + "]"
+	}
 	at := strings.IndexAny(text, "{[")
 	if at < 0 {
 		return nil
@@ -42,6 +45,9 @@ func (s shape) literal(text string) json.RawMessage {
 	}
 	return s.bend(value)
 }
+
+// quotedItems finds texts in quotes with commas between them.
+var quotedItems = regexp.MustCompile(`^(?:"[^"\n]*"(?:, ?|[.,]?$)){2,}$`)
 
 // separateObjects finds objects without a list around them, one a line.
 var separateObjects = regexp.MustCompile(`(?s)^\{[^{}]*\}\s*(?:,?\s*\{.*\})$`)
@@ -199,7 +205,7 @@ func unframed(name, text string) string {
 		return unwrapped(name, text)
 	}
 	own := wordsOf(strings.ReplaceAll(name, "_", " "))
-	for _, sep := range []string{":", " is ", "="} {
+	for _, sep := range []string{":", " is ", " are ", "="} {
 		left, right, ok := strings.Cut(text, sep)
 		if !ok || len(left) > 80 || blank(right) {
 			continue

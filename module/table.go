@@ -42,10 +42,13 @@ func table(text string) (node, bool) { return rowNodes(rowsOf(text)) }
 // records reads lines with commas between their values, below one with the names.
 func records(text string) (node, bool) {
 	first, rest, ok := strings.Cut(strings.TrimSpace(text), "\n")
-	if !ok || !strings.Contains(first, ",") || strings.ContainsAny(first, ":.|") || blank(rest) {
+	at := strings.IndexAny(first, "\t;,")
+	if !ok || at < 0 || strings.ContainsAny(first, ":.|") || blank(rest) {
 		return node{}, false
 	}
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma = rune(first[at])
+	rows, err := r.ReadAll()
 	if err != nil {
 		return node{}, false
 	}
@@ -67,7 +70,7 @@ func rowNodes(rows [][]string) (n node, ok bool) {
 		}
 		n.items = append(n.items, item)
 	}
-	if listed := valuesOf(n.items); listed != nil && len(rows[0]) == 1 {
+	if listed := valuesOf(n.items); listed != nil {
 		n.items = listed
 	}
 	return n, true

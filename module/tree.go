@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -35,7 +36,7 @@ func (s shape) noted(text string) json.RawMessage {
 	if s.members == nil && s.items == nil {
 		return nil
 	}
-	for _, candidate := range []string{text, announced(text)} {
+	for _, candidate := range []string{text, announced(text), announced(s.unremarked(text))} {
 		for _, parse := range notations() {
 			if n, ok := parse(candidate); ok {
 				if value := s.grown(n); value != nil {
@@ -45,6 +46,21 @@ func (s shape) noted(text string) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// unremarked is a text without a remark behind it that is about none of the members.
+func (s shape) unremarked(text string) string {
+	shorter := unremarked(text)
+	remark := lacks.ReplaceAllString(text[min(len(text), len(shorter)):], "")
+	of := s
+	if s.items != nil {
+		of = *s.items
+	}
+	if of.members != nil && strings.ContainsFunc(remark, unicode.IsDigit) ||
+		slices.ContainsFunc(of.members, func(m member) bool { return ofField(m.name, remark) }) {
+		return text
+	}
+	return shorter
 }
 
 // announced is a text without the line that only announces it, and without
@@ -93,6 +109,9 @@ func (s shape) grownObject(n node) json.RawMessage {
 	for _, b := range s.branches(n) {
 		m, known := s.member(b.name)
 		_, twice := object.Get(m.name)
+		if !known && b.leaf() && s.idle(signature.Value{Name: b.name, JSON: quote(b.text)}) {
+			continue
+		}
 		if !known || twice {
 			return nil
 		}
@@ -262,12 +281,33 @@ func (n node) repeated() []node {
 	if len(n.members) < 2 && !n.tagged {
 		return nil
 	}
+	if cycles := n.cycles(); cycles != nil {
+		return cycles
+	}
 	items := make([]node, len(n.members))
 	for i, m := range n.members {
 		if unnumbered(m.name) != unnumbered(n.members[0].name) {
 			return nil
 		}
 		items[i] = m.node
+	}
+	return items
+}
+
+// cycles are items one behind the other, where their first name comes again.
+func (n node) cycles() (items []node) {
+	if len(n.members) < 4 || n.members[0].name == n.members[1].name {
+		return nil
+	}
+	for _, m := range n.members {
+		if m.name == n.members[0].name {
+			items = append(items, node{})
+		}
+		last := &items[len(items)-1]
+		last.members = append(last.members, m)
+	}
+	if len(items) < 2 {
+		return nil
 	}
 	return items
 }

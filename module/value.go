@@ -200,7 +200,7 @@ func (s shape) bendText(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
 		return raw
 	}
-	for _, spell := range []spelling{shape.literal, shape.exact} {
+	for _, spell := range []spelling{shape.literal, shape.exact, shape.list} {
 		if value := spell(s, text); value != nil {
 			return value
 		}

@@ -43,8 +43,9 @@ func contracted(word string) bool {
 
 // rivals reports whether a text names another value that the field could have.
 func rivals(s shape, value string, words []string) bool {
-	for _, w := range words {
+	for i, w := range words {
 		switch {
+		case s.boolean && w == "no" && i+1 < len(words): // as in no threats
 		case w == strings.ToLower(value), s.number() && numerals[w] == value:
 		case (s.number() || s.format == dateTime && !strings.Contains(strings.ToLower(value), w)) && isNumeral(w):
 			return true
