@@ -29,7 +29,7 @@ func closing(outputs []signature.Field, end string, marks []mark) []mark {
 // endLike reports whether a name is one that models give the end marker.
 func endLike(name string) bool {
 	name = strings.ToLower(name)
-	return endNames[name] || strings.HasPrefix(name, "compl") && len(name) < 13 || strings.HasPrefix(name, "comple")
+	return endNames[name] || strings.HasPrefix(name, "end_") || strings.HasPrefix(name, "compl") && len(name) < 13 || strings.HasPrefix(name, "comple")
 }
 
 var endNames = wordSet("end done finished finish stop")

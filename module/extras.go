@@ -136,6 +136,9 @@ var denies = regexp.MustCompile(`(?i)^\W*(?:sorry\b|no\s*[^\s\pL])`)
 // harmless reports whether what a member says has no second thought in it.
 func harmless(value json.RawMessage) bool {
 	text := plainText(value)
+	if courtesies.MatchString(text) && courtesy(text) == "" && !strings.Contains(text, "\n") {
+		return true
+	}
 	return !denies.MatchString(text) && !unsure.MatchString(text) &&
 		!slices.ContainsFunc(wordsOf(text), func(w string) bool { return corrections[w] || contracted(w) })
 }

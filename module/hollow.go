@@ -16,7 +16,7 @@ func hollow(name, text string) bool {
 	if len(text) > 120 {
 		return len(text) > 20 && strings.EqualFold(text[:17], "lorem ipsum dolor")
 	}
-	if inner, ok := bracketed(text); ok && (sameName(name, inner) || placeholders[strings.ToLower(inner)]) {
+	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)]) {
 		return true
 	}
 	return mayBeHollow(text) && stub.MatchString(text)
@@ -28,6 +28,13 @@ func mayBeHollow(text string) bool {
 		strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.EqualFold(text[:5], "lorem")
 }
 
+// names reports whether a few words name a field: optional note.
+func names(field, words string) bool {
+	own := strings.ToLower(spaced.Replace(field))
+	words = strings.ToLower(spaced.Replace(words))
+	return sameName(field, words) || len(wordsOf(words)) < 5 && strings.HasSuffix(words, " "+own)
+}
+
 // stub finds placeholders: [Your essay goes here], // your code here, TODO.
 var stub = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
 	`[\[<{(*_]+\s*(?:[^\]>})\n]*\s)?(?:your|insert|placeholder|goes here|todo|tbd|fill in|to be (?:determined|filled|added|written)|omitted|truncated)\b[^\]>})\n]*[\]>})*_]+`,
@@ -36,6 +43,7 @@ var stub = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
 	`(?:(?://|#|/\*|--|<!--)\s*)?(?:\.{3,}\s*|…\s*)?(?:todo|tbd|fixme)(?:[:.!]?|:? (?:implement|write|add|fill)[^\n]*)(?:\s*\*/|\s*-->)?`,
 	`(?:(?://|#|/\*|--|<!--)\s*)(?:\.{3,}\s*|…\s*)?(?:your|insert|put|write|add|place|enter|the|code|implementation)\b[^\n]*\b(?:here|goes here)\b[\s.…]*(?:\*/|-->)?`,
 	`(?:your|insert|put|write|enter|place|add) (?:[\w-]+ ){1,5}(?:goes )?here[.…!]*`,
+	`\(?(?:see|same as|as)(?: \w+)? (?:above|below|before)[).]*`,
 	`lorem ipsum\b[^\n]*`,
 }, "|") + `)$`)
 

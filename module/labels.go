@@ -137,7 +137,7 @@ func sections(known func(name string) bool, text string) []section {
 // begins returns the sections that begin on a line: one, or several with a comma
 // between them.
 func begins(known func(name string) bool, line string) []section {
-	if name, ok := heading(line); ok && known(name) {
+	if name, ok := heading(line); ok && known(name) && !scalarStart.MatchString(line) {
 		return []section{{name: name}}
 	}
 	for _, split := range []func(string) (string, string, bool){labelled, pointed} {
@@ -147,6 +147,9 @@ func begins(known func(name string) bool, line string) []section {
 	}
 	return nil
 }
+
+// scalarStart finds lines below which YAML has a text.
+var scalarStart = regexp.MustCompile(`:\s*[>|][-+]?$`)
 
 // several takes apart a line that gives more than one field: Mood: good, Score: 1.
 func several(known func(name string) bool, line string, first section) []section {

@@ -78,7 +78,7 @@ func bulleted(lines []string) (items []string, ok bool) {
 func commas(line string) (items []string, ok bool) {
 	separator, fewest, longest := ",", 3, 3
 	if inner, bracketed := strings.CutPrefix(line, "["); bracketed {
-		if line, ok = strings.CutSuffix(inner, "]"); !ok {
+		if line, ok = strings.CutSuffix(inner, "]"); !ok || strings.Contains(inner, `"`) {
 			return nil, false
 		}
 		fewest = 2

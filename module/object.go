@@ -149,7 +149,11 @@ var callNames = wordSet("name type id tool function tool_name recipient")
 
 func (r reply) unwrapped(o found) found {
 	var inner signature.Values
-	if raw := wrapped(o.Values); raw == nil || json.Unmarshal(raw, &inner) != nil {
+	raw := wrapped(o.Values)
+	if raw != nil && raw[0] == '"' {
+		raw = json.RawMessage(plainText(raw)) // the arguments of a call are often a text
+	}
+	if raw == nil || json.Unmarshal(raw, &inner) != nil {
 		return o
 	}
 	if _, has := r.lacking(inner); !has {

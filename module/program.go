@@ -40,6 +40,7 @@ func readProgram(s Step) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
+	text = withEnd(outputs, text)
 	marks, err := boundaries(outputs, text)
 	if err != nil {
 		return program{}, err
@@ -68,8 +69,8 @@ func readProgram(s Step) (program, error) {
 	case err != nil:
 	case blank(p.code):
 		err = errors.New("the program is empty")
-	case onlyComments(p.code):
-		err = errors.New("the program has comments and nothing else; write it out")
+	case onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
+		err = errors.New("the program has a placeholder or comments, and nothing else; write it out")
 	}
 	return p, err
 }
@@ -105,8 +106,11 @@ func programObject(text string) (program, bool) {
 		return program{}, false
 	}
 	raw, l, err := readLax(text)
+	if err != nil || l.unclosed || l.bare || !blank(text[l.at:]) {
+		return program{}, false
+	}
 	var object map[string]json.RawMessage
-	if err != nil || l.unclosed || !blank(text[l.at:]) || twice(raw) || json.Unmarshal(raw, &object) != nil {
+	if raw = argumentsOf(raw); twice(raw) || json.Unmarshal(raw, &object) != nil {
 		return program{}, false
 	}
 	var p program
@@ -127,18 +131,32 @@ func programTags(text string) (p program, ok bool) {
 		return p, false
 	}
 	r := reply{outputs: programQuestion.Spec().Outputs(), text: text}
+	behind := 0
 	for _, f := range r.outputs {
 		g, end, err := r.tagged(f)
 		if err != nil || end == 0 && f.Required {
 			return p, false
 		}
+		behind = max(behind, end)
 		if f.Name == "code" {
 			p.code = g.text
 		} else {
 			p.reasoning = g.text
 		}
 	}
-	return p, true
+	return p, blank(r.withoutEmpty(text[behind:]))
+}
+
+// argumentsOf is what is given to the function that an object calls, or the object.
+func argumentsOf(object json.RawMessage) json.RawMessage {
+	var values signature.Values
+	if json.Unmarshal(object, &values) != nil {
+		return object
+	}
+	if inner := wrapped(values); inner != nil && inner[0] == '{' {
+		return inner
+	}
+	return object
 }
 
 // twice reports whether an object gives a name twice.
