@@ -12,6 +12,9 @@ import (
 
 // uncertain reports whether what stands beside a value makes it doubtful.
 func uncertain(s shape, value, beside string) bool {
+	if len(beside) > longestRemark {
+		return true
+	}
 	if s.boolean {
 		var agrees bool
 		if beside, agrees = s.agreeing(value, beside); !agrees {

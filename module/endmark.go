@@ -42,7 +42,7 @@ func withEnd(outputs []signature.Field, text string) string {
 	body := strings.TrimRight(text, " \t\n")
 	at := strings.LastIndexByte(body, '\n') + 1
 	line := body[at:]
-	if len(line) > 40 || at == 0 || !strings.Contains(body[:at], "[[") || !brokenEnd.MatchString(line) {
+	if len(line) > 40 || strings.HasSuffix(line, "## ]]") || at == 0 || !strings.Contains(body[:at], "[[") || !brokenEnd.MatchString(line) {
 		return text
 	}
 	if hasMarker(line) {

@@ -24,8 +24,8 @@ func hollow(name, text string) bool {
 
 // mayBeHollow spares most texts the expression.
 func mayBeHollow(text string) bool {
-	return strings.IndexByte("[<{(/#-._*", text[0]) >= 0 || strings.HasPrefix(text, "…") || len(text) < 12 ||
-		strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.EqualFold(text[:5], "lorem")
+	return strings.IndexByte("[<{(/#-._*\xe2", text[0]) >= 0 || len(text) < 12 && strings.IndexByte("tTfFlLpP", text[0]) >= 0 ||
+		strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.Contains(text, "above") || strings.Contains(text, "below")
 }
 
 // names reports whether a few words name a field: optional note.
@@ -69,6 +69,9 @@ func hollowJSON(name string, value json.RawMessage) bool {
 	if len(value) < 3 || value[0] != '"' && value[0] != '[' && value[0] != '{' {
 		return false
 	}
+	if text, ok := unescaped(value); ok {
+		return hollowIn(name, string(text), false)
+	}
 	var v any
 	return json.Unmarshal(value, &v) == nil && hollowIn(name, v, false)
 }
@@ -76,7 +79,7 @@ func hollowJSON(name string, value json.RawMessage) bool {
 func hollowIn(name string, v any, listed bool) bool {
 	switch v := v.(type) {
 	case string:
-		return v != "" && (hollow(name, v) || slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v))
+		return v != "" && (hollow(name, v) || len(v) < 20 && slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v))
 	case []any:
 		return slices.ContainsFunc(v, func(item any) bool { return hollowIn(name, item, true) })
 	case map[string]any:

@@ -33,7 +33,11 @@ func plainName(text string) string {
 // pointed reads a line that begins with a name and another sign than a colon:
 // Mood → good. It may as well be a sentence, if the name is not a field's.
 func pointed(line string) (name, text string, ok bool) {
-	at := pointer.FindStringIndex(line[:min(len(line), 80)])
+	head := line[:min(len(line), 80)]
+	if !strings.ContainsAny(head, "=>→➜⇒-–—") {
+		return "", "", false
+	}
+	at := pointer.FindStringIndex(head)
 	if at == nil || blank(line[at[1]:]) {
 		return "", "", false
 	}

@@ -44,7 +44,7 @@ func unremarked(text string) string {
 		return text
 	}
 	remark := text[at+2:]
-	if !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
+	if len(remark) > longestRemark || !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
 		return text
 	}
 	return text[:at]

@@ -13,10 +13,16 @@ import (
 // or an explanation, or another answer. Only the last matters, but what cannot be
 // told from it counts as it.
 
+// longestRemark is how much of a remark is looked at, in bytes.
+const longestRemark = 20_000
+
 // stand reports why values do not stand, seeing what is said beside them.
 func (r reply) stand(values signature.Values, behind string) error {
 	if blank(behind) {
 		return nil
+	}
+	if len(behind) > longestRemark {
+		return structural("", "too much is said behind the answer; end with the answer")
 	}
 	rest, err := r.contradicted(values, behind)
 	if err != nil {

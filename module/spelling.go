@@ -84,9 +84,15 @@ func withoutFence(text string) string {
 // truth is how models write booleans.
 var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
 
+// longestWord is how long a value of one word may be, with all that is round it.
+const longestWord = 300
+
 // exact reads a number, a boolean, null, one of a few constants or a date that is
 // the whole text.
 func (s shape) exact(text string) json.RawMessage {
+	if len(text) > longestWord {
+		return s.constant(text)
+	}
 	word := undecorated(text)
 	lower := strings.ToLower(word)
 	if number := numeral(s, word); s.number() && number != "" {
@@ -129,7 +135,7 @@ func undecorated(text string) string {
 	word := unboxed(strings.TrimSpace(text))
 	for {
 		inner := word
-		if !doubtful.MatchString(word) {
+		if isPictured(word) && !doubtful.MatchString(word) {
 			inner = strings.TrimFunc(inner, isPictogram)
 		}
 		inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
@@ -166,6 +172,11 @@ func unboxed(word string) string {
 
 // doubtful finds pictograms that say something about a value.
 var doubtful = regexp.MustCompile(`[❌🚫⛔❎✖👎⚠🤔🤷❓❔🙃😕⁉]`)
+
+// isPictured reports whether a word may begin or end with a pictogram.
+func isPictured(word string) bool {
+	return word != "" && (word[0] >= 0x80 || word[len(word)-1] >= 0x80)
+}
 
 // isPictogram reports whether a rune is no part of a word: a smiley, an arrow, a
 // star, and what modifies them.

@@ -100,6 +100,9 @@ func bare(cell string) string {
 // readTable reads a reply that is a table: with the fields as its heads, or in its
 // first column.
 func readTable(r reply) (signature.Values, error) {
+	if !strings.Contains(r.text, "|") || !strings.Contains(r.text, "--") {
+		return nil, nil
+	}
 	rows := rowsOf(announced(unfence(strings.TrimSpace(r.text))))
 	if rows == nil {
 		return nil, nil

@@ -70,7 +70,8 @@ func announced(text string) string {
 	if introduces(first) && !strings.HasSuffix(strings.TrimSpace(first), "**:") && !blank(rest) {
 		text = rest
 	}
-	return strings.Trim(courtesies.ReplaceAllStringFunc(text, courtesy), "\n")
+	at := max(0, len(text)-longestRemark/10)
+	return strings.Trim(text[:at]+courtesies.ReplaceAllStringFunc(text[at:], courtesy), "\n")
 }
 
 // grown is what a node means in a shape, nil if that is not certain.

@@ -16,7 +16,10 @@ import (
 // is written otherwise is read if it can mean only one thing. No value and no
 // error is that of an optional field that has none.
 func readValue(f signature.Field, g given) (json.RawMessage, error) {
-	text := strings.TrimFunc(unfence(g.text), isInvisible)
+	text := strings.TrimSpace(unfence(g.text))
+	if isPictured(text) {
+		text = strings.TrimFunc(text, isInvisible)
+	}
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
