@@ -13,26 +13,30 @@ import (
 
 // hollow reports whether a text, as a whole, stands for one that is to come.
 func hollow(name, text string) bool {
+	if !mayBeHollow(text) {
+		return false
+	}
 	if len(text) > 120 {
 		return len(text) > 20 && strings.EqualFold(text[:17], "lorem ipsum dolor")
 	}
 	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)]) {
 		return true
 	}
-	return mayBeHollow(text) && stub.MatchString(text)
+	return stub.MatchString(text)
 }
 
 // mayBeHollow spares most texts the expression.
 func mayBeHollow(text string) bool {
 	return strings.IndexByte("[<{(/#-._*\xe2", text[0]) >= 0 || len(text) < 12 && strings.IndexByte("tTfFlLpP", text[0]) >= 0 ||
-		strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.Contains(text, "above") || strings.Contains(text, "below")
+		len(text) <= 120 && (strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.Contains(text, "above") || strings.Contains(text, "below")) ||
+		len(text) > 20 && strings.EqualFold(text[:6], "lorem ")
 }
 
 // names reports whether a few words name a field: optional note.
 func names(field, words string) bool {
 	own := strings.ToLower(spaced.Replace(field))
 	words = strings.ToLower(spaced.Replace(words))
-	return sameName(field, words) || len(wordsOf(words)) < 5 && strings.HasSuffix(words, " "+own)
+	return sameName(field, words) || sameName(strings.TrimSuffix(field, "s"), words) || len(wordsOf(words)) < 5 && strings.HasSuffix(words, " "+own)
 }
 
 // stub finds placeholders: [Your essay goes here], // your code here, TODO.

@@ -58,6 +58,15 @@ func linesOf(text string) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimRight(text, " \t\n"), "\n"), blank)
 }
 
+// bulletKind is the sign that is the bullet of a line, nothing if it has a number
+// or none.
+func bulletKind(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // bulleted takes off the bullets or numbers, if every line has one of the same
 // kind.
 func bulleted(lines []string) (items []string, ok bool) {

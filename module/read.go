@@ -48,6 +48,9 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 // answered reports whether a reply that was cut off had come to the end of its
 // answer, and was about to explain it.
 func (r reply) answered() bool {
+	if ended(r.outputs, r.text) {
+		return true
+	}
 	objects, _, behind, err := objectsIn(r.text)
 	if err != nil || len(objects) == 0 || objects[len(objects)-1].unclosed || blank(strings.Trim(behind, "` \n")) || hasMarker(r.text) {
 		return false

@@ -92,10 +92,14 @@ func courtesy(line string) string {
 // takesBack reports whether a text behind an answer may take it back.
 func (r reply) takesBack(values signature.Values, behind string) bool {
 	rest := courtesies.ReplaceAllStringFunc(behind, courtesy)
-	rest = lacks.ReplaceAllStringFunc(rest, func(sentence string) string { return unlessGiven(values, sentence) })
+	denied := false
+	rest = lacks.ReplaceAllStringFunc(rest, func(sentence string) string {
+		denied = denied || namesAnyGiven(values, sentence)
+		return unlessDoubtful(sentence)
+	})
 	rest = strings.TrimFunc(rest, func(c rune) bool { return strings.ContainsRune("`*_-# \t\r\n", c) || isPictogram(c) })
-	if rest == "" {
-		return false
+	if rest == "" || denied {
+		return denied
 	}
 	words := wordsOf(rest)
 	if len(words) < 4 && !r.truncated || refutes.MatchString(rest) ||
@@ -133,15 +137,18 @@ var refutes = regexp.MustCompile(`(?im)(?:^|[.!?:;]\s)[^\pL\d\n]*(?:(?:not|sorry
 // lacks finds sentences that say of something that the text does not have it.
 var lacks = regexp.MustCompile(`(?i)[^.!?;\n]*\b(?:no|not|\w+n['’]t|without|omitted|left)\b[^.!?;:\n]*\b(?:given|mentioned|stated|provided|specified|included|listed|available|found|find|present|omitted|left (?:it |that |them )?out|out)\b[^.!?;:\n]*[.!]?`)
 
-// unlessGiven returns a sentence that names something that is given, or gives
-// another value.
-func unlessGiven(values signature.Values, sentence string) string {
-	for _, w := range wordsOf(sentence) {
-		if corrections[w] || isNumeral(w) || namesGiven(values, w) {
-			return sentence
-		}
+// unlessDoubtful returns a sentence that may give another value, else nothing.
+func unlessDoubtful(sentence string) string {
+	if slices.ContainsFunc(wordsOf(sentence), func(w string) bool { return corrections[w] || isNumeral(w) }) {
+		return sentence
 	}
 	return ""
+}
+
+// namesAnyGiven reports whether a sentence, which says that something is lacking,
+// speaks of what is given.
+func namesAnyGiven(values signature.Values, sentence string) bool {
+	return slices.ContainsFunc(wordsOf(sentence), func(w string) bool { return namesGiven(values, w) })
 }
 
 // namesGiven reports whether a word is the name of a value, or of a member of one.

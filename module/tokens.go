@@ -8,7 +8,7 @@ import "strings"
 
 // withoutTokens returns what a message says between the tokens of its template.
 func withoutTokens(text string) (string, error) {
-	if !strings.Contains(text, "<|") && !strings.HasSuffix(text, "</s>") {
+	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !strings.HasSuffix(text, "</s>") {
 		return text, nil
 	}
 	text, err := lastChannel(strings.TrimSpace(text))
