@@ -241,6 +241,7 @@ func FuzzReadText(f *testing.F) {
 	}
 	f.Add("```\n```\n```")
 	f.Add(`"a\"`)
+	f.Add("\ufeff0")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "")
 		exact, wrong := readAs(specs["remark"], answer(string(quote(text))))
@@ -262,10 +263,12 @@ func FuzzReadText(f *testing.F) {
 }
 
 // meanings are the readings of a text that the prompt allows for: as it is, out
-// of its fence or the quotes of code, or decoded.
+// of its fence or the quotes of code, without what cannot be seen at its ends, or
+// decoded.
 func meanings(text string) []string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	bare := strings.TrimSpace(unfence(text))
+	bare = strings.TrimFunc(bare, isInvisible)
 	all := []string{text, bare}
 	for _, mark := range []string{"`", "'"} {
 		if inner, ok := within(bare, mark); ok {
