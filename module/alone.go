@@ -16,10 +16,66 @@ func readAlone(r reply) (signature.Values, error) {
 		return nil, nil
 	}
 	value := aloneText(f, strings.TrimSpace(r.text))
+	if value == nil {
+		value = boxedIn(f, r.text)
+	}
 	if value == nil || !fits(f, value) {
 		return nil, nil
 	}
+	if hollowJSON(f.Name, value) {
+		return nil, errHollow(f.Name)
+	}
 	return signature.Values{{Name: f.Name, JSON: value}}, nil
+}
+
+// boxedIn is the answer that a model of mathematics ends with, if it boxed no
+// other.
+func boxedIn(f signature.Field, text string) json.RawMessage {
+	all := boxed.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return nil
+	}
+	for _, other := range all {
+		if other[1] != all[0][1] {
+			return nil
+		}
+	}
+	behind := text[strings.LastIndex(text, all[0][0])+len(all[0][0]):]
+	if strings.Trim(behind, "$]).*\\ \n") != "" {
+		return nil
+	}
+	s := shapeOf(f)
+	return s.grownText(strings.TrimSpace(all[0][1]))
+}
+
+// assignment is a reply that is a line of a script: names = ["Ada"].
+var assignment = regexp.MustCompile(`^(?:(?:const|let|var|final)\s+)?(\w+)\s*(?::\s*[\w\[\], |]+)?=\s*`)
+
+// readAssigned reads a reply that is a line of a script, with a text that may have
+// several lines.
+func readAssigned(r reply) (signature.Values, error) {
+	f, only := r.only()
+	if !only {
+		return nil, nil
+	}
+	value := assigned(f, strings.TrimSpace(unfence(r.text)))
+	if value == nil || !fits(f, value) || hollowJSON(f.Name, value) {
+		return nil, nil
+	}
+	return signature.Values{{Name: f.Name, JSON: value}}, nil
+}
+
+// assigned is the text that a script assigns to the name of a field.
+func assigned(f signature.Field, text string) json.RawMessage {
+	m := assignment.FindStringSubmatch(text)
+	if m == nil || !sameName(f.Name, m[1]) || !strings.ContainsAny(text[len(m[0]):min(len(text), len(m[0])+1)], "\"'`") {
+		return nil
+	}
+	value, l, err := readLax(text[len(m[0]):])
+	if err != nil || strings.Trim(text[len(m[0])+l.at:], "; \n") != "" {
+		return nil
+	}
+	return value
 }
 
 // only is the output that must be there, if there is just one.
@@ -52,11 +108,14 @@ func aloneText(f signature.Field, text string) json.RawMessage {
 		return json.RawMessage(bare)
 	}
 	for _, candidate := range []string{bare, unframed(f.Name, bare)} {
-		for _, spell := range []spelling{shape.literal, shape.exact, shape.terse, shape.parts} {
+		for _, spell := range []spelling{shape.literal, shape.exact, shape.terse, shape.noted} {
 			if value := spell(s, candidate); value != nil && fits(f, value) {
 				return value
 			}
 		}
+	}
+	if ofField(f.Name, bare) {
+		return s.stated(bare)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type sampled struct{ Ask *sumPredict }
 
 func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
 	samples, err := module.Samples(ctx, s.Ask, in, 3, &module.ParallelOptions{Collect: true})
-	if len(samples.Predictions()) < 2 {
+	if len(samples.Predictions()) < 2 || ctx.Err() != nil {
 		return nil, err
 	}
 	return module.Majority(samples.Predictions(), nil)

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -14,7 +15,7 @@ func labelled(line string) (name, text string, ok bool) {
 		return "", "", false
 	}
 	left := strings.TrimLeft(strings.TrimSpace(line[:at]), "0123456789.)")
-	name, text = strings.Trim(left, " \t*`#>+-"), strings.TrimSpace(line[at+1:])
+	name, text = plainName(left), strings.TrimSpace(line[at+1:])
 	switch bold := strings.Count(left, "**"); {
 	case bold == 1 && strings.HasPrefix(text, "**"):
 		text = strings.TrimSpace(text[2:]) // **Mood:** good
@@ -24,14 +25,64 @@ func labelled(line string) (name, text string, ok bool) {
 	return name, text, name != "" && !strings.HasPrefix(text, "//")
 }
 
+// plainName is a name without what is put round it.
+func plainName(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return strings.ContainsRune(" \t*`#[]:>=+-\"", r) || isPictogram(r) })
+}
+
+// pointed reads a line that begins with a name and another sign than a colon:
+// Mood → good. It may as well be a sentence, if the name is not a field's.
+func pointed(line string) (name, text string, ok bool) {
+	head := line[:min(len(line), 80)]
+	if !strings.ContainsAny(head, "=>→➜⇒-–—") {
+		return "", "", false
+	}
+	at := pointer.FindStringIndex(head)
+	if at == nil || blank(line[at[1]:]) {
+		return "", "", false
+	}
+	return plainName(line[:at[0]]), strings.TrimSpace(line[at[1]:]), true
+}
+
+var pointer = regexp.MustCompile(` *(?:=>|->|=|→|➜|⇒) *| [-–—] `)
+
 // label reads a line that gives a field.
 func label(fields []signature.Field, line string) (f signature.Field, text string, ok bool) {
-	name, text, ok := labelled(line)
-	if !ok {
-		return f, "", false
+	for _, split := range []func(string) (string, string, bool){labelled, pointed} {
+		if name, text, ok := split(line); ok {
+			if f, ok = named(fields, name); ok {
+				return f, text, true
+			}
+		}
 	}
-	f, ok = named(fields, name)
-	return f, text, ok
+	return f, "", false
+}
+
+// label reads a line that gives an output, by its name or as the answer, if there
+// is only one.
+func (r reply) label(line string) (f signature.Field, text string, ok bool) {
+	if f, text, ok = label(r.outputs, line); ok {
+		return f, text, ok
+	}
+	name, text, ok := labelled(line)
+	f, only := r.only()
+	return f, text, ok && only && r.isAnswer(name) && text != ""
+}
+
+// isAnswer reports whether a name is that of the only output, of which one word
+// is the value, as well as its own.
+func (r reply) isAnswer(name string) bool {
+	if !answerNames[strings.ToLower(name)] {
+		return false
+	}
+	_, input := fieldNamed(r.spec.Inputs(), name)
+	f, only := r.only()
+	return only && !input && shapeOf(f).scalar()
+}
+
+var answerNames = map[string]bool{
+	"answer": true, "final answer": true, "the answer": true, "my answer": true, "result": true,
+	"final result": true, "the result": true, "verdict": true, "final verdict": true,
 }
 
 // named finds a field also as Final answer.
@@ -40,17 +91,19 @@ func named(fields []signature.Field, name string) (signature.Field, bool) {
 		return f, true
 	}
 	first, rest, ok := strings.Cut(name, " ")
-	if !ok || !strings.EqualFold(first, "final") && !strings.EqualFold(first, "the") && !strings.EqualFold(first, "my") {
+	if !ok || !presents[strings.ToLower(first)] {
 		return signature.Field{}, false
 	}
 	return fieldNamed(fields, rest)
 }
 
+var presents = wordSet("final the my total overall")
+
 // heading reads a line that is the name of a field and no more, in the
 // decoration of a heading or of a marker that is not quite one.
 func heading(line string) (name string, ok bool) {
 	line = strings.TrimSpace(line)
-	name = strings.Trim(line, " \t*`#[]:>=")
+	name = plainName(line)
 	return name, len(line) < 80 && name != "" && name != line
 }
 
@@ -73,8 +126,8 @@ func sections(known func(name string) bool, text string) []section {
 		case mark != "" && info == "" && strings.HasPrefix(run, mark):
 			mark = ""
 		case mark == "":
-			if s, ok := begins(known, line); ok {
-				all = append(all, s)
+			if begun := begins(known, line); begun != nil {
+				all = append(all, begun...)
 				continue
 			}
 		}
@@ -85,20 +138,65 @@ func sections(known func(name string) bool, text string) []section {
 	return all
 }
 
-func begins(known func(name string) bool, line string) (section, bool) {
-	if name, ok := heading(line); ok && known(name) {
-		return section{name: name}, true
+// begins returns the sections that begin on a line: one, or several with a comma
+// between them.
+func begins(known func(name string) bool, line string) []section {
+	if name, ok := heading(line); ok && known(name) && !scalarStart.MatchString(line) {
+		return []section{{name: name}}
 	}
-	name, text, ok := labelled(line)
-	return section{name: name, inline: text}, ok && known(name)
+	for _, split := range []func(string) (string, string, bool){labelled, pointed} {
+		if name, text, ok := split(line); ok && known(name) {
+			return several(known, line, section{name: name, inline: text})
+		}
+	}
+	return nil
+}
+
+// scalarStart finds lines below which YAML has a text.
+var scalarStart = regexp.MustCompile(`:\s*[>|][-+]?$`)
+
+// several takes apart a line that gives more than one field: Mood: good, Score: 1.
+func several(known func(name string) bool, line string, first section) []section {
+	parts := inline(known, line)
+	if len(parts) < 2 {
+		return []section{first}
+	}
+	all := make([]section, len(parts))
+	for i, p := range parts {
+		all[i] = section{name: p.name, inline: p.text}
+	}
+	return all
 }
 
 func (s section) given(last bool) given {
 	rest := strings.TrimSpace(dedent(strings.Join(s.rest, "\n")))
+	if s.inline != "" && strings.Trim(s.inline, "|>-+") == "" && rest != "" {
+		if text, whole := s.scalar(); whole {
+			return given{text: text, loose: true}
+		}
+	}
+	gap := "\n"
+	if len(s.rest) > 1 && blank(s.rest[0]) {
+		gap = "\n\n"
+	}
 	return given{
-		text: strings.TrimSpace(s.inline + "\n" + rest), open: last,
+		text: strings.TrimSpace(s.inline + gap + rest), open: last,
 		loose: true, ragged: s.inline != "" && rest != "",
 	}
+}
+
+// scalar is the text that YAML has below a name with a |: as far as it is
+// indented, which must be all.
+func (s section) scalar() (text string, whole bool) {
+	var lines []outlineLine
+	for _, line := range s.rest {
+		rest := strings.TrimLeft(line, " ")
+		if rest != "" && rest == line {
+			return "", false
+		}
+		lines = append(lines, outlineLine{len(line) - len(rest), rest})
+	}
+	return scalar(lines, s.inline[0] == '>'), true
 }
 
 // dedent takes off the indentation of the first line, if all others have it.
@@ -117,12 +215,15 @@ func readLines(r reply) (signature.Values, error) {
 	known := func(name string) bool {
 		_, out := named(r.outputs, name)
 		_, in := fieldNamed(inputs, name)
-		return out || in || strings.EqualFold(strings.Trim(name, "# "), end)
+		return out || in || strings.EqualFold(strings.Trim(name, "# "), end) || r.isAnswer(name)
 	}
 	all := sections(known, unfence(r.text))
 	fields := map[string]given{}
 	for i, s := range all {
 		f, isOutput := named(r.outputs, s.name)
+		if !isOutput && r.isAnswer(s.name) {
+			f, isOutput = r.only()
+		}
 		if !isOutput {
 			continue
 		}

@@ -22,6 +22,7 @@ type lax struct {
 	depth    int
 	out      bytes.Buffer
 	comments []string
+	bare     bool // a text was a word without quotes
 	unclosed bool // an object ended with the text, behind a whole member
 }
 
@@ -36,7 +37,7 @@ func readLax(text string) (value json.RawMessage, l *lax, err error) {
 		return nil, l, err
 	}
 	for _, c := range l.comments {
-		if uncertain(shape{}, "", c) || abbreviates.MatchString(c) {
+		if dubious(c) || abbreviates.MatchString(c) {
 			return nil, l, fmt.Errorf("the comment %q makes it uncertain; leave comments out", strings.TrimSpace(c))
 		}
 	}
@@ -175,7 +176,7 @@ func (l *lax) array(end byte) error {
 		if n > 0 && c == ',' {
 			l.at++
 			c = l.peek()
-		} else if n > 0 && c != end {
+		} else if n > 0 && c != end && (c != '{' || l.out.Bytes()[l.out.Len()-1] != '}') {
 			return l.unexpected("a comma or " + string(end))
 		}
 		if c == end {
@@ -295,12 +296,17 @@ var spelledNumber = regexp.MustCompile(`^[+]|^-?0\d|_`)
 func (l *lax) word() error {
 	word := bareWord.FindString(l.text[l.at:min(len(l.text), l.at+1000)])
 	value := literals[word]
+	if underscores.MatchString(word) {
+		value = strings.ReplaceAll(strings.TrimPrefix(word, "+"), "_", "")
+	}
 	if value == "" && !spelledNumber.MatchString(word) {
 		value = decimal(word)
 	}
 	switch {
 	case strings.Contains(word, "..."), strings.HasPrefix(l.text[l.at:], "…"):
 		return errors.New("it is abbreviated; write it in full")
+	case value == "" && l.depth > 0 && l.wordAlone(word):
+		value, l.bare = string(quote(word)), true
 	case value == "" && len(word) > 0 && l.at+len(word) == len(l.text):
 		l.at += len(word)
 		return errCutValue
@@ -314,6 +320,14 @@ func (l *lax) word() error {
 	l.out.WriteString(value)
 	return l.ends(",]})")
 }
+
+// wordAlone reports whether a word is all there is of a value.
+func (l *lax) wordAlone(word string) bool {
+	rest := l.text[l.at+len(word):]
+	return lowerWord.MatchString(word) && rest != "" && (rest[0] == ',' || rest[0] == '}' || rest[0] == ']')
+}
+
+var lowerWord = regexp.MustCompile(`^[\pL][\pL_-]*$`)
 
 func (l *lax) unexpected(wanted string) error {
 	if l.at >= len(l.text) {

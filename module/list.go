@@ -5,11 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/writ-go/writ/signature"
+	"unicode"
 )
 
-var bullet = regexp.MustCompile(`^(?:([-*•+])[ \t]+|(\d{1,3})[.)][ \t]+)`)
+var bullet = regexp.MustCompile(`^(?:([-*•+‣◦▪●–]|\p{So}\x{FE0F}?)[ \t]+|(\d{1,3})[.)][ \t]+)`)
 
 // list reads a list of words or numbers: bulleted, numbered, one a line, or with
 // commas between them.
@@ -17,7 +16,7 @@ func (s shape) list(text string) json.RawMessage {
 	if s.items == nil || !s.items.text && !s.items.scalar() {
 		return nil
 	}
-	lines := linesOf(text)
+	lines := linesOf(unremarked(text))
 	if len(lines) > 1 && introduces(lines[0]) && !bullet.MatchString(lines[0]) {
 		lines = lines[1:]
 	}
@@ -36,9 +35,36 @@ func (s shape) list(text string) json.RawMessage {
 	return s.each(items)
 }
 
+// unremarked is a text without its last paragraph, if that is a remark which adds
+// nothing.
+func unremarked(text string) string {
+	text = strings.TrimSpace(text)
+	at := strings.LastIndex(text, "\n\n")
+	if at < 0 {
+		return text
+	}
+	remark := text[at+2:]
+	if len(remark) > longestRemark || !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
+		return text
+	}
+	return text[:at]
+}
+
+// adds finds remarks that may name more.
+var adds = regexp.MustCompile(`(?i)\b(?:also|add|adds|added|plus|another|additional|additionally|besides|furthermore|more|others?|too|as well|remaining|except|but|not)\b`)
+
 // linesOf returns the lines of a text that are not empty.
 func linesOf(text string) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimRight(text, " \t\n"), "\n"), blank)
+}
+
+// bulletKind is the sign that is the bullet of a line, nothing if it has a number
+// or none.
+func bulletKind(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // bulleted takes off the bullets or numbers, if every line has one of the same
@@ -47,7 +73,7 @@ func bulleted(lines []string) (items []string, ok bool) {
 	kind := ""
 	for i, line := range lines {
 		m := bullet.FindStringSubmatch(line)
-		if m == nil || i > 0 && m[1] != kind {
+		if m == nil || i > 0 && m[1] != kind || doubtful.MatchString(m[1]) {
 			return nil, false
 		}
 		kind = m[1]
@@ -56,20 +82,57 @@ func bulleted(lines []string) (items []string, ok bool) {
 	return items, len(items) > 0
 }
 
-// commas splits a line at its commas, if what is between them can only be items.
+// commas splits a line at its semicolons or commas, if what is between them can
+// only be items.
 func commas(line string) (items []string, ok bool) {
+	separator, fewest, longest := ",", 3, 3
 	if inner, bracketed := strings.CutPrefix(line, "["); bracketed {
-		if line, ok = strings.CutSuffix(inner, "]"); !ok {
+		if line, ok = strings.CutSuffix(inner, "]"); !ok || strings.Contains(inner, `"`) {
+			return nil, false
+		}
+		fewest = 2
+	}
+	if strings.Contains(line, ";") {
+		separator, fewest, longest = ";", 2, 6
+	}
+	items = strings.Split(strings.TrimRight(line, " .;"), separator)
+	items, joined := lastTwo(items)
+	for i, item := range items {
+		if items[i] = strings.TrimSpace(item); !short(items[i], longest) || titles[strings.ToLower(items[i])] {
 			return nil, false
 		}
 	}
-	for item := range strings.SplitSeq(line, ",") {
-		if item = strings.TrimSpace(item); !short(item, 3) {
-			return nil, false
-		}
-		items = append(items, item)
+	return items, len(items) >= fewest && (joined || separator == ";" || !inPairs(items))
+}
+
+// titles stand behind a comma and belong to what is before it.
+var titles = wordSet("jr sr ii iii phd md esq inc ltd llc gmbh")
+
+// lastTwo splits the last of several items at the word that joins two.
+func lastTwo(items []string) (all []string, joined bool) {
+	last := strings.TrimSpace(items[len(items)-1])
+	if after, ok := strings.CutPrefix(last, "and "); ok {
+		return append(items[:len(items)-1], after), true
 	}
-	return items, len(items) > 2
+	before, after, joined := strings.Cut(last, " and ")
+	if !joined || len(items) < 2 {
+		return items, false
+	}
+	return append(items[:len(items)-1], before, after), true
+}
+
+// inPairs reports whether items may be pairs with a comma in each: Smith, John,
+// Doe, Jane.
+func inPairs(items []string) bool {
+	if len(items)%2 > 0 {
+		return false
+	}
+	for i, item := range items {
+		if first := []rune(item)[0]; !unicode.IsUpper(first) || i%2 > 0 && strings.Contains(item, " ") {
+			return false
+		}
+	}
+	return true
 }
 
 // spacedCommas tells 1, 234, 567 from a number.
@@ -79,63 +142,43 @@ func spacedCommas(line string) bool { return strings.Count(line, ",") == strings
 func short(text string, most int) bool {
 	words := wordsOf(text)
 	return len(words) > 0 && len(words) <= most && !strings.ContainsAny(text, ".;:!?(){}[]") &&
-		!slices.ContainsFunc(words, func(w string) bool { return doubts[w] || corrections[w] || w == "and" })
+		!slices.ContainsFunc(words, func(w string) bool { return doubts(w) || corrections[w] || w == "and" })
 }
 
 // each reads every item, or nothing.
 func (s shape) each(items []string) json.RawMessage {
 	values := make([]json.RawMessage, len(items))
 	for i, item := range items {
-		if strings.HasPrefix(item, "...") || strings.HasPrefix(item, "…") || strings.EqualFold(item, "etc") || strings.EqualFold(item, "etc.") {
+		item = strings.TrimRight(item, ",;")
+		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) {
 			return nil
 		}
 		if values[i] = s.items.item(item); values[i] == nil {
 			return nil
 		}
 	}
+	if len(items) > 1 && !slices.ContainsFunc(items, func(item string) bool { return !explained.MatchString(item) }) {
+		return nil
+	}
 	return encode(values)
 }
+
+// leftOver finds what is no part of an item, where it is not all around it: bold
+// print, tags, links, a box to tick.
+var leftOver = regexp.MustCompile("[^*]\\*\\*.|~~|</?[a-z]+/?>|\\]\\(|^\\[[ xX]?\\]|^`[^`]*`.|\\s\\d+[.)]\\s|^\\p{So}")
+
+// explained finds items with an explanation behind them. If all have one, it is
+// not certain that it was asked for.
+var explained = regexp.MustCompile(` [-–—] |: | \(.*\)$`)
 
 func (s shape) item(text string) json.RawMessage {
 	if !s.text || s.constants != nil || s.format != "" {
 		return s.exact(text)
 	}
 	for _, mark := range []string{"**", "`", `"`, "'"} {
-		if inner, ok := within(strings.TrimSuffix(text, ","), mark); ok {
+		if inner, ok := within(text, mark); ok {
 			return quote(inner)
 		}
 	}
 	return quote(text)
-}
-
-// parts reads the members of an object that are given by labels, one a line.
-func (s shape) parts(text string) json.RawMessage {
-	if s.members == nil {
-		return nil
-	}
-	var object signature.Values
-	for _, line := range linesOf(text) {
-		name, value, ok := labelled(line)
-		m, known := s.member(name)
-		if _, twice := object.Get(m.name); !ok || !known || twice || value == "" {
-			return nil
-		}
-		object = append(object, signature.Value{Name: m.name, JSON: m.shape.part(value)})
-	}
-	return encode(object)
-}
-
-func (s shape) part(text string) json.RawMessage {
-	switch {
-	case s.text && s.constants == nil && s.format == "":
-		return s.item(text)
-	case s.items != nil, s.members != nil:
-		if value := s.literal(text); value != nil {
-			return value
-		}
-	}
-	if value := s.exact(text); value != nil {
-		return value
-	}
-	return quote(text) // for the schema to refuse
 }

@@ -103,8 +103,8 @@ func (m *mark) undecorate(text string, line int) {
 // midst of text is text, unless it is all there is of its field, or the whole
 // reply is one line.
 func boundaries(outputs []signature.Field, text string) ([]mark, error) {
-	marks := marksIn(text)
 	end := endName(outputs)
+	marks := closing(outputs, end, marksIn(text))
 	if len(marks) > 1 && !strings.Contains(strings.TrimSpace(text[marks[0].start:]), "\n") && eachOnce(outputs, end, marks) {
 		return marks, nil
 	}
@@ -170,7 +170,7 @@ func ended(outputs []signature.Field, text string) bool {
 
 // readMarkers reads the form that was asked for.
 func readMarkers(r reply) (signature.Values, error) {
-	text := unfence(r.text)
+	text := withEnd(r.outputs, unfence(r.text))
 	marks, err := boundaries(r.outputs, text)
 	if err != nil || len(marks) == 0 {
 		return nil, err
@@ -179,10 +179,28 @@ func readMarkers(r reply) (signature.Values, error) {
 	if err != nil || len(fields) == 0 {
 		return nil, err
 	}
+	if values, err := r.together(fields); values != nil || err != nil {
+		return values, err
+	}
 	if err := r.hidden(fields); err != nil {
 		return nil, err
 	}
 	return r.settle(fields, behind)
+}
+
+// together reads the whole answer, where it stands as one object under the first
+// marker.
+func (r reply) together(fields map[string]given) (signature.Values, error) {
+	if len(fields) != 1 || len(r.outputs) == 1 {
+		return nil, nil
+	}
+	for _, g := range fields {
+		if inner := strings.TrimSpace(unfence(g.text)); strings.HasPrefix(inner, "{") {
+			r.text = inner
+			return readWhole(r)
+		}
+	}
+	return nil, nil
 }
 
 // split splits a reply at its markers. What stands under markers before the

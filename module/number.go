@@ -9,6 +9,9 @@ import (
 var (
 	plainNumber = regexp.MustCompile(`^([+-]?)0*(\d*)(\.\d*)?([eE][+-]?\d{1,3})?$`)
 	thousands   = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}((?:,\d{3})+)(\.\d+)?$`)
+	spaces      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:[\x{a0}\x{2009}\x{202f}]\d{3})+$`)
+	comma       = regexp.MustCompile(`^([+-]?(?:0|[1-9]\d*)),(\d{1,2}|\d{4,})$|^([+-]?0),(\d+)$`)
+	ofOne       = regexp.MustCompile(`^((?:0?\.\d+|[01](?:\.\d+)?))(?: ?/ ?| out of )1(?:\.0+)?$`)
 	underscores = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:_\d{3})+$`)
 )
 
@@ -39,12 +42,21 @@ func decimal(text string) string {
 	return sign + whole + fraction + exponent
 }
 
+var joinedDigits = strings.NewReplacer("\u00a0", "", "\u2009", "", "\u202f", "")
+
 // numeral reads a number that is also written in words or with commas between
-// its thousands: where one could be a decimal comma, it reads nothing.
+// its thousands, or before its fraction: where one could be either, it reads
+// nothing.
 func numeral(s shape, word string) string {
 	text := numerals[strings.ToLower(word)]
 	if m := thousands.FindStringSubmatch(word); m != nil && (!s.fraction && m[2] == "" || len(m[1]) > 4 || s.fraction && m[2] != "") {
 		word = strings.ReplaceAll(word, ",", "")
+	}
+	if spaces.MatchString(word) {
+		word = joinedDigits.Replace(word)
+	}
+	if s.fraction {
+		word = comma.ReplaceAllString(ofOne.ReplaceAllString(word, "$1"), "$1$3.$2$4")
 	}
 	if text == "" {
 		text = decimal(word)

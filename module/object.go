@@ -41,10 +41,10 @@ func readObject(r reply) (signature.Values, error) {
 	if strings.HasSuffix(strings.TrimSpace(prose), ",") {
 		return nil, structural("", "the object is one of a list; give it alone")
 	}
-	if err := r.contradicted(values, prose); err != nil {
+	if _, err := r.contradicted(values, prose); err != nil {
 		return nil, err
 	}
-	return values, r.stand(values, strings.Trim(behind, "] \t\n"))
+	return values, r.stand(values, r.withoutEmpty(strings.TrimLeft(behind, "] \t\n")))
 }
 
 // unquoted is the JSON in a text that is a JSON string of it.
@@ -60,6 +60,7 @@ func unquoted(text string) string {
 type found struct {
 	signature.Values
 	unclosed bool
+	bare     bool // some of its texts are words without quotes
 }
 
 // objectStart tells JSON, also where it is malformed, from braces in prose.
@@ -83,7 +84,7 @@ func objectsIn(text string) (objects []found, prose, behind string, err error) {
 		if err != nil {
 			return nil, "", "", structural("", "the JSON object in the reply cannot be read: %v", err)
 		}
-		o.unclosed = l.unclosed
+		o.unclosed, o.bare = l.unclosed, l.bare
 		objects = append(objects, o)
 		around.WriteString(text[:at[0]])
 		text = text[at[0]+l.at:]
@@ -127,35 +128,57 @@ func (r reply) answers(objects []found) (whole []found, err error) {
 }
 
 // wrappers are names under which models put the whole answer.
-var wrappers = wordSet("output outputs result results response answer answers data reply final object json arguments parameters fields")
+var wrappers = wordSet("output outputs result results response answer answers data reply final input object json arguments parameters fields")
+
+// wrapped is the only member of an object that says what is in it, also that of a
+// call to a function, which has a name.
+func wrapped(object signature.Values) (inner json.RawMessage) {
+	for _, v := range object {
+		name := strings.ToLower(v.Name)
+		switch {
+		case wrappers[name] && inner == nil:
+			inner = v.JSON
+		case !callNames[name] || v.JSON[0] != '"':
+			return nil
+		}
+	}
+	return inner
+}
+
+var callNames = wordSet("name type id tool function tool_name recipient")
 
 func (r reply) unwrapped(o found) found {
-	if len(o.Values) != 1 || !wrappers[strings.ToLower(o.Values[0].Name)] {
-		return o
-	}
 	var inner signature.Values
-	if json.Unmarshal(o.Values[0].JSON, &inner) != nil {
+	raw := wrapped(o.Values)
+	if raw != nil && raw[0] == '"' {
+		raw = json.RawMessage(plainText(raw)) // the arguments of a call are often a text
+	}
+	if raw == nil || json.Unmarshal(raw, &inner) != nil {
 		return o
 	}
 	if _, has := r.lacking(inner); !has {
 		return o
 	}
-	return found{inner, o.unclosed}
+	o.Values = inner
+	return o
 }
 
 // respell gives the outputs of an object their own names and order, and reads
 // those that are written otherwise: {"Score": "0.5"}.
 func (r reply) respell(o found) (signature.Values, error) {
 	given := map[string]json.RawMessage{}
-	for _, v := range o.Values {
+	for i, v := range o.Values {
 		f, known := fieldNamed(r.outputs, v.Name)
 		if _, twice := given[f.Name]; twice && known {
 			return nil, structural(f.Name, "is given twice; give it once")
 		}
 		if known {
 			given[f.Name] = v.JSON
-		} else if err := r.aside(v); err != nil {
-			return nil, err
+			if o.bare && !shapeOf(f).scalar() {
+				return nil, structural(f.Name, "is a word without quotes; write JSON")
+			}
+		} else if !r.idle(v) && !(reasons[strings.ToLower(v.Name)] && r.precedes(o.Values[i+1:])) {
+			return nil, structural(v.Name, "is no field of the answer, and may change what it says; leave it out")
 		}
 	}
 	values := make(signature.Values, 0, len(r.outputs))
@@ -184,21 +207,7 @@ func (r reply) respell(o found) (signature.Values, error) {
 	if problems != nil {
 		return nil, &ReadError{problems}
 	}
-	return values, nil
-}
-
-// asides are members of an answer that only explain it.
-var asides = wordSet("reasoning explanation rationale reason thought thoughts thinking analysis justification")
-
-func (r reply) aside(v signature.Value) error {
-	var text string
-	switch {
-	case !asides[strings.ToLower(v.Name)] || json.Unmarshal(v.JSON, &text) != nil:
-		return structural(v.Name, "is no field of the answer; leave it out")
-	case r.takesBack(nil, text+" and that is all of it"):
-		return structural(v.Name, "may take the answer back; leave it out")
-	}
-	return nil
+	return values, r.besides(values, o.Values)
 }
 
 // respell is [reply.respell] for an object that did not come in a reply.

@@ -40,6 +40,7 @@ func readProgram(s Step) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
+	text = withEnd(outputs, text)
 	marks, err := boundaries(outputs, text)
 	if err != nil {
 		return program{}, err
@@ -53,6 +54,8 @@ func readProgram(s Step) (program, error) {
 		p.code, err = codeIn(code)
 	} else if object, isObject := programObject(text); isObject {
 		p = object
+	} else if tags, isTagged := programTags(text); isTagged {
+		p = tags
 	} else if len(fields) > 0 {
 		err = errors.New("there is nothing under " + marker("code") + "; put the program there")
 	} else {
@@ -62,8 +65,12 @@ func readProgram(s Step) (program, error) {
 			p.reasoning = before
 		}
 	}
-	if err == nil && blank(p.code) {
+	switch {
+	case err != nil:
+	case blank(p.code):
 		err = errors.New("the program is empty")
+	case onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
+		err = errors.New("the program has a placeholder or comments, and nothing else; write it out")
 	}
 	return p, err
 }
@@ -99,8 +106,11 @@ func programObject(text string) (program, bool) {
 		return program{}, false
 	}
 	raw, l, err := readLax(text)
+	if err != nil || l.unclosed || l.bare || !blank(text[l.at:]) {
+		return program{}, false
+	}
 	var object map[string]json.RawMessage
-	if err != nil || l.unclosed || !blank(text[l.at:]) || twice(raw) || json.Unmarshal(raw, &object) != nil {
+	if raw = argumentsOf(raw); twice(raw) || json.Unmarshal(raw, &object) != nil {
 		return program{}, false
 	}
 	var p program
@@ -112,6 +122,41 @@ func programObject(text string) (program, bool) {
 		p.code = inner
 	}
 	return p, true
+}
+
+// programTags reads a program in tags, where there is no fence in the reply that
+// may hold another.
+func programTags(text string) (p program, ok bool) {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || hasMarker(text) {
+		return p, false
+	}
+	r := reply{outputs: programQuestion.Spec().Outputs(), text: text}
+	behind := 0
+	for _, f := range r.outputs {
+		g, end, err := r.tagged(f)
+		if err != nil || end == 0 && f.Required {
+			return p, false
+		}
+		behind = max(behind, end)
+		if f.Name == "code" {
+			p.code = g.text
+		} else {
+			p.reasoning = g.text
+		}
+	}
+	return p, blank(r.withoutEmpty(text[behind:]))
+}
+
+// argumentsOf is what is given to the function that an object calls, or the object.
+func argumentsOf(object json.RawMessage) json.RawMessage {
+	var values signature.Values
+	if json.Unmarshal(object, &values) != nil {
+		return object
+	}
+	if inner := wrapped(values); inner != nil && inner[0] == '{' {
+		return inner
+	}
+	return object
 }
 
 // twice reports whether an object gives a name twice.

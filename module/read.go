@@ -22,7 +22,7 @@ type reader func(reply) (signature.Values, error)
 // readers goes from the form that says most clearly where a value begins and
 // ends to the one that says least.
 func readers() []reader {
-	return []reader{readWhole, readMarkers, readTags, readObject, readLines, readAlone}
+	return []reader{readWhole, readMarkers, readTags, readObject, readTable, readAssigned, readLines, readAlone}
 }
 
 // read finds the outputs in what a model said, of which whole says whether it
@@ -33,7 +33,7 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 		return nil, err
 	}
 	r := reply{spec: spec, outputs: spec.Outputs(), text: text, truncated: truncated}
-	if truncated && !whole(r) {
+	if truncated && !whole(r) && !r.answered() {
 		return nil, errCutOff
 	}
 	r.text = withoutForm(r)
@@ -45,11 +45,28 @@ func read(spec *signature.Spec, said string, truncated bool, whole func(reply) b
 	return nil, structural("", "no field was found in the reply; put each value under its marker, such as %s", marker(r.outputs[0].Name))
 }
 
+// answered reports whether a reply that was cut off had come to the end of its
+// answer, and was about to explain it.
+func (r reply) answered() bool {
+	if ended(r.outputs, r.text) {
+		return true
+	}
+	objects, _, behind, err := objectsIn(r.text)
+	if err != nil || len(objects) == 0 || objects[len(objects)-1].unclosed || blank(strings.Trim(behind, "` \n")) || hasMarker(r.text) {
+		return false
+	}
+	lacking, _ := r.lacking(r.unwrapped(objects[len(objects)-1]).Values)
+	return lacking == nil
+}
+
 var errCutOff = structural("", "the reply was cut off at the model's limit of tokens; write less")
 
 // visible is the part of a reply that is meant to be read.
 func visible(said string) (string, error) {
-	text, err := withoutThoughts(lineEnds(said))
+	text, err := withoutTokens(lineEnds(said))
+	if err == nil {
+		text, err = withoutThoughts(text)
+	}
 	if err == nil && blank(text) {
 		err = structural("", "the reply is empty")
 	}
@@ -100,47 +117,6 @@ func problemsOf(err error) []ReadProblem {
 		return wrong.Problems
 	}
 	return []ReadProblem{{Kind: Structure, Message: err.Error()}}
-}
-
-// stand reports why values do not stand, seeing what is said beside them.
-func (r reply) stand(values signature.Values, behind string) error {
-	if blank(behind) {
-		return nil
-	}
-	if err := r.contradicted(values, behind); err != nil {
-		return err
-	}
-	if r.takesBack(values, behind) {
-		return structural("", "what is said behind the answer may take it back; end with the answer")
-	}
-	return nil
-}
-
-// contradicted looks for other values beside those that were read.
-func (r reply) contradicted(values signature.Values, beside string) error {
-	for line := range strings.SplitSeq(beside, "\n") {
-		f, text, ok := label(r.outputs, line)
-		if !ok {
-			continue
-		}
-		value, _ := values.Get(f.Name)
-		if again, err := readValue(f, given{text: text, loose: true}); err != nil || !equalJSON(again, value) {
-			return givenTwice(f.Name)
-		}
-	}
-	found, _, _, err := objectsIn(beside)
-	if err != nil {
-		return err
-	}
-	for _, o := range found {
-		for _, v := range o.Values {
-			f, known := fieldNamed(r.outputs, v.Name)
-			if value, _ := values.Get(f.Name); known && !equalJSON(v.JSON, value) {
-				return givenTwice(f.Name)
-			}
-		}
-	}
-	return nil
 }
 
 // equalJSON compares values, in whatever way their texts are escaped.

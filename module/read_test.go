@@ -132,7 +132,7 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "null for an optional field with a default", spec: "preset", reply: `{"text": "a", "page": null}`, wrong: `the field "page" is said to have no value, but has the default 1 if it is left out; give a value`},
 	{name: "an optional field with a default, left out", spec: "preset", reply: `{"text": "a"}`, want: `{"text":"a"}`},
 	{name: "null for an optional field", spec: "judgement", reply: `{"mood": "good", "score": 1, "tags": null}`, want: `{"mood":"good","score":1}`},
-	{name: "strings stay strings", spec: "remark", reply: `{"answer": "{answer}"}`, want: `{"answer":"{answer}"}`},
+	{name: "the form in an object", spec: "remark", reply: `{"answer": "{answer}"}`, wrong: `the field "answer" has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string`},
 	{name: "the same object twice", spec: "remark", reply: `{"answer": "a"} that is {"answer":"a"}`, want: `{"answer":"a"}`},
 	{name: "an example and the answer", spec: "remark", reply: `{"answer": "a"} or {"answer": "b"}`, wrong: "the reply has several objects with the fields; give one"},
 	{name: "an example in a cut-off object", spec: "judgement", reply: `{"examples": [{"mood": "good", "score": 1}], "mood": "bad", "score": 0.`, wrong: `the JSON object in the reply cannot be read: it ends in the midst of a value`},
@@ -140,7 +140,9 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "an object of something else", spec: "judgement", reply: `I saw {"orders": 3}.`, wrong: "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"},
 	{name: "keys twice", spec: "remark", reply: `{"answer": "a", "answer": "b"}`, wrong: `the JSON object in the reply cannot be read: signature: the value of "answer" is given twice`},
 	{name: "keys twice in two cases", spec: "remark", reply: `{"answer": "a", "Answer": "b"}`, wrong: `the field "answer" is given twice; give it once`},
-	{name: "extra keys", spec: "remark", reply: `{"answer": "a", "why": "b"}`, wrong: `the field "why" is no field of the answer; leave it out`},
+	{name: "extra keys", spec: "remark", reply: `{"answer": "a", "why": "b"}`, want: `{"answer":"a"}`},
+	{name: "an extra key that qualifies", spec: "remark", reply: `{"answer": "a", "why": "Or rather c."}`, wrong: `the field "why" is no field of the answer, and may change what it says; leave it out`},
+	{name: "an extra key of nearly the same name", spec: "remark", reply: `{"answer": "a", "answers": "b"}`, wrong: `the field "answers" is no field of the answer, and may change what it says; leave it out`},
 	{name: "not one field but optional ones", spec: "judgement", reply: `{"note": "x"}`, wrong: "the field \"mood\" is missing\nthe field \"score\" is missing"},
 
 	// Labels.
@@ -239,6 +241,7 @@ func FuzzReadText(f *testing.F) {
 	}
 	f.Add("```\n```\n```")
 	f.Add(`"a\"`)
+	f.Add("\ufeff0")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "")
 		exact, wrong := readAs(specs["remark"], answer(string(quote(text))))
@@ -260,10 +263,12 @@ func FuzzReadText(f *testing.F) {
 }
 
 // meanings are the readings of a text that the prompt allows for: as it is, out
-// of its fence or the quotes of code, or decoded.
+// of its fence or the quotes of code, without what cannot be seen at its ends, or
+// decoded.
 func meanings(text string) []string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	bare := strings.TrimSpace(unfence(text))
+	bare = strings.TrimFunc(bare, isInvisible)
 	all := []string{text, bare}
 	for _, mark := range []string{"`", "'"} {
 		if inner, ok := within(bare, mark); ok {

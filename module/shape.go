@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -11,12 +12,14 @@ import (
 type shape struct {
 	text, integer, fraction, boolean, null bool // what kind of value it may be
 
-	any       bool     // nothing is said about the kind
-	format    string   // of a text
-	constants []string // texts of which it must be one; nil for any
-	items     *shape   // of an array; nil if it is none
-	members   []member // of an object; nil if it is none
-	open      bool     // an object may have other members
+	any         bool     // nothing is said about the kind
+	format      string   // of a text
+	constants   []string // texts of which it must be one; nil for any
+	items       *shape   // of an array; nil if it is none
+	members     []member // of an object; nil if it is none
+	least, most *float64 // of a number
+	name        string   // of the field or member, if it has one
+	open        bool     // an object may have other members
 }
 
 type member struct {
@@ -27,7 +30,11 @@ type member struct {
 
 func (s shape) number() bool { return s.integer || s.fraction }
 
-func shapeOf(f signature.Field) shape { return parseShape(f.Schema.Raw()) }
+func shapeOf(f signature.Field) shape {
+	s := parseShape(f.Schema.Raw())
+	s.name = f.Name
+	return s
+}
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -40,6 +47,8 @@ type keywords struct {
 	Required     []string
 	Additional   json.RawMessage `json:"additionalProperties"`
 	AnyOf, OneOf []json.RawMessage
+
+	Minimum, Maximum *float64
 }
 
 func parseShape(raw json.RawMessage) shape {
@@ -47,7 +56,7 @@ func parseShape(raw json.RawMessage) shape {
 	if json.Unmarshal(raw, &k) != nil {
 		return shape{any: true} // a boolean, or a form that is not known here
 	}
-	s := shape{format: k.Format}
+	s := shape{format: k.Format, least: k.Minimum, most: k.Maximum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
 		s.join(parseShape(choice))
 	}
@@ -99,7 +108,15 @@ func (s *shape) object(k keywords) {
 	}
 	for i, p := range k.Properties {
 		s.members[i] = member{p.Name, parseShape(p.JSON), required[p.Name]}
+		s.members[i].shape.name = p.Name
 	}
+}
+
+// inRange reports whether a number may be one of the shape's, as far as the schema
+// says how large they are.
+func (s shape) inRange(number string) bool {
+	n, err := strconv.ParseFloat(number, 64)
+	return err != nil || (s.least == nil || n >= *s.least) && (s.most == nil || n <= *s.most)
 }
 
 // join makes s admit what other admits too.

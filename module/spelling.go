@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -20,15 +21,22 @@ func (s shape) literal(text string) json.RawMessage {
 		text = "[" + text[1:len(text)-1] + "]"
 	}
 	text = withoutFence(text)
+	if s.items != nil && quotedItems.MatchString(text) {
+		text = "[" + strings.TrimRight(text, ".,") + "]"
+	}
 	at := strings.IndexAny(text, "{[")
 	if at < 0 {
 		return nil
 	}
-	value, l, err := readLax(text[at:])
-	if err != nil || l.unclosed {
+	before, text := strings.TrimSpace(text[:at]), text[at:]
+	if s.items != nil && s.items.members != nil && separateObjects.MatchString(text) {
+		text = "[" + text + "]"
+	}
+	value, l, err := readLax(text)
+	if err != nil || l.unclosed || l.bare {
 		return nil
 	}
-	before, behind := strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+l.at:])
+	behind := s.onceMore(value, strings.TrimSpace(text[l.at:]))
 	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
 		return nil
 	}
@@ -36,6 +44,33 @@ func (s shape) literal(text string) json.RawMessage {
 		return nil
 	}
 	return s.bend(value)
+}
+
+// quotedItems finds texts in quotes with commas between them.
+var quotedItems = regexp.MustCompile(`^(?:"[^"\n]*"(?:, ?|[.,]?$)){2,}$`)
+
+// separateObjects finds objects without a list around them, one a line.
+var separateObjects = regexp.MustCompile(`(?s)^\{[^{}]*\}\s*(?:,?\s*\{.*\})$`)
+
+// onceMore is what is said behind a value, without the same value in other words.
+func (s shape) onceMore(value json.RawMessage, behind string) string {
+	at := strings.IndexAny(behind, "{[")
+	if at < 0 {
+		return behind
+	}
+	again, l, err := readLax(behind[at:])
+	if err != nil || l.unclosed {
+		return behind
+	}
+	var object signature.Values
+	if json.Unmarshal(again, &object) == nil && len(object) == 1 && object[0].Name == s.name {
+		again = object[0].JSON
+	}
+	before := strings.TrimRight(behind[:at], "`jsonJSON \n")
+	if !equalJSON(value, again) || !introduces(before) && before != "" {
+		return behind
+	}
+	return strings.Trim(behind[at+l.at:], "` \n")
 }
 
 // withoutFence is what stands in the only fence of a text that is introduced.
@@ -49,9 +84,15 @@ func withoutFence(text string) string {
 // truth is how models write booleans.
 var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
 
+// longestWord is how long a value of one word may be, with all that is round it.
+const longestWord = 300
+
 // exact reads a number, a boolean, null, one of a few constants or a date that is
 // the whole text.
 func (s shape) exact(text string) json.RawMessage {
+	if len(text) > longestWord {
+		return s.constant(text)
+	}
 	word := undecorated(text)
 	lower := strings.ToLower(word)
 	if number := numeral(s, word); s.number() && number != "" {
@@ -88,12 +129,16 @@ func (s shape) constant(word string) json.RawMessage {
 	return quote(same[0])
 }
 
-// undecorated takes a word out of quotes, backticks and bold print, and from
-// before a full stop.
+// undecorated takes a word out of quotes, backticks, bold print, mathematics and
+// smileys, and from before a full stop.
 func undecorated(text string) string {
-	word := strings.TrimSpace(text)
+	word := unboxed(strings.TrimSpace(text))
 	for {
-		inner := strings.TrimRight(word, ".!")
+		inner := word
+		if isPictured(word) && !doubtful.MatchString(word) {
+			inner = strings.TrimFunc(inner, isPictogram)
+		}
+		inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
 		for _, mark := range []string{"**", "`", `"`, "'"} {
 			if bare, ok := within(inner, mark); ok {
 				inner = strings.TrimSpace(bare)
@@ -106,8 +151,41 @@ func undecorated(text string) string {
 	}
 }
 
+// formula is how models of mathematics write their answer: $42$, \boxed{42}.
+var formula = regexp.MustCompile(`^(?:\$\$?\s*([^$]+?)\s*\$\$?|\\\(\s*(.+?)\s*\\\)|\\\[\s*(.+?)\s*\\\])$`)
+
+var boxed = regexp.MustCompile(`\\boxed\{\s*(?:\\text\{)?([^{}$\\]+)\}{1,2}`)
+
+// unboxed is the word in a formula that is nothing but it.
+func unboxed(word string) string {
+	if len(word) > 200 || !strings.ContainsAny(word, `$\`) {
+		return word
+	}
+	if m := formula.FindStringSubmatch(word); m != nil {
+		word = m[1] + m[2] + m[3]
+	}
+	if m := boxed.FindStringSubmatch(word); m != nil && m[0] == word {
+		return strings.TrimSpace(m[1])
+	}
+	return word
+}
+
+// doubtful finds pictograms that say something about a value.
+var doubtful = regexp.MustCompile(`[❌🚫⛔❎✖👎⚠🤔🤷❓❔🙃😕⁉]`)
+
+// isPictured reports whether a word may begin or end with a pictogram.
+func isPictured(word string) bool {
+	return word != "" && (word[0] >= 0x80 || word[len(word)-1] >= 0x80)
+}
+
+// isPictogram reports whether a rune is no part of a word: a smiley, an arrow, a
+// star, and what modifies them.
+func isPictogram(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk) && r != '^' && r != '`' || r == '\ufe0f' || r == '\u200d'
+}
+
 // glosses begin what is said beside a value.
-var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; "}
+var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; ", ". ", " # ", " // ", "  # "}
 
 // glossed reads a value that begins a text which goes on to explain it: 0.5
 // (high). The explanation may not make it doubtful.
@@ -122,26 +200,7 @@ func (s shape) glossed(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(text[:at])
-	if value == nil || uncertain(s, plainText(value), text[at:]) {
-		return nil
-	}
-	return value
-}
-
-// statement is a sentence that ends with the word it is about.
-var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
-
-// stated reads a sentence that says which of a few constants it is.
-func (s shape) stated(text string) json.RawMessage {
-	if s.constants == nil || strings.Contains(text, "\n") || len(text) > 300 {
-		return nil
-	}
-	m := statement.FindStringSubmatch(text)
-	if m == nil {
-		return nil
-	}
-	value := s.constant(strings.Trim(m[1], "\"'`*“”"))
-	if value == nil || uncertain(s, plainText(value), text) {
+	if value == nil || s.besides(text[:at], text[at:]) || uncertain(s, plainText(value), text[at:]) {
 		return nil
 	}
 	return value
@@ -152,11 +211,12 @@ var frames = wordSet("the final my answer result value is output here are")
 
 // unframed drops what presents a value: Count: 42, or The count is 42.
 func unframed(name, text string) string {
+
 	if strings.HasPrefix(text, "{") {
 		return unwrapped(name, text)
 	}
 	own := wordsOf(strings.ReplaceAll(name, "_", " "))
-	for _, sep := range []string{":", " is ", "="} {
+	for _, sep := range []string{":", " is ", " are ", "="} {
 		left, right, ok := strings.Cut(text, sep)
 		if !ok || len(left) > 80 || blank(right) {
 			continue

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -10,8 +11,11 @@ import (
 func readTags(r reply) (signature.Values, error) {
 	fields := map[string]given{}
 	behind := 0
+	if !strings.Contains(r.text, "</") {
+		return nil, nil
+	}
 	for _, f := range r.outputs {
-		g, end, err := tagged(f, r.text)
+		g, end, err := r.tagged(f)
 		if err != nil {
 			return nil, err
 		}
@@ -23,20 +27,45 @@ func readTags(r reply) (signature.Values, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
-	return r.settle(fields, r.text[behind:])
+	return r.settle(fields, r.withoutEmpty(r.text[behind:]))
 }
 
-// tagged returns what a field's tags hold, and where they end: 0 if there are
-// none. A tag must begin its line, lest it be part of a text.
-func tagged(f signature.Field, text string) (g given, end int, err error) {
-	open, closing := "<"+f.Name+">", "</"+f.Name+">"
+var closingTags = regexp.MustCompile(`^(?:\s*</\w+>)+\s*`)
+
+// withoutEmpty drops what tags there are behind the fields: those that hold them,
+// and those of fields that have no value.
+func (r reply) withoutEmpty(behind string) string {
+	for _, f := range r.outputs {
+		if !f.Required {
+			behind = strings.Replace(strings.Replace(behind, "<"+f.Name+"/>", "", 1), "<"+f.Name+" />", "", 1)
+		}
+	}
+	return closingTags.ReplaceAllString(behind, "")
+}
+
+// tagged finds a field also where the case of its tags is another.
+func (r reply) tagged(f signature.Field) (g given, end int, err error) {
+	for _, name := range []string{f.Name, strings.ToUpper(f.Name), strings.ToUpper(f.Name[:1]) + f.Name[1:]} {
+		if g, end, err = r.between(f, name); end > 0 || err != nil {
+			break
+		}
+	}
+	return g, end, err
+}
+
+// between returns what a field's tags hold, and where they end: 0 if there are
+// none. A tag must begin its line, lest it be part of
+// a text.
+func (r reply) between(f signature.Field, name string) (g given, end int, err error) {
+	text := r.text
+	open, closing := "<"+name+">", "</"+name+">"
 	for at := 0; ; {
 		i := strings.Index(text[at:], open)
 		if i < 0 {
 			return g, end, nil
 		}
 		start := at + i + len(open)
-		if !alone(text[at : at+i]) {
+		if !r.begins(text[at : at+i]) {
 			at = start
 			continue
 		}
@@ -52,3 +81,26 @@ func tagged(f signature.Field, text string) (g given, end int, err error) {
 		at = end
 	}
 }
+
+// begins reports whether a tag behind this text begins its line, but for the tags of
+// other fields, and those that hold them all.
+func (r reply) begins(before string) bool {
+	before = before[max(0, len(before)-200):]
+	for range 3 {
+		if alone(before) {
+			return true
+		}
+		m := tagAtEnd.FindStringSubmatchIndex(before)
+		if m == nil {
+			return false
+		}
+		name := strings.TrimPrefix(before[m[2]:m[3]], "/")
+		if _, output := fieldNamed(r.outputs, name); output && before[m[2]] == '/' {
+			return true
+		}
+		before = before[:m[0]]
+	}
+	return false
+}
+
+var tagAtEnd = regexp.MustCompile(`<(/?\w+)>\s*$`)

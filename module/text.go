@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -67,8 +68,10 @@ func onlyCode(f signature.Field, blocks []block, outside string) (json.RawMessag
 // introduces reports whether a text only announces what follows.
 func introduces(text string) bool {
 	text = strings.TrimSpace(text)
-	return strings.HasSuffix(text, ":") && !strings.Contains(text, "\n") && !strings.ContainsAny(text, "(){}[];=<>`\"'")
+	return strings.HasSuffix(text, ":") && !strings.Contains(text, "\n") && !strings.ContainsAny(apostrophe.ReplaceAllString(text, ""), "(){}[];=<>`\"'")
 }
+
+var apostrophe = regexp.MustCompile(`\b['’]\b`)
 
 // finished reports whether a text of several lines seems to have come to its own
 // end: neither cut off in a sentence, nor followed by talk.

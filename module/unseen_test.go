@@ -102,7 +102,7 @@ func unseenReplies(t *testing.T) (all []unseen) {
 }
 
 // read is what the readers make of it: those of programs, if that is asked for.
-func (u unseen) read() (object, why string) {
+func (u unseen) read(a Adapter) (object, why string) {
 	if u.kind == "code" {
 		p, err := readProgram(Step{Reply: u.reply, Truncated: u.truncated})
 		if err != nil {
@@ -111,7 +111,7 @@ func (u unseen) read() (object, why string) {
 		raw, _ := json.Marshal(map[string]string{"code": p.code})
 		return string(raw), ""
 	}
-	values, err := Markers().Read(unseenKinds[u.kind], u.reply, u.truncated)
+	values, err := a.Read(unseenKinds[u.kind], u.reply, u.truncated)
 	if err != nil {
 		return "", err.Error()
 	}
@@ -125,8 +125,8 @@ func (u unseen) read() (object, why string) {
 	return string(raw), ""
 }
 
-func (u unseen) judge() (score, string) {
-	got, why := u.read()
+func (u unseen) judge(a Adapter) (score, string) {
+	got, why := u.read(a)
 	same := u.verdict != "error" && got != "" && meaning(u.kind, got) == meaning(u.kind, u.want)
 	switch {
 	case same:
@@ -191,12 +191,19 @@ func plain(v any) any {
 }
 
 // TestUnseenReplies reads the replies that were written by somebody who had not seen
-// the readers; docs/measured/replies-unseen.md has their score as found.
+// the readers, which were then mended by them: docs/measured/replies-unseen.md has their
+// score as found.
 func TestUnseenReplies(t *testing.T) {
 	t.Parallel()
+	for _, a := range adapters {
+		t.Run(a.name, func(t *testing.T) { readUnseen(t, a) })
+	}
+}
+
+func readUnseen(t *testing.T, a Adapter) {
 	var total score
 	for _, u := range unseenReplies(t) {
-		result, got := u.judge()
+		result, got := u.judge(a)
 		total.add(result)
 		if result.wrong > 0 {
 			t.Logf("silently wrong: %s, %s: read as %s, want %s:\n%s\n", u.kind, u.name, got, u.want, u.reply)
@@ -205,7 +212,7 @@ func TestUnseenReplies(t *testing.T) {
 			t.Logf("not read: %s, %s: %s; want %s:\n%s\n", u.kind, u.name, got, u.want, u.reply)
 		}
 	}
-	if t.Logf("%+v", total); total.wrong > 8 || total.share() < 0.75 {
-		t.Errorf("the replies are read worse than they were: %+v", total)
+	if t.Logf("%+v", total); total.wrong > 0 || total.share() < 0.95 {
+		t.Errorf("%.1f%% of what a careful reader could use was read: %+v", 100*total.share(), total)
 	}
 }

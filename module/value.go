@@ -1,10 +1,12 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -15,14 +17,20 @@ import (
 // error is that of an optional field that has none.
 func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	text := strings.TrimSpace(unfence(g.text))
+	if isPictured(text) {
+		text = strings.TrimFunc(text, isInvisible)
+	}
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
+	}
+	if hollow(f.Name, text) {
+		return nil, errHollow(f.Name)
 	}
 	if !f.Required && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
 		return nothing(f)
 	}
 	if startsJSON(text) && fits(f, json.RawMessage(text)) {
-		return whole(f, json.RawMessage(text))
+		return full(f, json.RawMessage(text))
 	}
 	isString := text[0] == '"' && json.Valid([]byte(text))
 	if isString || !f.Schema.AnyText() && !fits(f, quote(text)) {
@@ -32,6 +40,40 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 		return when, nil
 	}
 	return readText(f, g, text)
+}
+
+// isInvisible reports whether a rune at the end of a value is no part of it.
+func isInvisible(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
+}
+
+func errHollow(field string) error {
+	return structural(field, "has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string")
+}
+
+// full is a value that fits, unless a part of it is left out.
+func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if value[0] != '"' && hollowJSON(f.Name, value) {
+		return nil, errHollow(f.Name)
+	}
+	return whole(f, unlinked(value))
+}
+
+// link finds texts that are links to themselves, as editors make of addresses.
+var link = regexp.MustCompile(`"\[([^\]"\\]+)\]\((?:mailto:|tel:|https?://)?([^)"\\]+)\)"`)
+
+// unlinked takes the texts in a value out of their links.
+func unlinked(value json.RawMessage) json.RawMessage {
+	if value[0] == '"' || !bytes.Contains(value, []byte("](")) {
+		return value
+	}
+	return link.ReplaceAllFunc(value, func(text []byte) []byte {
+		m := link.FindSubmatch(text)
+		if !bytes.Equal(m[1], m[2]) {
+			return text
+		}
+		return slices.Concat([]byte(`"`), m[1], []byte(`"`))
+	})
 }
 
 // absent is how models write that there is no value.
@@ -103,7 +145,7 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 				continue
 			}
 			if fits(f, value) {
-				return value, nil
+				return full(f, value)
 			}
 			if misfit == nil {
 				misfit = value
@@ -115,14 +157,17 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 
 // spellings are ways to write values, from the most certain.
 func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.parts}
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.noted}
 }
 
 type spelling func(shape, string) json.RawMessage
 
 // bendField reads a member of a JSON object.
 func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
-	if fits(f, raw) {
+	if hollowJSON(f.Name, raw) {
+		return nil, errHollow(f.Name)
+	}
+	if raw = unlinked(raw); fits(f, raw) {
 		return whole(f, unfenced(f, raw))
 	}
 	s := shapeOf(f)
@@ -158,7 +203,7 @@ func (s shape) bendText(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
 		return raw
 	}
-	for _, spell := range []spelling{shape.literal, shape.exact} {
+	for _, spell := range []spelling{shape.literal, shape.exact, shape.list} {
 		if value := spell(s, text); value != nil {
 			return value
 		}
@@ -183,6 +228,9 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 	var object signature.Values
 	if json.Unmarshal(raw, &object) != nil {
 		return raw
+	}
+	if less := s.asked(object); less != nil {
+		object = less
 	}
 	bent := object[:0:0]
 	for _, v := range object {

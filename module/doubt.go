@@ -1,0 +1,106 @@
+package module
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What stands beside a value, such as an explanation in parentheses or below it,
+// may make it doubtful: by a hedge, by another value, or, of a yes or a no, by
+// saying the opposite.
+
+// uncertain reports whether what stands beside a value makes it doubtful.
+func uncertain(s shape, value, beside string) bool {
+	if len(beside) > longestRemark {
+		return true
+	}
+	if s.boolean {
+		var agrees bool
+		if beside, agrees = s.agreeing(value, beside); !agrees {
+			return true
+		}
+	}
+	words := wordsOf(beside)
+	if strings.ContainsAny(beside, "?%~±") || strings.Contains(beside, "...") || strings.Contains(beside, "…") || unsure.MatchString(beside) ||
+		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || hedges[w] || contracted(w) }) {
+		return true
+	}
+	if len(words) > 0 && contrasts[words[0]] && refuted(s, beside) || !s.explicable() && slices.ContainsFunc(words, func(w string) bool { return contrasts[w] && w != "no" && w != "nothing" && w != "none" }) {
+		return true
+	}
+	return rivals(s, value, words) && !s.weighed(value, beside, words)
+}
+
+// dubious reports whether a comment on a value is more than an explanation.
+func dubious(comment string) bool {
+	words := wordsOf(comment)
+	return strings.ContainsAny(comment, "?~±") || strings.Contains(comment, "...") || strings.Contains(comment, "…") ||
+		unsure.MatchString(comment) || refutes.MatchString(comment) ||
+		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || hedges[w] || contracted(w) || w == "not" || w == "but" })
+}
+
+// explicable reports whether an explanation may have a no or a but in it without
+// being one to the value.
+func (s shape) explicable() bool {
+	return !s.boolean && (s.number() || s.constants != nil || s.format == dateTime)
+}
+
+// refuted reports whether what is said beside a value begins by denying it: not
+// really. Of a truth, it may begin with what there is not: true (no threats).
+func refuted(s shape, beside string) bool {
+	return !s.boolean || refutes.MatchString(beside) || !beginsWithNo.MatchString(beside)
+}
+
+var beginsWithNo = regexp.MustCompile(`(?i)^\W*(?:no|nothing|none) \w`)
+
+var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|[🤔🤷❓❔]`)
+
+// weighed reports whether a paragraph below a value that names others gives the
+// reasons for it: it comes to the same number, or names all the other constants.
+func (s shape) weighed(value, beside string, words []string) bool {
+	if !strings.HasPrefix(beside, "\n\n") {
+		return false
+	}
+	if s.constants != nil {
+		return len(s.constants) > 2 && !slices.ContainsFunc(s.constants, func(c string) bool {
+			return c != value && !slices.Contains(words, strings.ToLower(c))
+		})
+	}
+	numbers := digits.FindAllString(beside, -1)
+	numbers = slices.DeleteFunc(numbers, func(n string) bool { return !s.inRange(n) })
+	if len(numbers) == 0 {
+		return true
+	}
+	return s.number() && numbers[len(numbers)-1] == value
+}
+
+var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
+
+// besides reports whether what is said behind a yes or a no may answer another
+// question than that of the field: No, this is harmless.
+func (s shape) besides(word, beside string) bool {
+	lower := strings.ToLower(undecorated(word))
+	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
+		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
+}
+
+var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
+
+// agreeing is what stands beside a yes or no, without its saying the same once
+// more: No, it is not safe. That it says the opposite, as in No, it is safe, is
+// known only of the name of the field.
+func (s shape) agreeing(value, beside string) (rest string, agrees bool) {
+	own := strings.ToLower(spaced.Replace(s.name))
+	lower := strings.ToLower(beside)
+	if own == "" || !strings.Contains(lower, own) {
+		return beside, true
+	}
+	denied := regexp.MustCompile(`\b(?:not (?:\w+ly )?|(?:is|was|are|were|has|does|did|can|could)n['’]t (?:\w+ly )?|un|in|non-?)` + regexp.QuoteMeta(own) + `\b`)
+	left := denied.ReplaceAllString(lower, "")
+	affirmed := strings.Contains(left, own)
+	if affirmed == (left != lower) || affirmed != (value == "true") {
+		return beside, false
+	}
+	return left, true
+}

@@ -1,0 +1,78 @@
+package module
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A sentence gives a value if it names only one that the field could have, says it
+// without a doubt, and has it where sentences say what something is.
+
+// stated reads one sentence.
+func (s shape) stated(text string) json.RawMessage {
+	if !s.scalar() || strings.Contains(text, "\n") || len(text) > 300 {
+		return nil
+	}
+	said := s.statedWord(text)
+	if said == "" {
+		return nil
+	}
+	value := s.exact(said)
+	if value == nil || uncertain(s, plainText(value), text) || refutes.MatchString(text) {
+		return nil
+	}
+	return value
+}
+
+// statedWord is the only word of a sentence that may be the value.
+func (s shape) statedWord(text string) string {
+	text = strings.TrimSpace(text)
+	if s.format == dateTime {
+		return onlyMoment(text)
+	}
+	if m := statement.FindStringSubmatch(text); m != nil && (s.constants != nil || s.boolean && !s.number()) {
+		return strings.Trim(m[1], "\"'`*“”")
+	}
+	if m := counting.FindStringSubmatch(text); m != nil && s.integer && !waysOf(text) {
+		return m[1]
+	}
+	return ""
+}
+
+// statement is a sentence that ends with the word it is about.
+var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds|go with|rate it|rate this)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
+
+// counting is a sentence that says how many there are.
+var counting = regexp.MustCompile(`(?i)^(?:(?:so|thus|hence|therefore|overall|altogether|in total),? )?(?:there (?:are|is|were|was)|i (?:count|counted|found|find|see)|(?:the|this) \w+ (?:mentions|contains|lists|has|names|includes|describes)|it (?:mentions|contains|lists|has|names|includes))(?: exactly| a total of)? \**(\d[\d,]*|[a-z]+)\** [a-z][^.,;:!?]*\.?$`)
+
+// waysOf reports whether a sentence counts something about the question.
+func waysOf(text string) bool {
+	return slices.ContainsFunc(wordsOf(text), func(w string) bool { return aboutAnswers[w] })
+}
+
+var aboutAnswers = wordSet("way ways question questions reason reasons problem problems issue issues option options interpretation interpretations possibility possibilities answer answers candidate candidates meaning meanings reading readings example examples step steps limit")
+
+var momentIn = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d\S*`)
+
+// onlyMoment is the one moment of a sentence that is no span.
+func onlyMoment(text string) string {
+	all := momentIn.FindAllString(text, 2)
+	span := slices.ContainsFunc(wordsOf(text), func(w string) bool { return spans[w] })
+	if len(all) != 1 || span || !strings.HasSuffix(text, ".") {
+		return ""
+	}
+	return strings.TrimRight(all[0], ".,;)")
+}
+
+var spans = wordSet("before after until till since from to later earlier local by past")
+
+// ofField reports whether a sentence speaks of a field or of an answer, so that it
+// is one even if there is nothing else in the reply.
+func ofField(name, text string) bool {
+	own := wordsOf(strings.ReplaceAll(name, "_", " "))
+	return slices.ContainsFunc(wordsOf(text), func(w string) bool {
+		return slices.Contains(own, w) || w == "answer" || w == "result" || w == "value"
+	})
+}

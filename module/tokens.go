@@ -1,0 +1,53 @@
+package module
+
+import "strings"
+
+// Servers that do not know the template of a model leave its tokens in the
+// message: <|eot_id|> behind it, or the channels in which a model thinks and
+// answers.
+
+// withoutTokens returns what a message says between the tokens of its template.
+func withoutTokens(text string) (string, error) {
+	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !strings.HasSuffix(text, "</s>") {
+		return text, nil
+	}
+	text, err := lastChannel(strings.TrimSpace(text))
+	for {
+		before, token := cutToken(text)
+		if token == "" || err != nil {
+			return text, err
+		}
+		text = strings.TrimSpace(before)
+	}
+}
+
+// cutToken cuts a token off the end of a text.
+func cutToken(text string) (before, token string) {
+	text = strings.TrimSuffix(text, "<|start_header_id|>assistant<|end_header_id|>")
+	for _, known := range []string{"</s>", "<end_of_turn>"} {
+		if before, ok := strings.CutSuffix(text, known); ok {
+			return before, known
+		}
+	}
+	at := strings.LastIndex(text[max(0, len(text)-40):], "<|") + max(0, len(text)-40)
+	if !strings.HasSuffix(text, "|>") || !strings.HasPrefix(text[at:], "<|") || strings.ContainsAny(text[at:], " \n") {
+		return text, ""
+	}
+	return text[:at], text[at:]
+}
+
+const channelToken, messageToken = "<|channel|>", "<|message|>"
+
+// lastChannel is what is said in the channel that is meant for the reader, if a
+// message begins with one.
+func lastChannel(text string) (string, error) {
+	if !strings.HasPrefix(text, channelToken) && !strings.HasPrefix(text, "<|start|>") {
+		return text, nil
+	}
+	at := strings.LastIndex(text, channelToken+"final")
+	if at < 0 {
+		return "", structural("", "the reply ends before its thoughts do; answer in the final channel")
+	}
+	_, text, _ = strings.Cut(text[at:], messageToken)
+	return text, nil
+}
