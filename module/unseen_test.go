@@ -65,9 +65,60 @@ var unseenKinds = map[string]*signature.Spec{
 	"code": programQuestion.Spec(),
 }
 
+// unseenKinds2 are those of testdata/unseen2.
+var unseenKinds2 = map[string]*signature.Spec{
+	"title": about[struct {
+		Title string `json:"title"`
+	}](),
+	"poem": about[struct {
+		Poem string `json:"poem"`
+	}](),
+	"year": about[struct {
+		Year int `json:"year"`
+	}](),
+	"ratio": about[struct {
+		Ratio float64 `json:"ratio" jsonschema:"minimum=0,maximum=1"`
+	}](),
+	"spam": about[struct {
+		Spam bool `json:"spam"`
+	}](),
+	"priority": about[struct {
+		Priority string `json:"priority" jsonschema:"enum=low,enum=normal,enum=urgent"`
+	}](),
+	"tags": about[struct {
+		Tags []string `json:"tags"`
+	}](),
+	"address": about[struct {
+		Address struct {
+			Street string  `json:"street"`
+			City   string  `json:"city"`
+			Zip    *string `json:"zip,omitempty"`
+		} `json:"address"`
+	}](),
+	"items": about[struct {
+		Items []struct {
+			SKU      string `json:"sku"`
+			Quantity int    `json:"quantity"`
+		} `json:"items"`
+	}](),
+	"remark": about[struct {
+		Title  string  `json:"title"`
+		Remark *string `json:"remark,omitempty"`
+	}](),
+	"at": about[struct {
+		At time.Time `json:"at"`
+	}](),
+	"triage": about[struct {
+		Priority string  `json:"priority" jsonschema:"enum=low,enum=normal,enum=urgent"`
+		Hours    float64 `json:"hours" jsonschema:"minimum=0"`
+	}](),
+	"program": programQuestion.Spec(),
+}
+
 // unseen is a reply of testdata/unseen.
 type unseen struct {
 	kind, name string
+	spec       *signature.Spec
 	verdict    string // correct, error or either
 	want       string // the object, if the verdict is not error
 	reply      string
@@ -76,9 +127,9 @@ type unseen struct {
 
 // unseenReplies reads testdata/unseen. The name of a section ends with the verdict
 // of a careful reader, who may find a reading and an error as good as each other.
-func unseenReplies(t *testing.T) (all []unseen) {
-	files, err := filepath.Glob("testdata/unseen/*.txtar")
-	if err != nil || len(files) != len(unseenKinds) {
+func unseenReplies(t *testing.T, folder string, kinds map[string]*signature.Spec) (all []unseen) {
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
+	if err != nil || len(files) != len(kinds) {
 		t.Fatal(err, len(files), "files")
 	}
 	for _, file := range files {
@@ -88,6 +139,7 @@ func unseenReplies(t *testing.T) (all []unseen) {
 		}
 		for _, f := range archive.Files {
 			u := unseen{kind: strings.TrimSuffix(filepath.Base(file), ".txtar")}
+			u.spec = kinds[u.kind]
 			u.name, u.truncated = strings.CutSuffix(f.Name, " truncated")
 			u.verdict = u.name[strings.LastIndexByte(u.name, ' ')+1:]
 			var ok bool
@@ -103,7 +155,7 @@ func unseenReplies(t *testing.T) (all []unseen) {
 
 // read is what the readers make of it: those of programs, if that is asked for.
 func (u unseen) read(a Adapter) (object, why string) {
-	if u.kind == "code" {
+	if u.spec == programQuestion.Spec() {
 		p, err := readProgram(Step{Reply: u.reply, Truncated: u.truncated})
 		if err != nil {
 			return "", err.Error()
@@ -111,7 +163,7 @@ func (u unseen) read(a Adapter) (object, why string) {
 		raw, _ := json.Marshal(map[string]string{"code": p.code})
 		return string(raw), ""
 	}
-	values, err := a.Read(unseenKinds[u.kind], u.reply, u.truncated)
+	values, err := a.Read(u.spec, u.reply, u.truncated)
 	if err != nil {
 		return "", err.Error()
 	}
@@ -119,7 +171,7 @@ func (u unseen) read(a Adapter) (object, why string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	if findings := unseenKinds[u.kind].Validate(raw); findings != nil {
+	if findings := u.spec.Validate(raw); findings != nil {
 		return "", "not valid: " + (&signature.InvalidError{Findings: findings}).Error()
 	}
 	return string(raw), ""
@@ -148,11 +200,13 @@ func meaning(kind, object string) string {
 	if err := d.Decode(&all); err != nil {
 		return object
 	}
-	if kind == "code" {
+	if kind == "code" || kind == "program" {
 		delete(all, "reasoning")
 	}
-	if day, ok := all["day"].(string); ok {
-		all["day"] = instant(day)
+	for _, name := range []string{"day", "at"} {
+		if day, ok := all[name].(string); ok {
+			all[name] = instant(day)
+		}
 	}
 	raw, _ := json.Marshal(plain(all))
 	return string(raw)
@@ -190,21 +244,35 @@ func plain(v any) any {
 	return v
 }
 
-// TestUnseenReplies reads the replies that were written by somebody who had not seen
-// the readers, which were then mended by them: docs/measured/replies-unseen.md has their
-// score as found.
+// TestUnseenReplies reads the replies that were written by others, who had not seen
+// the readers; docs/measured/replies-unseen.md has their scores as found. The
+// readers were mended by the first set, and then by what was silently wrong in the
+// second.
 func TestUnseenReplies(t *testing.T) {
 	t.Parallel()
-	for _, a := range adapters {
-		t.Run(a.name, func(t *testing.T) { readUnseen(t, a) })
+	for _, set := range []struct {
+		folder string
+		kinds  map[string]*signature.Spec
+		wrong  int     // that are known
+		share  float64 // of what a careful reader could use
+	}{{"unseen", unseenKinds, 0, 0.95}, {"unseen2", unseenKinds2, 5, 0.79}} {
+		for _, a := range adapters {
+			t.Run(set.folder+" "+a.name, func(t *testing.T) {
+				total := readUnseen(t, a, unseenReplies(t, set.folder, set.kinds))
+				if total.wrong > set.wrong || total.share() < set.share {
+					t.Errorf("%.1f%% of what a careful reader could use was read: %+v", 100*total.share(), total)
+				}
+			})
+		}
 	}
 }
 
-func readUnseen(t *testing.T, a Adapter) {
-	var total score
-	for _, u := range unseenReplies(t) {
+func readUnseen(t *testing.T, a Adapter, replies []unseen) score {
+	byKind := map[string]*score{}
+	for _, u := range replies {
 		result, got := u.judge(a)
-		total.add(result)
+		count(byKind, u.kind, result)
+		count(byKind, "all", result)
 		if result.wrong > 0 {
 			t.Logf("silently wrong: %s, %s: read as %s, want %s:\n%s\n", u.kind, u.name, got, u.want, u.reply)
 		}
@@ -212,7 +280,6 @@ func readUnseen(t *testing.T, a Adapter) {
 			t.Logf("not read: %s, %s: %s; want %s:\n%s\n", u.kind, u.name, got, u.want, u.reply)
 		}
 	}
-	if t.Logf("%+v", total); total.wrong > 0 || total.share() < 0.95 {
-		t.Errorf("%.1f%% of what a careful reader could use was read: %+v", 100*total.share(), total)
-	}
+	t.Logf("\n%s", rows("asked for", byKind))
+	return *byKind["all"]
 }
