@@ -69,6 +69,9 @@ func (t *Transport) base() http.RoundTripper {
 
 // watch notes how an answer fails, while the provider reads it.
 func watch(answer *http.Response, x *lm.Exchange) {
+	if answer.StatusCode/100 == 2 {
+		x.NoteAnswer()
+	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch {
 	case answer.StatusCode >= http.StatusBadRequest:

@@ -22,13 +22,16 @@ import (
 // format what they get.
 func classify(err error, noted *Error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
+		if e == nil {
+			return &Error{Kind: Unknown, MaybeCharged: true, Err: errSilent}
+		}
 		return err
 	}
 	if noted != nil {
 		return noted.with(err)
 	}
 	e := &Error{Err: err, Status: statusOf(err), RetryAfter: waitIn(err.Error())}
-	e.Kind = kindOf(e.Status, err.Error())
+	e.Kind, e.MaybeCharged = kindOf(e.Status, err.Error()), gaveUp(e.Status)
 	if e.Kind == Unknown {
 		e.Kind, e.MaybeCharged = broken(err)
 	}
@@ -58,7 +61,7 @@ func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 	if wait == 0 {
 		wait = waitIn(message)
 	}
-	e := &Error{Kind: kindOf(status, message+" "+code), Status: status, RetryAfter: wait}
+	e := &Error{Kind: kindOf(status, message+" "+code), Status: status, RetryAfter: wait, MaybeCharged: gaveUp(status)}
 	if message = cmp.Or(message, code); message != "" {
 		e.Err = errors.New(message)
 	}
@@ -101,6 +104,16 @@ func kindOfStatus(status int) Kind {
 		return Invalid
 	}
 	return Unknown
+}
+
+// gaveUp knows the answers of gateways that did not wait for the provider's, which
+// may still be at work.
+func gaveUp(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 524: // Cloudflare's timeout
+		return true
+	}
+	return false
 }
 
 // telling is a text that tells the kind of an error.
