@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -88,7 +89,12 @@ func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 func partOf(p llms.ContentPart) (part, error) {
 	switch p := p.(type) {
 	case llms.TextContent:
-		return part{Text: p.Text}, nil
+		if utf8.ValidString(p.Text) {
+			return part{Text: p.Text}, nil
+		}
+		sum := sha256.Sum256([]byte(p.Text)) // JSON makes one of all that is not UTF-8
+		value, err := json.Marshal(hex.EncodeToString(sum[:]))
+		return part{Text: p.Text, Kind: "not UTF-8", Value: value}, err
 	case llms.BinaryContent:
 		sum := sha256.Sum256(p.Data)
 		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})
