@@ -62,7 +62,7 @@ func TestEndInText(t *testing.T) {
 	for _, said := range []string{"message_stop", `"message_stop"`, `"finish_reason":"stop"`, `data: [DONE]`} {
 		text, _ := json.Marshal(said)
 		eachProvider(t, func(t *testing.T, p provider) {
-			event, begun := `data: {"choices":[{"delta":{"content":` + string(text) + `},"finish_reason":null}]}`, 4
+			event, begun := `data: {"choices":[{"delta":{"content":`+string(text)+`},"finish_reason":null}]}`, 4
 			if p == anthropicAI {
 				event, begun = `data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":`+string(text)+`}}`, 5
 			}
