@@ -133,3 +133,22 @@ func TestLongEventTellsOnce(t *testing.T) {
 		t.Errorf("got %d bytes, thought %q, calls %+v, %s, %v", len(c.Content), c.ReasoningContent, c.ToolCalls, c.StopReason, c.GenerationInfo["TotalTokens"])
 	}
 }
+
+// Long arguments of a tool call come whole, too.
+func TestLongArguments(t *testing.T) {
+	t.Parallel()
+	arguments, _ := json.Marshal(`{"text":"` + strings.Repeat("é", 100_000) + `"}`)
+	s := serve(t, streams(
+		`data: {"choices":[{"index":0,"delta":{"content":"Here.","tool_calls":[{"index":0,"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"c1","type":"function","function":{"name":"g","arguments":`+string(arguments)+`}}]}}]}`,
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`,
+		`data: [DONE]`))
+	got, err := models.RateLimit(openAI.open(t, s.URL, &models.Transport{}), nil).GenerateContent(t.Context(), question("Capital?"),
+		llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.Choices[0]
+	if want, _ := json.Marshal(c.ToolCalls[1].FunctionCall.Arguments); c.Content != "Here." || len(c.ToolCalls) != 2 || c.ToolCalls[0].ID != "c0" || c.ToolCalls[1].ID != "c1" || c.ToolCalls[1].FunctionCall.Name != "g" || string(want) != string(arguments) {
+		t.Errorf("got %q and %d calls", c.Content, len(c.ToolCalls))
+	}
+}

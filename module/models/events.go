@@ -241,6 +241,11 @@ func strip(event, holder map[string]any, key string) {
 		maps.DeleteFunc(m, func(name string, _ any) bool { return !slices.Contains(names, name) })
 	}
 	keep(event, "type", "index", "delta", "id", "object", "created", "model", "choices")
+	if call, delta := lastCall(event), deltaOf(event); key == "arguments" {
+		keep(delta, "tool_calls")
+		keep(call, "index", "function")
+		delta["tool_calls"] = []any{call}
+	}
 	keep(holder, "type", key)
 	if choice := firstChoice(event); choice != nil {
 		keep(choice, "index", "delta", "finish_reason")
@@ -250,16 +255,34 @@ func strip(event, holder map[string]any, key string) {
 
 // longText finds the text of an event: where it is, and under which name.
 func longText(event map[string]any) (holder map[string]any, key string) {
-	delta, _ := event["delta"].(map[string]any)
-	if choice := firstChoice(event); choice != nil {
-		delta, _ = choice["delta"].(map[string]any)
-	}
-	for _, name := range []string{"content", "reasoning_content", "text", "thinking"} {
+	delta := deltaOf(event)
+	for _, name := range []string{"content", "reasoning_content", "text", "thinking", "partial_json"} {
 		if text, _ := delta[name].(string); len(text) > len(keyText(delta, key)) {
 			key = name
 		}
 	}
+	if function, _ := lastCall(event)["function"].(map[string]any); len(keyText(function, "arguments")) > len(keyText(delta, key)) {
+		return function, "arguments"
+	}
 	return delta, key
+}
+
+// lastCall is the tool call that openai's provider adds further arguments to.
+func lastCall(event map[string]any) map[string]any {
+	calls, _ := deltaOf(event)["tool_calls"].([]any)
+	if len(calls) == 0 {
+		return nil
+	}
+	call, _ := calls[len(calls)-1].(map[string]any)
+	return call
+}
+
+func deltaOf(event map[string]any) map[string]any {
+	delta, _ := event["delta"].(map[string]any)
+	if choice := firstChoice(event); choice != nil {
+		delta, _ = choice["delta"].(map[string]any)
+	}
+	return delta
 }
 
 func keyText(delta map[string]any, key string) string {
