@@ -17,14 +17,45 @@ const (
 	maxErrorMessage = 1000
 )
 
-// peek reads the provider's message, and leaves the body for the provider.
-func peek(answer *http.Response) (message, code string) {
-	head, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+// peek reads the provider's message, and leaves the body for the provider, without
+// the keys that the request had. It does not wait for the end of a body that has
+// said all.
+func peek(answer *http.Response, keys []string) (message, code string) {
+	var read bytes.Buffer
+	body := io.TeeReader(io.LimitReader(answer.Body, maxErrorBody), &read)
+	var value json.RawMessage
+	if json.NewDecoder(body).Decode(&value) != nil || !strings.ContainsAny(string(value[:1]), "{[") {
+		_, _ = io.Copy(io.Discard, body) // it is a text, and whole at its end
+		value = nil
+	}
+	head := withoutKeys(read.Bytes(), keys)
 	answer.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(head), answer.Body), answer.Body}
+	if value != nil {
+		return complaint(withoutKeys(value, keys))
+	}
 	return complaint(head)
+}
+
+// keysOf returns the keys that a request is authorised by.
+func keysOf(h http.Header) (keys []string) {
+	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
+		fields := strings.Fields(h.Get(name))
+		if len(fields) > 0 && len(fields[len(fields)-1]) >= 8 { // a shorter one is none
+			keys = append(keys, fields[len(fields)-1])
+		}
+	}
+	return keys
+}
+
+// withoutKeys takes out of an error the key that it complains of.
+func withoutKeys(text []byte, keys []string) []byte {
+	for _, key := range keys {
+		text = bytes.ReplaceAll(text, []byte(key), []byte("[key]"))
+	}
+	return text
 }
 
 // problem is an error as providers write it: {"error": {"message": …}},
@@ -73,7 +104,7 @@ func clip(s string) string {
 
 // waitOf is how long the headers ask to wait, 0 if they do not say.
 func waitOf(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return span(ms, time.Millisecond)
 	}
 	if after := h.Get("Retry-After"); after != "" {
@@ -81,7 +112,7 @@ func waitOf(h http.Header) time.Duration {
 			return span(s, time.Second)
 		}
 		if at, err := http.ParseTime(after); err == nil {
-			return max(time.Until(at), 0)
+			return span(time.Until(at).Seconds(), time.Second)
 		}
 	}
 	return resetOf(h)

@@ -1,9 +1,13 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -19,7 +23,7 @@ type Limits struct {
 	Cost         float64 // in the currency of Prices
 
 	// Prices are those of the models, under the names that are given to
-	// [Budget.Model] or by llms.WithModel. With a limit of the cost, a model
+	// [Budget.Model] or, where a call has that, by llms.WithModel. With a limit of the cost, a model
 	// without a price is not asked.
 	Prices map[string]Price
 }
@@ -66,15 +70,39 @@ type Spent struct {
 // use.
 type Budget struct {
 	limits Limits
+	bad    error // of the limits
 
 	mu       sync.Mutex
 	spent    Spent
-	underway int // calls
-	asked    int // tokens of their questions, by estimate
+	underway int     // calls
+	asked    int     // tokens of their questions, by estimate
+	owed     float64 // what those cost
 }
 
-// NewBudget returns a budget of which nothing is spent.
-func NewBudget(limits Limits) *Budget { return &Budget{limits: limits} }
+// NewBudget returns a budget of which nothing is spent. Limits and prices that are
+// negative or no numbers are an error of every question, of the kind [Invalid].
+func NewBudget(limits Limits) *Budget { return &Budget{limits: limits, bad: limits.check()} }
+
+// check finds what would switch a limit off in silence.
+func (l Limits) check() error {
+	numbers := map[string]float64{
+		"Calls": float64(l.Calls), "InputTokens": float64(l.InputTokens), "OutputTokens": float64(l.OutputTokens),
+		"Tokens": float64(l.Tokens), "Cost": l.Cost,
+	}
+	for model, p := range l.Prices {
+		at := fmt.Sprintf("Prices[%q].", model)
+		maps.Copy(numbers, map[string]float64{
+			at + "Input": p.Input, at + "Output": p.Output, at + "CachedInput": p.CachedInput,
+			at + "CacheWrite": p.CacheWrite, at + "Reasoning": p.Reasoning,
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if n := numbers[name]; !(n >= 0) || math.IsInf(n, 1) {
+			return fmt.Errorf("the budget's Limits.%s is %g; it must be a number that is not negative", name, n)
+		}
+	}
+	return nil
+}
 
 // Spent returns what was spent so far, without the calls under way.
 func (b *Budget) Spent() Spent {
@@ -83,7 +111,8 @@ func (b *Budget) Spent() Spent {
 	return b.spent
 }
 
-// Model returns model bound to the budget; name is the one of its price.
+// Model returns model bound to the budget; name is the one of its price, unless a
+// call names another model by llms.WithModel: then it is that one's.
 //
 // A question is refused before it is asked, with an *[Error] of the kind
 // [OverBudget] that wraps a *[BudgetError], if a limit is reached, or would be
@@ -95,9 +124,10 @@ func (b *Budget) Model(model llms.Model, name string) llms.Model {
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
 		}
-		price, priced := b.price(name, lm.Options(options).Model)
+		asked := cmp.Or(lm.Options(options).Model, name)
+		price, priced := b.limits.Prices[asked]
 		guess := lm.Usage{Input: estimate(messages)}
-		if err := b.reserve(name, guess, price, priced); err != nil {
+		if err := b.reserve(asked, guess, price, priced); err != nil {
 			return nil, err
 		}
 		bill := bill{guess: guess}
@@ -108,19 +138,12 @@ func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	})
 }
 
-// price is the one of the model that the call names, or else of the one that the
-// user did.
-func (b *Budget) price(name, called string) (Price, bool) {
-	if p, ok := b.limits.Prices[called]; ok {
-		return p, true
-	}
-	p, ok := b.limits.Prices[name]
-	return p, ok
-}
-
 func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.bad != nil {
+		return &Error{Kind: Invalid, Err: b.bad}
+	}
 	if !priced && b.limits.Cost > 0 {
 		return &Error{Kind: Invalid, Err: fmt.Errorf("the budget limits the cost, but has no price of the model %q; add it to Limits.Prices", name)}
 	}
@@ -129,6 +152,7 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 	}
 	b.underway++
 	b.asked += guess.Input
+	b.owed += price.of(guess)
 	return nil
 }
 
@@ -136,6 +160,7 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 func (b *Budget) reached(input int, cost float64) string {
 	s, l := b.spent, b.limits
 	input += b.asked
+	cost += b.owed
 	switch {
 	case l.Calls > 0 && s.Calls+b.underway >= l.Calls:
 		return calls(l.Calls)
@@ -181,6 +206,9 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	defer b.mu.Unlock()
 	b.underway--
 	b.asked -= bill.guess.Input
+	if b.owed -= price.of(bill.guess); b.underway == 0 {
+		b.owed = 0 // exactly
+	}
 	if bill.cached {
 		b.spent.Cached++
 		return

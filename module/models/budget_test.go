@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -190,12 +194,126 @@ func TestBudgetPanic(t *testing.T) {
 	t.Parallel()
 	budget := models.NewBudget(models.Limits{Calls: 2})
 	for range 2 {
-		func() {
-			defer func() { _ = recover() }()
-			_, _ = ask(t.Context(), budget.Model(panics{}, "a"))
-		}()
+		if _, err := ask(t.Context(), budget.Model(panics{}, "a")); failure(t, err).Kind != models.Unknown {
+			t.Errorf("got %v", err)
+		}
 	}
 	if _, err := ask(t.Context(), budget.Model(script(), "a")); overBudget(t, err).Spent.Calls != 2 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The cost of the questions under way is set aside.
+func TestBudgetReservesCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		inner := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			time.Sleep(time.Second)
+			return llmtest.Reply{Text: "Paris", InputTokens: 90_000}, nil
+		})
+		budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"a": {Input: 5}}})
+		model := budget.Model(inner, "a")
+		var wg sync.WaitGroup
+		var refused atomic.Int32
+		for range 20 {
+			wg.Go(func() {
+				_, err := lm.Ask(t.Context(), model, lm.Call{}, question(strings.Repeat("abcd", 90_000)))
+				if err != nil && overBudget(t, err).Limit == "a cost of 1" {
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(inner.Requests()); n != 2 || refused.Load() != 18 {
+			t.Errorf("asked %d times, refused %d: %+v", n, refused.Load(), budget.Spent())
+		}
+	})
+}
+
+// A limit that is no number does not limit nothing.
+func TestBudgetOfNonsense(t *testing.T) {
+	t.Parallel()
+	for want, limits := range map[string]models.Limits{
+		`Limits.Calls is -1`:                     {Calls: -1},
+		`Limits.Tokens is -5`:                    {Tokens: -5},
+		`Limits.Cost is NaN`:                     {Cost: math.NaN()},
+		`Limits.Cost is +Inf`:                    {Cost: math.Inf(1)},
+		`Limits.Prices["a"].Input is NaN`:        {Cost: 1, Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
+		`Limits.Prices["a"].Output is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
+		`Limits.Prices["b"].CachedInput is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
+	} {
+		inner := script()
+		_, err := ask(t.Context(), models.NewBudget(limits).Model(inner, "a"))
+		if want = "the model: the budget's " + want + "; it must be a number that is not negative"; failure(t, err).Kind != models.Invalid || err.Error() != want || len(inner.Requests()) != 0 {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// A call that names another model is not charged at this one's price.
+func TestBudgetOtherModel(t *testing.T) {
+	t.Parallel()
+	inner := costing(100, 30)
+	budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"cheap": {Input: 1}}})
+	_, err := lm.Ask(t.Context(), budget.Model(inner, "cheap"), lm.Call{}, question("Capital?"), llms.WithModel("dear"))
+	if failure(t, err).Kind != models.Invalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Numbers beyond all reason count as very many, and none as less than none.
+func TestBudgetHugeUsage(t *testing.T) {
+	t.Parallel()
+	for _, n := range []any{math.MaxInt, 1e300, math.Inf(1), float64(math.MaxInt64)} {
+		inner := saying(map[string]any{"PromptTokens": n, "CompletionTokens": n})
+		budget := models.NewBudget(models.Limits{Tokens: 2000})
+		model := budget.Model(inner, "a")
+		if _, err := ask(t.Context(), model); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ask(t.Context(), model); overBudget(t, err).Spent != (models.Spent{Calls: 1, InputTokens: 1 << 30, OutputTokens: 1 << 30, Unpriced: 1}) {
+			t.Errorf("%v: got %+v", n, budget.Spent())
+		}
+	}
+}
+
+// saying is a model that says "Paris", and what that cost.
+func saying(info map[string]any) llms.Model {
+	return told(func() (*llms.ContentResponse, error) {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris", StopReason: "stop", GenerationInfo: info}}}, nil
+	})
+}
+
+// told is a model made of a function.
+type told func() (*llms.ContentResponse, error)
+
+// GenerateContent implements [llms.Model].
+func (f told) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+	return f()
+}
+
+// Call implements [llms.Model].
+func (f told) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+// What failed after the answer had begun is paid for.
+func TestBudgetOfBegunAnswers(t *testing.T) {
+	t.Parallel()
+	stream := serve(t, streams(openAI.stream()...))
+	undecodable := serve(t, says(`{"choices":[{"message":{"content":[{"type":"text","text":"Paris"}]},"finish_reason":"stop"}]}`))
+	overloaded := serve(t, streams(append(anthropicAI.stream()[:7:7], "event: error\n"+`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...))
+	for name, c := range map[string]struct {
+		model llms.Model
+		heard error // what the caller says to a piece
+	}{
+		"the caller stops":                  {openAI.open(t, stream.URL, nil), errors.New("enough")},
+		"an answer that cannot be read":     {openAI.open(t, undecodable.URL, &models.Transport{}), nil},
+		"an error in a stream":              {anthropicAI.open(t, overloaded.URL, &models.Transport{}), nil},
+		"an error in a stream, without one": {anthropicAI.open(t, overloaded.URL, nil), nil},
+	} {
+		budget := models.NewBudget(models.Limits{})
+		_, err := budget.Model(c.model, "a").GenerateContent(t.Context(), question("Capital?"), llms.WithStreamingFunc(func(context.Context, []byte) error { return c.heard }))
+		if e := failure(t, err); !e.MaybeCharged || budget.Spent() != (models.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}) {
+			t.Errorf("%s: %v, spent %+v", name, err, budget.Spent())
+		}
 	}
 }

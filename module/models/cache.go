@@ -31,8 +31,8 @@ type CacheOptions struct {
 //
 // A question is the same if its messages are, with their binary parts, all call
 // options besides the functions that receive the reply, the model's label and the
-// rollout ([WithRollout]). Errors, replies that were cut off and empty ones are
-// not kept.
+// rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
+// one of several alternatives) and empty replies are not kept.
 type Cache struct {
 	memory *memory
 	dir    *dir // or nil
@@ -141,7 +141,7 @@ func (c *Cache) keep(key string, r *llms.ContentResponse, err error) {
 	if err != nil || r == nil {
 		return
 	}
-	if reply := lm.Merge(r); reply.Truncated || reply.Cached || (reply.Text == "" && !callsTool(r)) {
+	if reply := lm.Merge(r); !reply.Whole() || reply.Cached || (reply.Text == "" && !callsTool(r)) {
 		return
 	}
 	text, err := json.Marshal(responseOf(r))

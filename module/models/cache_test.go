@@ -410,22 +410,6 @@ func TestCacheDeadlines(t *testing.T) {
 	})
 }
 
-// panics is a model that does.
-type panics struct{ llms.Model }
-
-// GenerateContent implements [llms.Model].
-func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
-	panic("at the model")
-}
-
-func TestCachePanic(t *testing.T) {
-	t.Parallel()
-	_, err := ask(t.Context(), newCache(t, nil).Model(panics{}, "a"))
-	if err == nil || !strings.HasPrefix(err.Error(), "the model: the model panicked: at the model\n") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // A tool call is a reply, and all of it comes back.
 func TestCacheToolCall(t *testing.T) {
 	t.Parallel()

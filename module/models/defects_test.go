@@ -63,7 +63,7 @@ func TestErrorAnswers(t *testing.T) {
 			models.Error{Kind: models.Transient, Status: 500}, models.Error{Kind: models.Transient, Status: 500},
 			"the model: API returned unexpected status code: 500: Oops."},
 		"502, a proxy's page": {fails(502, nil, `<html>Bad Gateway</html>`),
-			models.Error{Kind: models.Transient, Status: 502}, models.Error{Kind: models.Transient, Status: 502},
+			models.Error{Kind: models.Transient, Status: 502, MaybeCharged: true}, models.Error{Kind: models.Transient, Status: 502, MaybeCharged: true},
 			"the model: API returned unexpected status code: 502"},
 		"503, plain text": {fails(503, http.Header{"Retry-After": {"3"}}, `try later`),
 			models.Error{Kind: models.Transient, Status: 503, RetryAfter: 3 * time.Second}, models.Error{Kind: models.Transient, Status: 503},
@@ -297,7 +297,7 @@ func TestBrokenAnswers(t *testing.T) {
 				continue
 			}
 			e := failure(t, err)
-			if e.Kind != c.kind || e.MaybeCharged != (c.kind != models.Unknown) || reply.Text != "" {
+			if e.Kind != c.kind || !e.MaybeCharged || reply.Text != "" {
 				t.Errorf("%s: got %+v", c.name, *e)
 			}
 		}

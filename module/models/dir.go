@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -50,12 +51,16 @@ func (d *dir) file(key string) string {
 // the time of the file.
 func (d *dir) get(key string) []byte {
 	file := d.file(key)
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > d.bytes {
+		return nil
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
 	sum, text, _ := bytes.Cut(text, []byte("\n"))
-	if string(sum) != sumOf(text) {
+	if string(sum) != sumOf(key, text) {
 		return nil
 	}
 	now := time.Now()
@@ -63,17 +68,21 @@ func (d *dir) get(key string) []byte {
 	return text
 }
 
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
+// sumOf covers the key, too: a file under another's name is damaged.
+func sumOf(key string, text []byte) string {
+	sum := sha256.Sum256(append([]byte(key+"\n"), text...))
 	return hex.EncodeToString(sum[:])
 }
 
 func (d *dir) put(key string, text []byte) error {
+	whole := append([]byte(sumOf(key, text)+"\n"), text...)
+	if int64(len(whole)) > d.bytes { // it would push out all others, and not stay
+		return nil
+	}
 	file := d.file(key)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	whole := append([]byte(sumOf(text)+"\n"), text...)
 	if err := write(file, whole); err != nil {
 		return err
 	}
@@ -108,25 +117,32 @@ func write(file string, text []byte) error {
 	return err
 }
 
+// own are the paths of the files of a cache, in its directory; others are left
+// alone.
+var own = regexp.MustCompile(`^[0-9a-f]{2}/(?:([0-9a-f]{64})\.json|\.new-\d+)$`)
+
 // files returns what is kept, and removes what was not finished.
-func (d *dir) files() (list []fs.FileInfo, err error) {
-	err = filepath.WalkDir(d.path, func(path string, file fs.DirEntry, err error) error {
-		if err != nil || file.IsDir() {
-			if path == d.path {
-				return err
+func (d *dir) files() ([]fs.FileInfo, error) {
+	folders, err := os.ReadDir(d.path)
+	var list []fs.FileInfo
+	for _, folder := range folders {
+		if len(folder.Name()) != 2 || !folder.IsDir() {
+			continue
+		}
+		within := filepath.Join(d.path, folder.Name())
+		files, _ := os.ReadDir(within) // another process may have removed it
+		for _, file := range files {
+			name := own.FindStringSubmatch(folder.Name() + "/" + file.Name())
+			info, err := file.Info()
+			switch {
+			case err != nil || name == nil || !info.Mode().IsRegular():
+			case name[1] != "":
+				list = append(list, info)
+			case time.Since(info.ModTime()) > time.Hour:
+				_ = os.Remove(filepath.Join(within, file.Name())) // whoever comes next tries again
 			}
-			return nil // another process may have removed it
 		}
-		info, err := file.Info()
-		switch {
-		case err != nil || !info.Mode().IsRegular():
-		case d.file(strings.TrimSuffix(info.Name(), ".json")) == path:
-			list = append(list, info)
-		case strings.HasPrefix(info.Name(), temporary) && time.Since(info.ModTime()) > time.Hour:
-			_ = os.Remove(path) // whoever comes next tries again
-		}
-		return nil
-	})
+	}
 	return list, err
 }
 

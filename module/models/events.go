@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/writ-go/writ/module/internal/lm"
 )
@@ -47,17 +49,14 @@ func (e *events) Read(p []byte) (int, error) {
 // errCutStream is a stream that ended as if that were all.
 var errCutStream = errors.New("the stream ended before the reply did")
 
-// ending is how providers say that a reply is complete.
-var ending = regexp.MustCompile(`^data: *\[DONE\]|"message_stop"|"(?:finish_?[rR]eason|stop_reason)": ?"[^"]`)
-
 func (e *events) next() {
 	line, err := readLine(e.lines)
 	e.ready, e.err = line, err
-	e.ended = e.ended || ending.Match(line)
+	e.end(line)
 	e.refuse(line)
 	switch {
 	case err == io.EOF && !e.ended && e.failed(line):
-	case err == io.EOF && !e.ended:
+	case err == io.EOF && (!e.ended || cutWithin(line)):
 		e.exchange.Note(lm.FromConnection(errCutStream))
 		e.err = io.ErrUnexpectedEOF
 	case err != nil && err != io.EOF:
@@ -67,6 +66,52 @@ func (e *events) next() {
 	case len(line) > maxEvent:
 		e.ready = divide(line)
 	}
+}
+
+// ending is what an event has in it that may say why the reply is complete.
+var ending = regexp.MustCompile(`message_stop|finish_?[rR]eason|stop_reason`)
+
+// end notes that a reply is complete, and why.
+func (e *events) end(line []byte) {
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	if !ok {
+		return
+	}
+	if string(bytes.TrimSpace(data)) == "[DONE]" {
+		e.ended = true
+		return
+	}
+	if !ending.Match(data) {
+		return
+	}
+	var event struct {
+		reasons
+		Type       string
+		Delta      reasons
+		Choices    []reasons
+		Candidates []reasons
+	}
+	if json.Unmarshal(data, &event) != nil {
+		return
+	}
+	if len(event.Choices) > 0 && event.Choices[0].Finish != "" {
+		e.exchange.NoteStop(event.Choices[0].Finish)
+	}
+	all := append(append(event.Choices, event.Candidates...), event.reasons, event.Delta)
+	e.ended = e.ended || event.Type == "message_stop" || slices.ContainsFunc(all, func(r reasons) bool { return r != reasons{} })
+}
+
+// reasons are the names under which providers say why a reply ended.
+type reasons struct {
+	Finish string `json:"finish_reason"`
+	Camel  string `json:"finishReason"`
+	Stop   string `json:"stop_reason"`
+}
+
+// cutWithin reports that the last line of a stream is the beginning of an event.
+func cutWithin(line []byte) bool {
+	data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
+	return ok && !bytes.HasSuffix(line, []byte("\n")) && string(bytes.TrimSpace(data)) != "[DONE]" && !json.Valid(data)
 }
 
 // failed reports an event that is an error, which openai's provider skips.
@@ -118,7 +163,7 @@ func failureIn(data []byte) *Error {
 		return nil
 	}
 	var answer struct{ Error json.RawMessage }
-	if json.Unmarshal(data, &answer) != nil || len(answer.Error) == 0 || string(answer.Error) == "null" {
+	if json.Unmarshal(data, &answer) != nil || nothing.Match(answer.Error) {
 		return nil
 	}
 	message, code := complaint(data)
@@ -126,6 +171,9 @@ func failureIn(data []byte) *Error {
 	failure.MaybeCharged = true
 	return failure
 }
+
+// nothing is what servers write as the error of an answer that is none.
+var nothing = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
 // statusIn is the HTTP status that some gateways put into an error as its code.
 func statusIn(problem json.RawMessage) int {
@@ -182,22 +230,59 @@ func divide(line []byte) []byte {
 		out.WriteString("data: ")
 		out.Write(piece)
 		out.WriteString("\n\n")
+		strip(event, holder, key)
 	}
 	return out.Bytes()
 }
 
+// strip takes from an event what its first piece has told beside the text.
+func strip(event, holder map[string]any, key string) {
+	keep := func(m map[string]any, names ...string) {
+		maps.DeleteFunc(m, func(name string, _ any) bool { return !slices.Contains(names, name) })
+	}
+	keep(event, "type", "index", "delta", "id", "object", "created", "model", "choices")
+	if call, delta := lastCall(event), deltaOf(event); key == "arguments" {
+		keep(delta, "tool_calls")
+		keep(call, "index", "function")
+		delta["tool_calls"] = []any{call}
+	}
+	keep(holder, "type", key)
+	if choice := firstChoice(event); choice != nil {
+		keep(choice, "index", "delta", "finish_reason")
+		event["choices"] = []any{choice}
+	}
+}
+
 // longText finds the text of an event: where it is, and under which name.
 func longText(event map[string]any) (holder map[string]any, key string) {
-	delta, _ := event["delta"].(map[string]any)
-	if choice := firstChoice(event); choice != nil {
-		delta, _ = choice["delta"].(map[string]any)
-	}
-	for _, name := range []string{"content", "reasoning_content", "text", "thinking"} {
+	delta := deltaOf(event)
+	for _, name := range []string{"content", "reasoning_content", "text", "thinking", "partial_json"} {
 		if text, _ := delta[name].(string); len(text) > len(keyText(delta, key)) {
 			key = name
 		}
 	}
+	if function, _ := lastCall(event)["function"].(map[string]any); len(keyText(function, "arguments")) > len(keyText(delta, key)) {
+		return function, "arguments"
+	}
 	return delta, key
+}
+
+// lastCall is the tool call that openai's provider adds further arguments to.
+func lastCall(event map[string]any) map[string]any {
+	calls, _ := deltaOf(event)["tool_calls"].([]any)
+	if len(calls) == 0 {
+		return nil
+	}
+	call, _ := calls[len(calls)-1].(map[string]any)
+	return call
+}
+
+func deltaOf(event map[string]any) map[string]any {
+	delta, _ := event["delta"].(map[string]any)
+	if choice := firstChoice(event); choice != nil {
+		delta, _ = choice["delta"].(map[string]any)
+	}
+	return delta
 }
 
 func keyText(delta map[string]any, key string) string {

@@ -17,10 +17,12 @@ import (
 // Fallback asks the first model, and where that fails the next, in their order
 // for every question.
 //
-// It does not go on if the context is done, if a model refused (whether another
+// It does not go on if the context is done (but it does where a [RateLimit] says
+// that the turn would come too late), if a model refused (whether another
 // one should be asked to answer that is not for a library to decide), or if a part
 // of the reply was already streamed. If all fail, the error is an *[Error] of the
-// kind that is most worth asking again for, and wraps all of theirs.
+// kind that is most worth asking again for, with the shortest wait of those; it
+// is MaybeCharged if any is, and wraps all of theirs.
 func Fallback(models ...llms.Model) llms.Model {
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
@@ -31,13 +33,20 @@ func Fallback(models ...llms.Model) llms.Model {
 			tapped, tap := lm.NewTap(options)
 			response, err := lm.Generate(ctx, model, messages, tapped...)
 			failure := (*Error)(nil)
-			if tap.Close() || !errors.As(err, &failure) || failure.Kind == Cancelled || failure.Kind == Refused {
+			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == Refused {
 				return response, err
 			}
 			failures = append(failures, failure)
 		}
 		return nil, allFailed(failures)
 	})
+}
+
+// over reports that a context is done, or that its deadline has come: who is within
+// a [Cache] may learn it first.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) <= 0
 }
 
 // allFailed is the most hopeful of the errors, with the texts of all.
@@ -47,6 +56,7 @@ func allFailed(failures []*Error) *Error {
 	}
 	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(hopes(a), hopes(b)) })
 	best.Err = everyFailure(failures)
+	best.MaybeCharged = slices.ContainsFunc(failures, func(e *Error) bool { return e.MaybeCharged })
 	return &best
 }
 

@@ -2,7 +2,9 @@ package models_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -43,4 +45,43 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// What any of them may have charged is not forgotten, and who asks only for what
+// was not charged is not asked again.
+func TestFallbackCharged(t *testing.T) {
+	t.Parallel()
+	dial := &models.Error{Kind: models.Transient, Err: errors.New("nobody listens")}
+	for name, c := range map[string]struct {
+		errs    []error
+		charged bool
+	}{
+		"one":     {[]error{errCut, dial}, true},
+		"unknown": {[]error{&models.Error{MaybeCharged: true}, dial}, true},
+		"none":    {[]error{errKey, dial}, false},
+	} {
+		first := script(c.errs[0], c.errs[0])
+		_, err := ask(t.Context(), models.Retry(models.Fallback(first, script(c.errs[1], c.errs[1])), &models.RetryOptions{Attempts: 2, MinWait: 1, OnlyUncharged: true}))
+		asked := len(first.Requests())
+		if e := failure(t, err); e.Kind != models.Transient || e.MaybeCharged != c.charged || (asked == 1) != c.charged {
+			t.Errorf("%s: got %+v, asked %d times", name, *e, asked)
+		}
+	}
+}
+
+// Where the turn would come too late, another model may have one.
+func TestFallbackFromRateLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limited := models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1})
+		if _, err := ask(t.Context(), limited); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		next := script()
+		if reply, err := ask(ctx, models.Fallback(limited, next)); err != nil || reply.Text != "Paris" || len(next.Requests()) != 1 {
+			t.Errorf("got %q, %v", reply.Text, err)
+		}
+	})
 }

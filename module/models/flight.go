@@ -3,8 +3,6 @@ package models
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -13,7 +11,8 @@ import (
 // flight is a question under way, and those who wait for its reply.
 type flight struct {
 	done    chan struct{}
-	answer  answer // once done
+	answer  answer   // once done
+	copy    response // of the answer, which belongs to whoever takes it
 	waiting int
 	taken   bool // the answer, by somebody who counts what it cost
 	cancel  context.CancelFunc
@@ -41,7 +40,7 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		case f.answer.response == nil, c.take(f):
 			return f.answer.response, f.answer.err
 		default:
-			return responseOf(f.answer.response).cached(), f.answer.err
+			return f.copy.cached(), f.answer.err
 		}
 	}
 }
@@ -87,10 +86,8 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
+	f.answer.err = &Error{Kind: Unknown, MaybeCharged: true, Err: errLeft}
 	defer func() {
-		if p := recover(); p != nil { // nobody could, on this goroutine
-			f.answer = answer{err: fmt.Errorf("the model panicked: %v\n%s", p, debug.Stack())}
-		}
 		c.mu.Lock()
 		if c.flights[key] == f {
 			delete(c.flights, key)
@@ -99,7 +96,14 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 		close(f.done)
 	}()
 	f.answer = ask(ctx)
+	if f.answer.response != nil {
+		f.copy = responseOf(f.answer.response)
+	}
 }
+
+// errLeft is the end of a model that calls runtime.Goexit, as the testing package
+// does.
+var errLeft = errors.New("the model ended its goroutine without an answer")
 
 // part leaves a flight, and ends it if nobody is left.
 func (c *Cache) part(key string, f *flight) {

@@ -41,6 +41,9 @@ func (m *memory) put(key string, text []byte) {
 	if e := m.byKey[key]; e != nil {
 		m.remove(e)
 	}
+	if len(key)+len(text) > m.bytes { // it would push out all others, and not stay
+		return
+	}
 	m.byKey[key] = m.order.PushFront(&entry{key, text})
 	m.size += len(key) + len(text)
 	for m.order.Len() > 0 && (m.order.Len() > m.entries || m.size > m.bytes) {

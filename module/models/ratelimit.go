@@ -32,7 +32,8 @@ type Rates struct {
 }
 
 // RateLimit makes questions to model wait so that they keep within rates. When
-// the provider says for how long its own limit is reached, all wait that long.
+// the provider says for how long its own limit is reached, all wait that long,
+// also those that wait already, but no longer than a minute at a time.
 // All calls of the model that it returns share one limit.
 //
 // A question whose turn would come only after its context's deadline fails at
@@ -100,28 +101,40 @@ func (l *rateLimit) leave() {
 	}
 }
 
+// wait takes a turn, and another one if the provider asked for a pause meanwhile.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err
-	}
-	if l.requests != nil {
-		if err := l.requests.Wait(ctx); err != nil {
-			return tooLate(ctx, err)
-		}
 	}
 	if l.tokens != nil {
 		if err := l.tokens.WaitN(ctx, min(tokens, l.tokens.Burst())); err != nil {
 			return tooLate(ctx, err)
 		}
 	}
-	return nil
+	for {
+		if err := l.pause(ctx); err != nil {
+			return err
+		}
+		if l.requests != nil {
+			if err := l.requests.Wait(ctx); err != nil {
+				return tooLate(ctx, err)
+			}
+		}
+		if l.pausing() <= 0 {
+			return nil
+		}
+	}
+}
+
+func (l *rateLimit) pausing() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.paused)
 }
 
 // pause waits as long as the provider asked.
 func (l *rateLimit) pause(ctx context.Context) error {
-	l.mu.Lock()
-	wait := time.Until(l.paused)
-	l.mu.Unlock()
+	wait := l.pausing()
 	if wait <= 0 {
 		return nil
 	}

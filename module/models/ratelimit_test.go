@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +109,53 @@ func TestRateLimitPauses(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := ask(t.Context(), model); err != nil || time.Since(start) != 20*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// Who waits for a turn already waits as long as the provider asks, too, and then
+// they come one after the other.
+func TestRateLimitPausesTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		asked := make(chan time.Duration, 10)
+		inner := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			asked <- time.Since(start)
+			if r.N == 1 {
+				return llmtest.Reply{}, limited(3 * time.Second)
+			}
+			return llmtest.Reply{Text: "Paris"}, nil
+		})
+		model := models.RateLimit(inner, &models.Rates{RequestsPerMinute: 300, Burst: 1, TokensPerMinute: 1000})
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() { _, _ = ask(t.Context(), model) })
+		}
+		wg.Wait()
+		close(asked)
+		last := time.Duration(0)
+		if first := <-asked; first != 0 {
+			t.Errorf("the first was asked after %s", first)
+		}
+		for at := range asked {
+			if at < 3*time.Second || at < last+199*time.Millisecond {
+				t.Errorf("asked at %s, after %s", at, last)
+			}
+			last = at
+		}
+	})
+}
+
+// A provider does not stop all for an hour.
+func TestRateLimitLongestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := models.RateLimit(script(limited(time.Hour)), nil)
+		start := time.Now()
+		_, _ = ask(t.Context(), model)
+		if _, err := ask(t.Context(), model); err != nil || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})

@@ -1,11 +1,14 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +26,11 @@ type Redact func(text string) string
 // What was cancelled is not written. Every text goes through redact; binary parts
 // are written as their checksum alone.
 //
-// A reply that cannot be written down is an error. Writes are not concurrent.
+// Redact sees the names in metadata and infos, too, and the roles, reasons to stop
+// and tool calls; what it returned, it should leave alone when it comes again.
+//
+// A reply that cannot be written down is an *[Error] of the kind [Unknown], with the
+// response beside it: asking again would not help. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -39,10 +46,20 @@ func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 		mu.Lock()
 		defer mu.Unlock()
 		if _, failed := w.Write(line); failed != nil {
-			return response, fmt.Errorf("models: the recording: %w", failed)
+			return response, unwritten(failed, err)
 		}
 		return response, err
 	})
+}
+
+// unwritten is the error of a call that could not be recorded, and of the call if
+// that failed as well.
+func unwritten(failed, err error) *Error {
+	failed = fmt.Errorf("models: the recording: %w", failed)
+	if err != nil {
+		failed = fmt.Errorf("%w; and the call: %w", failed, err)
+	}
+	return &Error{Kind: Unknown, MaybeCharged: true, Err: failed}
 }
 
 // recording is one line of a recording.
@@ -67,8 +84,12 @@ func (f *failure) error() error {
 	if f == nil {
 		return nil
 	}
-	return &Error{Kind: f.Kind, Status: f.Status, MaybeCharged: f.MaybeCharged,
-		RetryAfter: time.Duration(f.RetryAfter * float64(time.Second)), Err: errors.New(f.Message)}
+	e := &Error{Kind: f.Kind, Status: f.Status, MaybeCharged: f.MaybeCharged,
+		RetryAfter: span(f.RetryAfter, time.Second)}
+	if f.Message != "" {
+		e.Err = errors.New(f.Message)
+	}
+	return e
 }
 
 // recording returns the line, or false if there is nothing to record.
@@ -78,7 +99,10 @@ func (redact Redact) recording(r *request, answer *llms.ContentResponse, err err
 		if e.Kind == Cancelled {
 			return nil, false
 		}
-		rec.Failure = &failure{e.Kind, e.Status, e.RetryAfter.Seconds(), e.MaybeCharged, redact.text(e.Err.Error())}
+		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(), MaybeCharged: e.MaybeCharged}
+		if e.Err != nil {
+			rec.Failure.Message = redact.text(e.Err.Error())
+		}
 	}
 	if answer != nil {
 		rec.Reply = redact.response(responseOf(answer))
@@ -99,8 +123,13 @@ func (redact Redact) text(s string) string {
 
 // raw redacts the strings within a JSON value.
 func (redact Redact) raw(value json.RawMessage) json.RawMessage {
+	if redact == nil {
+		return value
+	}
+	numbers := json.NewDecoder(bytes.NewReader(value))
+	numbers.UseNumber() // a seed may have more digits than a float
 	var v any
-	if redact == nil || json.Unmarshal(value, &v) != nil {
+	if numbers.Decode(&v) != nil {
 		return value
 	}
 	text, err := json.Marshal(redact.value(v))
@@ -119,11 +148,26 @@ func (redact Redact) value(v any) any {
 			v[i] = redact.value(v[i])
 		}
 	case map[string]any:
-		for k := range v {
-			v[k] = redact.value(v[k])
-		}
+		return redact.object(v)
 	}
 	return v
+}
+
+// object redacts the names, too. Those that become the same are told apart, so
+// that nothing is lost.
+func (redact Redact) object(m map[string]any) map[string]any {
+	if redact == nil || m == nil {
+		return m
+	}
+	c := map[string]any{}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		name := redact(k)
+		for _, taken := c[name]; taken; _, taken = c[name] {
+			name += "_"
+		}
+		c[name] = redact.value(m[k])
+	}
+	return c
 }
 
 // request returns a redacted copy.
@@ -135,7 +179,7 @@ func (redact Redact) request(r *request) *request {
 	}
 	c.Messages = make([]said, len(r.Messages))
 	for i, m := range r.Messages {
-		c.Messages[i] = said{Role: m.Role}
+		c.Messages[i] = said{Role: redact.text(m.Role)}
 		for _, p := range m.Parts {
 			c.Messages[i].Parts = append(c.Messages[i].Parts, part{redact.text(p.Text), p.Kind, redact.raw(p.Value)})
 		}
@@ -148,10 +192,11 @@ func (redact Redact) response(r response) response {
 	for i := range r {
 		c := &r[i]
 		c.Text, c.Reasoning = redact.text(c.Text), redact.text(c.Reasoning)
-		c.Info, _ = redact.value(c.Info).(map[string]any)
+		c.StopReason = redact.text(c.StopReason)
+		c.Info = redact.object(c.Info)
 		c.FuncCall = redact.call(c.FuncCall)
 		for j, call := range c.ToolCalls {
-			c.ToolCalls[j].Function = redact.call(call.Function)
+			c.ToolCalls[j] = toolCall{redact.text(call.ID), redact.text(call.Type), redact.call(call.Function)}
 		}
 	}
 	return r
@@ -161,5 +206,5 @@ func (redact Redact) call(c *llms.FunctionCall) *llms.FunctionCall {
 	if c == nil {
 		return nil
 	}
-	return &llms.FunctionCall{Name: c.Name, Arguments: redact.text(c.Arguments)}
+	return &llms.FunctionCall{Name: redact.text(c.Name), Arguments: redact.text(c.Arguments)}
 }

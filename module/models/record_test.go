@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -239,5 +242,91 @@ func TestRecordConcurrent(t *testing.T) {
 	wg.Wait()
 	if w.n != 50 {
 		t.Errorf("%d lines", w.n)
+	}
+}
+
+// Names are redacted, too, and what they say of a call.
+func TestRedactNames(t *testing.T) {
+	t.Parallel()
+	secret := func(text string) string { return regexp.MustCompile(`secret\d+`).ReplaceAllString(text, "x") }
+	inner := told(func() (*llms.ContentResponse, error) {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+			Content: "secret1", StopReason: "secret2", GenerationInfo: map[string]any{"secret3": "secret4"},
+			ToolCalls: []llms.ToolCall{{ID: "secret5", Type: "secret6", FunctionCall: &llms.FunctionCall{Name: "secret7", Arguments: "secret8"}}},
+		}}}, nil
+	})
+	var file bytes.Buffer
+	messages := []llms.MessageContent{{Role: "secret9", Parts: []llms.ContentPart{llms.TextPart("secret10")}}}
+	options := []llms.CallOption{
+		llms.WithMetadata(map[string]any{"secret11": 1, "secret12": 2, "m": map[string]any{"secret13": "secret14"}}),
+		llms.WithSeed(1<<60 + 1),
+	}
+	if _, err := models.Record(inner, &file, secret).GenerateContent(t.Context(), messages, options...); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"request":{"options":{"metadata":{"m":{"x":"x"},"x":1,"x_":2},"seed":1152921504606846977},"messages":[{"role":"x","parts":[{"text":"x"}]}]},` +
+		`"reply":[{"text":"x","stop_reason":"x","tool_calls":[{"id":"x","type":"x","function":{"name":"x","arguments":"x"}}],"info":{"x":"x"}}]}` + "\n"
+	if file.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
+	}
+	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, append(options, llms.WithSeed(1<<60))...); err == nil {
+		t.Error("another seed is another request")
+	}
+	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, options...); err != nil {
+		t.Error(err)
+	}
+}
+
+// A picture is not written down, however it is wrapped.
+func TestRecordCachedContent(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	part := llms.WithCacheControl(llms.BinaryPart("image/png", []byte("hunter2")), &llms.CacheControl{Type: "ephemeral"})
+	messages := []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{part}}}
+	if _, err := models.Record(script(), &file, nil).GenerateContent(t.Context(), messages); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"request":{"messages":[{"role":"human","parts":[{"kind":"cached","value":{"cache_control":{"type":"ephemeral"},"part":{"kind":"binary","value":{"bytes":7,"sha256":"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}}}}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":16}}]}` + "\n"
+	if file.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
+	}
+}
+
+// broken is a file that cannot be written.
+type broken struct{}
+
+// Write implements [io.Writer].
+func (broken) Write([]byte) (int, error) { return 0, errors.New("write |1: broken pipe") }
+
+// A recorder that fails is not the model's fault: nothing is asked again, and the
+// response is there.
+func TestRecordBroken(t *testing.T) {
+	t.Parallel()
+	for want, inner := range map[string]*llmtest.Model{
+		"the model: models: the recording: write |1: broken pipe":                                                                                script(),
+		"the model: models: the recording: write |1: broken pipe; and the call: the model: API returned unexpected status code: 529: Overloaded": script(errOverloaded),
+	} {
+		got, err := models.Retry(models.Record(inner, broken{}, nil), nil).GenerateContent(t.Context(), question("Capital?"))
+		if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || err.Error() != want || len(inner.Requests()) != 1 {
+			t.Errorf("got %v, asked %d times", err, len(inner.Requests()))
+		}
+		if strings.HasSuffix(want, "pipe") && (got == nil || got.Choices[0].Content != "Paris") {
+			t.Errorf("the response is lost: %+v", got)
+		}
+	}
+}
+
+// Numbers that JSON has not, and waits beyond all bounds.
+func TestRecordOddNumbers(t *testing.T) {
+	t.Parallel()
+	_, err := models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithTemperature(math.Inf(1)))
+	if failure(t, err).Kind != models.Invalid || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
+		t.Errorf("got %v", err)
+	}
+	for after, want := range map[string]time.Duration{"1e300": 365 * 24 * time.Hour, "-5": 0, "1.5": 1500 * time.Millisecond} {
+		model := replayed(t, `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"failure":{"kind":"rate limited","retry_after":`+after+`,"message":"m"}}`, nil)
+		if _, err := ask(t.Context(), model); failure(t, err).RetryAfter != want {
+			t.Errorf("%s: got %v", after, err)
+		}
 	}
 }

@@ -23,25 +23,27 @@ import (
 //
 // A question that was not recorded, or not that often, is an error that shows in
 // what it differs from the nearest one. The error of Replay itself is that of a
-// recording that cannot be read, with its line.
+// recording that cannot be read, with its line; a line has up to 64 MB.
 func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 	r := &replay{redact: redact, next: map[string][]*recording{}}
-	lines := bufio.NewReader(recorded)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("models: the recording: %w", err)
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if bad := r.add(line, n); bad != nil {
-				return nil, fmt.Errorf("models: the recording, line %d: %w", n, bad)
+	lines := bufio.NewScanner(recorded)
+	lines.Buffer(nil, maxRecording)
+	n := 1
+	for ; lines.Scan(); n++ {
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			if err := r.add(line, n); err != nil {
+				return nil, fmt.Errorf("models: the recording, line %d: %w", n, err)
 			}
 		}
-		if err == io.EOF {
-			return wrapped(r.generate), nil
-		}
 	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("models: the recording, line %d: %w", n, err)
+	}
+	return wrapped(r.generate), nil
 }
+
+// maxRecording is the length of a line, in bytes.
+const maxRecording = 64 << 20
 
 type replay struct {
 	redact Redact

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -39,6 +41,11 @@ type part struct {
 // cannot be written down.
 func requestOf(ctx context.Context, label string, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
+	for name, x := range map[string]*float64{"temperature": sampling.Temperature, "top_p": sampling.TopP} {
+		if x != nil && math.IsInf(*x, 0) {
+			return nil, fmt.Errorf("models: the %s is %g, which cannot be written as JSON", name, *x)
+		}
+	}
 	r := &request{Label: label, Rollout: lm.Rollout(ctx), Temperature: sampling.Temperature, TopP: sampling.TopP}
 	var err error
 	if r.Options, err = optionsOf(lm.Options(options)); err != nil {
@@ -82,11 +89,23 @@ func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 func partOf(p llms.ContentPart) (part, error) {
 	switch p := p.(type) {
 	case llms.TextContent:
-		return part{Text: p.Text}, nil
+		if utf8.ValidString(p.Text) {
+			return part{Text: p.Text}, nil
+		}
+		sum := sha256.Sum256([]byte(p.Text)) // JSON makes one of all that is not UTF-8
+		value, err := json.Marshal(hex.EncodeToString(sum[:]))
+		return part{Text: p.Text, Kind: "not UTF-8", Value: value}, err
 	case llms.BinaryContent:
 		sum := sha256.Sum256(p.Data)
 		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})
 		return part{Kind: "binary", Value: value}, err
+	case llms.CachedContent:
+		inner, err := partOf(p.ContentPart)
+		if err != nil {
+			return part{}, err
+		}
+		value, err := json.Marshal(map[string]any{"part": inner, "cache_control": p.CacheControl})
+		return part{Kind: "cached", Value: value}, err
 	}
 	value, err := json.Marshal(p)
 	if err != nil {

@@ -39,13 +39,21 @@ func responseOf(r *llms.ContentResponse) response {
 		if c == nil {
 			continue
 		}
-		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason, FuncCall: c.FuncCall, Info: plainInfo(c.GenerationInfo)}
+		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), Info: plainInfo(c.GenerationInfo)}
 		for _, call := range c.ToolCalls {
-			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, call.FunctionCall})
+			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, copied(call.FunctionCall)})
 		}
 		list = append(list, kept)
 	}
 	return list
+}
+
+func copied(c *llms.FunctionCall) *llms.FunctionCall {
+	if c == nil {
+		return nil
+	}
+	call := *c
+	return &call
 }
 
 func plainInfo(info map[string]any) map[string]any {
@@ -67,9 +75,9 @@ func plainInfo(info map[string]any) map[string]any {
 func (r response) provider() *llms.ContentResponse {
 	answer := &llms.ContentResponse{}
 	for _, c := range r {
-		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason, FuncCall: c.FuncCall, GenerationInfo: maps.Clone(c.Info)}
+		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), GenerationInfo: maps.Clone(c.Info)}
 		for _, call := range c.ToolCalls {
-			given.ToolCalls = append(given.ToolCalls, llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: call.Function})
+			given.ToolCalls = append(given.ToolCalls, llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: copied(call.Function)})
 		}
 		answer.Choices = append(answer.Choices, given)
 	}

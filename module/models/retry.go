@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -85,13 +86,13 @@ func (r *retry) wait(ctx context.Context, attempt int, err error) bool {
 	e := (*Error)(nil)
 	errors.As(err, &e)
 	wait := e.RetryAfter
-	if wait == 0 {
+	if wait <= 0 {
 		wait = r.options.backoff(attempt)
 	}
 	if wait > r.options.MaxWait {
 		return false
 	}
-	wait += time.Duration(rand.Int64N(int64(wait)/10 + 1))
+	wait += min(time.Duration(rand.Int64N(int64(wait)/10+1)), math.MaxInt64-wait)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
 		return false
 	}
@@ -104,7 +105,7 @@ func (r *retry) wait(ctx context.Context, attempt int, err error) bool {
 func (o *RetryOptions) backoff(attempt int) time.Duration {
 	wait := o.MinWait
 	for n := 1; n < attempt && wait < o.MaxWait; n++ {
-		wait *= 2
+		wait += min(wait, o.MaxWait-wait)
 	}
 	return min(wait, o.MaxWait)
 }

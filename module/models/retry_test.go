@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,5 +139,51 @@ func TestNotAfterStreaming(t *testing.T) {
 		if failure(t, err).Status != 529 || fmt.Sprint(h.text) != "[Par]" || len(model.Requests()) != 1 {
 			t.Errorf("%s: heard %q, %d requests, %v", name, h.text, len(model.Requests()), err)
 		}
+	}
+}
+
+// Waits that make no sense are none, and do not overflow.
+func TestRetryOddWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, wait := range []time.Duration{-5 * time.Second, math.MinInt64} {
+			start := time.Now()
+			if reply, err := ask(t.Context(), models.Retry(script(limited(wait)), nil)); err != nil || reply.Text != "Paris" || time.Since(start) < 500*time.Millisecond {
+				t.Errorf("%s: got %q, %v after %s", wait, reply.Text, err, time.Since(start))
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		model := script(limited(math.MaxInt64))
+		if _, err := ask(ctx, models.Retry(model, &models.RetryOptions{MaxWait: math.MaxInt64})); failure(t, err).Kind != models.RateLimited || len(model.Requests()) != 1 {
+			t.Errorf("got %v", err)
+		}
+		failing := script(slices.Repeat([]error{errOverloaded}, 80)...)
+		if _, err := ask(t.Context(), models.Retry(failing, &models.RetryOptions{Attempts: 20, MinWait: 1, MaxWait: math.MaxInt64})); failure(t, err).Status != 529 || len(failing.Requests()) != 20 {
+			t.Errorf("asked %d times, %v", len(failing.Requests()), err)
+		}
+	})
+}
+
+// An error that is nil, or says nothing, is one.
+func TestSilentErrors(t *testing.T) {
+	t.Parallel()
+	var none *models.Error
+	for want, err := range map[string]error{
+		"the model: it failed, with an *Error that is nil": none,
+		"the model: invalid": &models.Error{Kind: models.Invalid},
+	} {
+		model := told(func() (*llms.ContentResponse, error) {
+			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err
+		})
+		for _, m := range []llms.Model{model, models.Retry(model, nil), models.Fallback(model), models.Record(model, io.Discard, nil)} {
+			if _, got := ask(t.Context(), m); got == nil || got.Error() != want {
+				t.Errorf("got %v, want %s", got, want)
+			}
+		}
+	}
+	var nobody told
+	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.Unknown || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.Note(lm.FromConnection(err))
 		return nil, err
 	}
-	watch(answer, x)
+	watch(answer, r, x)
 	return answer, nil
 }
 
@@ -68,11 +68,14 @@ func (t *Transport) base() http.RoundTripper {
 }
 
 // watch notes how an answer fails, while the provider reads it.
-func watch(answer *http.Response, x *lm.Exchange) {
+func watch(answer *http.Response, r *http.Request, x *lm.Exchange) {
+	if answer.StatusCode/100 == 2 {
+		x.NoteAnswer()
+	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch {
 	case answer.StatusCode >= http.StatusBadRequest:
-		message, code := peek(answer)
+		message, code := peek(answer, keysOf(r.Header))
 		x.Note(lm.FromAnswer(answer.StatusCode, waitOf(answer.Header), message, code))
 	case kind == "text/event-stream":
 		answer.Body = newEvents(answer.Body, x)

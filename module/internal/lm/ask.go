@@ -8,6 +8,8 @@ package lm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/tmc/langchaingo/llms"
 )
@@ -77,23 +79,35 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 		return nil, CancelledBy(ctx)
 	}
 	x := newExchange(options)
-	response, err := model.GenerateContent(context.WithValue(ctx, exchangeKey{}, x), messages, options...)
+	response, err := generate(context.WithValue(ctx, exchangeKey{}, x), model, messages, x.heard(options))
 	noted := x.noted()
 	switch {
 	case ctx.Err() != nil:
 		return response, cutShort(ctx, err)
 	case err != nil:
-		return response, classify(withoutURLs(err, messages), noted)
+		return response, x.charge(classify(withoutURLs(err, messages), noted))
 	case noted != nil:
-		return response, noted.with(errBare)
+		return response, x.charge(noted.with(errBare))
 	}
+	x.mend(response)
 	return response, judge(merge(response, options))
+}
+
+// generate makes an error of a panic: a provider's at an answer it did not
+// expect, or that of a typed nil model.
+func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (response *llms.ContentResponse, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			response, err = nil, &Error{Kind: Unknown, MaybeCharged: true, Err: fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	return model.GenerateContent(ctx, messages, options...)
 }
 
 // cutShort is the error of a call during which ctx ended. Unless a model within
 // knows better, the provider had the question by then.
 func cutShort(ctx context.Context, err error) *Error {
-	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == Cancelled {
+	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == Cancelled {
 		return e
 	}
 	e := CancelledBy(ctx)

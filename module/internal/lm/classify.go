@@ -22,13 +22,16 @@ import (
 // format what they get.
 func classify(err error, noted *Error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
+		if e == nil {
+			return &Error{Kind: Unknown, MaybeCharged: true, Err: errSilent}
+		}
 		return err
 	}
 	if noted != nil {
 		return noted.with(err)
 	}
 	e := &Error{Err: err, Status: statusOf(err), RetryAfter: waitIn(err.Error())}
-	e.Kind = kindOf(e.Status, err.Error())
+	e.Kind, e.MaybeCharged = kindOf(e.Status, err.Error()), gaveUp(e.Status)
 	if e.Kind == Unknown {
 		e.Kind, e.MaybeCharged = broken(err)
 	}
@@ -55,15 +58,22 @@ func (e *Error) with(err error) *Error {
 // FromAnswer is the error of an HTTP answer that is one: its status, what its
 // headers say of waiting, and the provider's message and codes.
 func FromAnswer(status int, wait time.Duration, message, code string) *Error {
-	if wait == 0 {
-		wait = waitIn(message)
+	text := message
+	if code != "" {
+		text = quoted.ReplaceAllString(message, "") + " " + code
 	}
-	e := &Error{Kind: kindOf(status, message+" "+code), Status: status, RetryAfter: wait}
+	if wait == 0 {
+		wait = waitIn(text)
+	}
+	e := &Error{Kind: kindOf(status, text), Status: status, RetryAfter: wait, MaybeCharged: gaveUp(status)}
 	if message = cmp.Or(message, code); message != "" {
 		e.Err = errors.New(message)
 	}
 	return e
 }
+
+// quoted is what a message quotes of the request, of which it says nothing.
+var quoted = regexp.MustCompile("(?s)\\B(?:'.*?'|\".*?\"|`.*?`)\\B")
 
 // FromConnection is the error of a connection that broke, before or after the
 // provider began to answer.
@@ -101,6 +111,16 @@ func kindOfStatus(status int) Kind {
 		return Invalid
 	}
 	return Unknown
+}
+
+// gaveUp knows the answers of gateways that did not wait for the provider's, which
+// may still be at work.
+func gaveUp(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 524: // Cloudflare's timeout
+		return true
+	}
+	return false
 }
 
 // telling is a text that tells the kind of an error.
@@ -197,14 +217,14 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
 
 // waiting is what providers write into the text of a rate limit.
-var waiting = regexp.MustCompile(`(?i)(?:try again|retry) in (\d[\d.hmsµn]*)`)
+var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ?(second|minute|hour))?`)
 
 func waitIn(text string) time.Duration {
 	m := waiting.FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}
-	d, err := time.ParseDuration(strings.TrimRight(m[1], "."))
+	d, err := time.ParseDuration(strings.TrimRight(m[1]+cmp.Or(m[2], strings.ToLower(m[3])[:min(1, len(m[3]))]), "."))
 	if err != nil || d < 0 {
 		return 0
 	}

@@ -161,3 +161,33 @@ func FuzzClassify(f *testing.F) {
 		}
 	})
 }
+
+// Where the provider has codes, what it quotes of the request tells nothing.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status        int
+		message, code string
+		want          Error
+	}{
+		{400, "Invalid value 'please explain billing' for messages[0]", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
+		{400, "Invalid value: 'what's a content filter?'", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
+		{400, "Invalid value: \"too many requests,\ntry again in 5s\"", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
+		{400, "Your credit balance is too low to access the Anthropic API.", "invalid_request_error", Error{Kind: Auth, Status: 400}},
+		{400, "This model's maximum context length is 8192 tokens, that of 'x' isn't.", "invalid_request_error", Error{Kind: ContextTooLong, Status: 400}},
+		{400, "It triggered Azure OpenAI's content management policy.", "content_filter", Error{Kind: Refused, Status: 400}},
+		{429, "Please try again in 5 seconds.", "", Error{Kind: RateLimited, Status: 429, RetryAfter: 5 * time.Second}},
+		{429, "Please retry after 2 Minutes.", "", Error{Kind: RateLimited, Status: 429, RetryAfter: 2 * time.Minute}},
+		{429, "Please try again in 20ms.", "x", Error{Kind: RateLimited, Status: 429, RetryAfter: 20 * time.Millisecond}},
+		{408, "x", "", Error{Kind: Transient, Status: 408, MaybeCharged: true}},
+		{502, "x", "", Error{Kind: Transient, Status: 502, MaybeCharged: true}},
+		{504, "x", "", Error{Kind: Transient, Status: 504, MaybeCharged: true}},
+		{524, "x", "", Error{Kind: Transient, Status: 524, MaybeCharged: true}},
+		{503, "x", "", Error{Kind: Transient, Status: 503}},
+	} {
+		got := FromAnswer(c.status, 0, c.message, c.code)
+		if c.want.Err = got.Err; *got != c.want || got.Err.Error() != c.message {
+			t.Errorf("%s: got %+v, want %+v", c.message, *got, c.want)
+		}
+	}
+}

@@ -44,6 +44,9 @@ type Error struct {
 	Err error
 }
 
+// errSilent is what a typed nil *Error says.
+var errSilent = errors.New("it failed, with an *Error that is nil")
+
 // Error says what kind of error it is, where the provider's own message might
 // not, and then that message.
 func (e *Error) Error() string {

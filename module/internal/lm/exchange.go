@@ -67,6 +67,8 @@ type Exchange struct {
 
 	mu      sync.Mutex
 	failure *Error
+	begun   bool   // the answer
+	stop    string // the reason the reply ended, where a stream gave one
 }
 
 func newExchange(options []llms.CallOption) *Exchange {
@@ -86,6 +88,62 @@ func (x *Exchange) Note(failure *Error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.failure = failure
+}
+
+// NoteAnswer keeps that the provider began a good answer: what fails from then on
+// may have been charged.
+func (x *Exchange) NoteAnswer() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.begun = true
+}
+
+// NoteStop keeps why a streamed reply ended: openai's provider forgets it when
+// another event comes.
+func (x *Exchange) NoteStop(reason string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.stop = reason
+}
+
+// heard returns options that note what is streamed.
+func (x *Exchange) heard(options []llms.CallOption) []llms.CallOption {
+	o := Options(options)
+	options = options[:len(options):len(options)]
+	if text := o.StreamingFunc; text != nil {
+		options = append(options, llms.WithStreamingFunc(func(ctx context.Context, chunk []byte) error {
+			x.NoteAnswer()
+			return text(ctx, chunk)
+		}))
+	}
+	if reasoning := o.StreamingReasoningFunc; reasoning != nil {
+		options = append(options, llms.WithStreamingReasoningFunc(func(ctx context.Context, thought, chunk []byte) error {
+			x.NoteAnswer()
+			return reasoning(ctx, thought, chunk)
+		}))
+	}
+	return options
+}
+
+// charge marks an error that came after the answer had begun.
+func (x *Exchange) charge(err error) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e, ok := err.(*Error); ok && x.begun && !e.MaybeCharged {
+		c := *e
+		c.MaybeCharged = true
+		return &c
+	}
+	return err
+}
+
+// mend puts the reason to stop into a response that lost it.
+func (x *Exchange) mend(response *llms.ContentResponse) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if list := choices(response); x.stop != "" && len(list) == 1 && list[0].StopReason == "" {
+		list[0].StopReason = x.stop
+	}
 }
 
 func (x *Exchange) noted() *Error {

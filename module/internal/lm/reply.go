@@ -22,6 +22,9 @@ type Reply struct {
 // said reports whether there was a reply, even an empty one.
 func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
+// Whole reports whether no choice was cut off or refused.
+func (r Reply) Whole() bool { return !r.Truncated && r.refusal == "" }
+
 // Merge makes one reply of a response.
 func Merge(response *llms.ContentResponse) Reply { return merge(response, nil) }
 

@@ -42,17 +42,27 @@ func usageOf(info map[string]any) Usage {
 	return u
 }
 
+// maxCount is more than any model reads or writes at once.
+const maxCount = 1 << 30
+
+func bounded(n float64) int {
+	if !(n > 0) { // also what is no number
+		return 0
+	}
+	return int(min(n, maxCount))
+}
+
 func count(info map[string]any, names ...string) int {
 	for _, name := range names {
 		switch n := info[name].(type) {
 		case int:
-			return max(n, 0)
+			return bounded(float64(n))
 		case int32:
-			return max(int(n), 0)
+			return bounded(float64(n))
 		case int64:
-			return max(int(n), 0)
+			return bounded(float64(n))
 		case float64:
-			return max(int(n), 0)
+			return bounded(n)
 		}
 	}
 	return 0

@@ -1,0 +1,131 @@
+package models_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// echo is a model that says the question again, or something long.
+func echo() *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.Last() == "long" {
+			return llmtest.Reply{Text: strings.Repeat("x", 50_000)}, nil
+		}
+		return llmtest.Reply{Text: r.Last() + "!"}, nil
+	})
+}
+
+// A reply that has no room does not take that of the others.
+func TestCacheLongReply(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]*models.CacheOptions{
+		"memory":    {Bytes: 20_000},
+		"directory": {Entries: -1, Dir: t.TempDir(), DirBytes: 20_000},
+	} {
+		inner := echo()
+		model := newCache(t, o).Model(inner, "a")
+		for range 2 {
+			for i := range 20 {
+				if _, err := lm.Ask(t.Context(), model, lm.Call{}, question(fmt.Sprint(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := lm.Ask(t.Context(), model, lm.Call{}, question("long")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(inner.Requests()); n != 22 {
+			t.Errorf("%s: asked %d times", name, n)
+		}
+	}
+}
+
+// A file under another's name, or one that is no plain file, is none.
+func TestCacheForeignReplies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	say := func(text string) string {
+		got, err := lm.Ask(t.Context(), newCache(t, &models.CacheOptions{Dir: dir}).Model(echo(), "a"), lm.Call{}, question(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Text, got.Cached)
+	}
+	say("one")
+	one := cacheFiles(t, dir)[0]
+	say("two")
+	two := cacheFiles(t, dir)[0]
+	if two == one {
+		two = cacheFiles(t, dir)[1]
+	}
+	text, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(two, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := say("two"); got != "two!false" {
+		t.Errorf("got %s", got)
+	}
+	if got := say("two"); got != "two!true" {
+		t.Errorf("got %s", got)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "one")
+	if err := os.Rename(one, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, one); err != nil {
+		t.Skip(err)
+	}
+	if got := say("one"); got != "one!false" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A directory that has other files keeps them, and they count for nothing.
+func TestCacheForeignFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	long := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{".new-notes", "ab/.new-notes.txt", "notes/.new-1", "ab/cd/.new-1", "ab/abc.json"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, make([]byte, 5000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newCache(t, &models.CacheOptions{Dir: dir, DirBytes: 10})
+	if n := len(cacheFiles(t, dir)); n != 5 {
+		t.Errorf("%d files are left", n)
+	}
+}
+
+// Texts that are not UTF-8 are not the same in JSON alone.
+func TestCacheInvalidText(t *testing.T) {
+	t.Parallel()
+	inner := echo()
+	model := newCache(t, nil).Model(inner, "a")
+	for _, text := range []string{"a\xff", "a\xfe", "a\xff"} {
+		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(inner.Requests()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}

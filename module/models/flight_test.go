@@ -1,0 +1,122 @@
+package models_test
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// panics is a model that does.
+type panics struct{ llms.Model }
+
+// GenerateContent implements [llms.Model].
+func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+	panic("at the model")
+}
+
+func TestCachePanic(t *testing.T) {
+	t.Parallel()
+	_, err := ask(t.Context(), newCache(t, nil).Model(panics{}, "a"))
+	if err == nil || !strings.HasPrefix(err.Error(), "the model: it panicked: at the model\n") || *failure(t, err) != (models.Error{MaybeCharged: true, Err: failure(t, err).Err}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Those who share a question each have a reply of their own.
+func TestCacheSharesCopies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		inner := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			time.Sleep(time.Second)
+			return llmtest.Reply{}, nil
+		})
+		model := newCache(t, nil).Model(calling{inner}, "a")
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				got, err := model.GenerateContent(t.Context(), question("Capital?"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				c := got.Choices[0]
+				if c.Content != "Paris" || c.ToolCalls[0].FunctionCall.Arguments != "{}" || c.FuncCall.Name != "f" || c.GenerationInfo["mine"] != nil {
+					t.Errorf("got %+v", *c)
+				}
+				c.Content, c.ToolCalls[0].FunctionCall.Arguments, c.FuncCall.Name, c.GenerationInfo["mine"] = "Rome", "mine", "g", true
+			})
+		}
+		wg.Wait()
+		if n := len(inner.Requests()); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// calling is a model whose replies have everything that is passed by reference.
+type calling struct{ llms.Model }
+
+// GenerateContent implements [llms.Model].
+func (c calling) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	if _, err := c.Model.GenerateContent(ctx, messages, options...); err != nil {
+		return nil, err
+	}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+		Content: "Paris", FuncCall: &llms.FunctionCall{Name: "f"}, GenerationInfo: map[string]any{},
+		ToolCalls: []llms.ToolCall{{ID: "1", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}},
+	}}}, nil
+}
+
+// A model that ends its goroutine is an error.
+func TestCacheGoexit(t *testing.T) {
+	t.Parallel()
+	leaves := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		runtime.Goexit()
+		return llmtest.Reply{}, nil
+	})
+	_, err := newCache(t, nil).Model(leaves, "a").GenerateContent(t.Context(), question("Capital?"))
+	if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || err.Error() != "the model: the model ended its goroutine without an answer" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Of several alternatives, one that was refused or cut off keeps all from being kept.
+func TestCacheAlternatives(t *testing.T) {
+	t.Parallel()
+	for reason, asked := range map[string]int{"stop": 1, "content_filter": 2, "length": 2} {
+		inner := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"},{"message":{"content":"No"},"finish_reason":"`+reason+`"}]}`))
+		model := newCache(t, nil).Model(openAI.open(t, inner.URL, &models.Transport{}), "a")
+		for range 2 {
+			if _, err := model.GenerateContent(t.Context(), question("Capital?"), llms.WithN(2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(inner.bodies) != asked {
+			t.Errorf("%s: asked %d times, want %d", reason, len(inner.bodies), asked)
+		}
+	}
+}
+
+// What cannot be written as JSON has no name, and is asked every time.
+func TestCacheInfiniteTemperature(t *testing.T) {
+	t.Parallel()
+	inner := script()
+	model := newCache(t, nil).Model(inner, "a")
+	for range 2 {
+		if _, err := model.GenerateContent(t.Context(), question("Capital?"), llms.WithTemperature(math.Inf(1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(inner.Requests()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}
