@@ -385,3 +385,16 @@ func FuzzString(f *testing.F) {
 		}
 	})
 }
+
+// A union that may be missing is spelt once, however deep it stands.
+func TestStringOfDeepUnions(t *testing.T) {
+	t.Parallel()
+	text := "int | str"
+	for range 45 {
+		text = "{a?: " + text + "} | str"
+	}
+	want := "q: str -> x?: " + text
+	if got := signature.Must(signature.Parse(want, "")).String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
