@@ -46,6 +46,7 @@ func (f Field) String() string {
 	if f.Schema != nil {
 		raw = f.Schema.Raw()
 	}
+	raw = described(raw, f.Description)
 	text := f.Name + spellMember(raw, f.Required)
 	if again, err := ParseField(text); err == nil && again.Required == f.Required && sameSchema(again.Schema.Raw(), raw) {
 		return text

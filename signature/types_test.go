@@ -209,6 +209,10 @@ type (
 		*hidden
 		B string
 	}
+	optional struct {
+		A *string
+		B string `json:"b,omitempty"`
+	}
 	// ownHidden decodes itself.
 	ownHidden struct{ *hidden }
 )
@@ -217,9 +221,10 @@ func (o *ownHidden) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw,
 
 func TestEmbeddedPointers(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[done, struct{ List []hides }](), `signature: output type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
-	if err := newError[hides, done](); err != nil {
-		t.Errorf("as an input: %v", err)
+	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
+	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to signature_test.hidden, whose fields are missing where it is nil; embed the struct`)
+	if err := newError[struct{ *optional }, done](); err != nil {
+		t.Errorf("with nothing that may be missing: %v", err)
 	}
 	if err := newError[done, struct{ Own ownHidden }](); err != nil {
 		t.Errorf("with a method of its own: %v", err)
