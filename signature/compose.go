@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -64,14 +65,11 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	if raw[0] != '{' { // it admits nothing
 		return f, raw, nil
 	}
+	raw = described(raw, f.Description)
+	f.Description = description(raw)
 	var keywords Values
 	if err := json.Unmarshal(raw, &keywords); err != nil {
 		return f, nil, err
-	}
-	if f.Description == "" {
-		f.Description = description(raw)
-	} else {
-		keywords = keywords.with("description", f.Description)
 	}
 	if _, backed := keywords.Get("default"); backed {
 		f.Required = false
@@ -80,13 +78,27 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	if len(keywords) == 0 {
 		own = json.RawMessage("true")
 	}
-	if bytes.Contains(raw, []byte(`"$ref"`)) { // to a part of itself
+	id, _ := keywords.Get("$id")
+	if own := bytes.Trim(id, `"`); special.Match(raw) && (len(own) == 0 || bytes.Count(raw, own) == 1) {
 		keywords = keywords.with("$id", "field:"+f.Name)
 	}
 	var err error
 	f.Schema, err = compiled(own)
 	return f, literal(keywords), err
 }
+
+// described returns a schema with a description, if there is one to be added.
+func described(raw json.RawMessage, text string) json.RawMessage {
+	var keywords Values
+	if text == "" || string(raw) != "true" && json.Unmarshal(raw, &keywords) != nil {
+		return raw
+	}
+	return literal(keywords.with("description", text))
+}
+
+// special finds the keywords by which a schema refers to parts of itself or says
+// what it is written in, which it does only with a URL of its own.
+var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
 // undescribed returns the field without a description.
 func (f Field) undescribed() (Field, error) {

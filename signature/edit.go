@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -118,8 +117,25 @@ func (s *Spec) has(name string) error {
 
 // ruled reports whether a rule about several fields may name this one.
 func (s *Spec) ruled(name string) bool {
-	quoted, _ := json.Marshal(name) // a string always encodes
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
-		return rule.Name != "title" && rule.Name != "description" && bytes.Contains(rule.JSON, quoted)
+		var v any
+		return rule.Name != "title" && rule.Name != "description" && json.Unmarshal(rule.JSON, &v) == nil && names(v, name)
 	})
+}
+
+// names reports whether a name is among the texts in a value.
+func names(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == name
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return names(item, name) })
+	case map[string]any:
+		for key, member := range v {
+			if key == name || names(member, name) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -118,6 +118,11 @@ func TestEditErrors(t *testing.T) {
 			checkError(t, err, test.want)
 		})
 	}
+	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`, "")).Spec()
+	for _, name := range []string{"a", "b"} {
+		_, err := escaped.WithField(name, signature.Field{Name: "z"})
+		checkError(t, err, `signature: field "`+name+`": a rule about several fields names it, so it cannot be renamed; make a new signature`)
+	}
 	last, err := signature.NewSpec("Do it.", nil, []signature.Field{text})
 	if err != nil {
 		t.Fatal(err)

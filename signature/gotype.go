@@ -1,12 +1,16 @@
 package signature
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -24,34 +28,144 @@ func structSchema(t reflect.Type) (*schema.Schema, error) {
 	return schema.Of(t)
 }
 
+var (
+	selfDescribing = reflect.TypeFor[interface{ JSONSchema() *jsonschema.Schema }]()
+	selfEncoding   = reflect.TypeFor[json.Marshaler]()
+	selfDecoding   = reflect.TypeFor[json.Unmarshaler]()
+	textEncoding   = reflect.TypeFor[encoding.TextMarshaler]()
+	textDecoding   = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// has reports whether a type, or a pointer to it, has the methods of an interface.
+func has(t, methods reflect.Type) bool { return reflect.PointerTo(t).Implements(methods) }
+
+// decodes reports whether a type decodes itself.
+func decodes(t reflect.Type) bool { return has(t, selfDecoding) || has(t, textDecoding) }
+
 // settable refuses types that encode but do not decode.
 func settable(t reflect.Type) error {
-	for t := range within(t) {
-		if t.Kind() != reflect.Struct {
-			continue
+	for at, t := range within(t) {
+		if problem := unset(t); problem != "" {
+			return fmt.Errorf("%stype %v %s", at.field(), t, problem)
 		}
+	}
+	return nil
+}
+
+// unset says why encoding/json cannot decode into a type, or nothing.
+func unset(t reflect.Type) string {
+	textual := has(t, textEncoding) && !has(t, selfEncoding) && !has(t, selfDescribing)
+	switch t.Kind() {
+	case reflect.String, reflect.Pointer:
+		return ""
+	case reflect.Map:
+		if k := t.Key(); k.Kind() != reflect.String && has(k, textEncoding) && !has(k, textDecoding) {
+			return fmt.Sprintf("has keys that are encoded as text but not decoded; give %v a method UnmarshalText", k)
+		}
+	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
 			if f.Anonymous && !f.IsExported() && f.Type.Kind() == reflect.Pointer {
-				return fmt.Errorf("type %v embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type", t, f.Type.Elem())
+				return fmt.Sprintf("embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type", f.Type.Elem())
+			}
+		}
+	}
+	if textual {
+		return "is encoded as text but not decoded; give it a method UnmarshalText"
+	}
+	return ""
+}
+
+// present refuses types of inputs that lack required fields where an embedded
+// pointer is nil.
+func present(t reflect.Type) error {
+	for at, t := range within(t) {
+		if t.Kind() != reflect.Struct || has(t, selfEncoding) || has(t, textEncoding) || has(t, selfDescribing) {
+			continue
+		}
+		for i := range t.NumField() {
+			if f := t.Field(i); promoted(f) && f.Type.Kind() == reflect.Pointer && demands(f.Type.Elem()) {
+				return fmt.Errorf("%stype %v embeds a pointer to %v, whose fields are missing where it is nil; embed the struct", at.field(), t, f.Type.Elem())
 			}
 		}
 	}
 	return nil
 }
 
-// decodes reports whether a type decodes itself.
-func decodes(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+// demands reports whether a struct has fields that may not be missing.
+func demands(t reflect.Type) bool {
+	for _, f := range fieldsOf(t) {
+		_, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Type.Kind() != reflect.Pointer && !strings.Contains(rest, "omit") && !strings.Contains(f.Tag.Get("jsonschema"), "default=") {
+			return true
+		}
+	}
+	return false
 }
 
-// within returns a type and all types in it that encoding/json decodes.
-func within(t reflect.Type) iter.Seq[reflect.Type] {
-	return func(yield func(reflect.Type) bool) { walk(t, map[reflect.Type]bool{}, yield) }
+// holds refuses defaults that the Go types of their fields cannot have.
+func holds(t reflect.Type, whole *schema.Schema) error {
+	if !bytes.Contains(whole.Raw(), []byte(`"default"`)) {
+		return nil
+	}
+	for at, t := range within(t) {
+		if t.Kind() != reflect.Struct {
+			continue
+		}
+		s, err := schema.Of(t)
+		if err != nil {
+			return fmt.Errorf("%s%w", at.field(), err)
+		}
+		own, _, err := decompose(s)
+		if err != nil { // it describes itself
+			continue
+		}
+		if err := at.holds(t, own); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func walk(t reflect.Type, seen map[reflect.Type]bool, yield func(reflect.Type) bool) bool {
+// holds refuses defaults of fields that a struct at this place cannot have.
+func (at spot) holds(t reflect.Type, fields []Field) error {
+	for _, f := range fields {
+		backup, ok := defaultOf(f.Schema.Raw())
+		if !ok {
+			continue
+		}
+		if err := unmarshal(literal(Values{{f.Name, backup}}), reflect.New(t).Interface(), false); err != nil {
+			return fmt.Errorf("%sthe default %s", at.member(f.Name).field(), decodeFinding(err).Message)
+		}
+	}
+	return nil
+}
+
+// spot is where a type stands: the path to its field.
+type spot string
+
+func (at spot) member(name string) spot {
+	if at == "" || name == "" {
+		return at + spot(name)
+	}
+	return at + "." + spot(name)
+}
+
+// field names the place, if it is not the whole.
+func (at spot) field() string {
+	if at == "" {
+		return ""
+	}
+	return fmt.Sprintf("field %q: ", string(at))
+}
+
+// within returns a type and all types in it that encoding/json decodes, each with
+// the first place where it stands.
+func within(t reflect.Type) iter.Seq2[spot, reflect.Type] {
+	return func(yield func(spot, reflect.Type) bool) { walk("", t, map[reflect.Type]bool{}, yield) }
+}
+
+func walk(at spot, t reflect.Type, seen map[reflect.Type]bool, yield func(spot, reflect.Type) bool) bool {
 	if seen[t] {
 		return true
 	}
@@ -59,18 +173,65 @@ func walk(t reflect.Type, seen map[reflect.Type]bool, yield func(reflect.Type) b
 	if decodes(t) {
 		return true
 	}
-	if !yield(t) {
+	if !yield(at, t) {
 		return false
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return walk(t.Elem(), seen, yield)
+		return walk(at, t.Elem(), seen, yield)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && !walk(f.Type, seen, yield) {
+			f := t.Field(i)
+			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && !walk(at.member(nameOf(f)), f.Type, seen, yield) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// nameOf returns the name of a field in JSON, nothing if its own fields stand for
+// it.
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" && !promoted(f) {
+		return f.Name
+	}
+	return name
+}
+
+// promoted reports whether the fields of an embedded struct are those of the
+// outer one, as encoding/json has it.
+func promoted(f reflect.StructField) bool {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return f.Anonymous && name == "" && solid(f.Type).Kind() == reflect.Struct
+}
+
+// fieldsOf returns the fields of a struct and of what is embedded in it, as far as
+// encoding/json may see them.
+func fieldsOf(t reflect.Type, above ...reflect.Type) []reflect.StructField {
+	var all []reflect.StructField
+	for _, outer := range above {
+		if outer == t { // embedded in itself
+			return nil
+		}
+	}
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Tag.Get("json") == "-":
+		case promoted(f):
+			all = append(all, fieldsOf(solid(f.Type), append(above, t)...)...)
+		case f.IsExported() || f.Anonymous:
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// solid returns what a pointer points to, and any other type itself.
+func solid(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
 }

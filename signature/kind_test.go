@@ -95,7 +95,7 @@ func TestImagesGoThroughValues(t *testing.T) {
 	in := album{
 		Cover: signature.Image{URL: "https://example.com/a.png"},
 		Back:  &signature.Image{Data: []byte(png)},
-		Pages: []signature.Image{{URL: dataURL}, {MIME: "image/tiff", Data: []byte("x")}},
+		Pages: []signature.Image{{URL: dataURL}, {MIME: "image/tiff", Data: []byte("x")}, {MIME: "image/jpeg", Data: []byte(png)}},
 		Scans: []signature.File{{Name: "a.pdf", MIME: "application/pdf", Data: []byte("%PDF")}},
 	}
 	values, err := s.Encode(in)
@@ -104,7 +104,7 @@ func TestImagesGoThroughValues(t *testing.T) {
 	}
 	inPNG := signature.Image{MIME: "image/png", Data: []byte(png)}
 	want := map[string][]signature.Image{
-		"cover": {in.Cover}, "back": {inPNG}, "pages": {inPNG, in.Pages[1]}, "Loose": nil,
+		"cover": {in.Cover}, "back": {inPNG}, "pages": {inPNG, in.Pages[1], inPNG}, "Loose": nil,
 	}
 	for name, images := range want {
 		raw, _ := values.Get(name)
@@ -143,6 +143,11 @@ func TestMediaErrors(t *testing.T) {
 		{"a file", album{Cover: image{URL: "file:///cat.png"}}, `cover cannot be used: image: "file:///cat.png" is not a URL that a provider can fetch; read the file, and set Data`},
 		{"no URL", album{Cover: image{URL: "http://%"}}, `cover cannot be used: image: its URL cannot be read: parse "http://%": invalid URL escape "%"`},
 		{"data URL", album{Cover: image{URL: "data:image/png,x"}}, `cover cannot be used: image: its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead`},
+		{"another scheme", album{Cover: image{URL: "ftp://a.b/c.png"}}, `cover cannot be used: image: "ftp://a.b/c.png" is not a URL that a provider can fetch; read the file, and set Data`},
+		{"a script", album{Cover: image{URL: "javascript://a/%0aalert(1)"}}, `cover cannot be used: image: "javascript://a/%0aalert(1)" is not a URL that a provider can fetch; read the file, and set Data`},
+		{"data URL of a page", album{Cover: image{URL: "data:text/html;base64,PGI+"}}, `cover cannot be used: image: its MIME type is "text/html"; write one such as image/png`},
+		{"type of two lines", album{Cover: image{MIME: "image/tiff\r\nX: 1", Data: []byte("x")}}, `cover cannot be used: image: its MIME type is "image/tiff\r\nX: 1"; write one such as image/png`},
+		{"file of two lines", album{Cover: cover, Letter: signature.File{MIME: "text/plain;\r\nX: 1", Data: []byte("x")}}, `letter cannot be used: file: its MIME type is "text/plain;\r\nX: 1"; write one such as application/pdf`},
 		{"in a list", album{Cover: cover, Pages: []image{cover, {}}}, `pages cannot be used: image 2: there is nothing to show; set URL, or Data`},
 		{"file without type", album{Cover: cover, Letter: signature.File{Name: "a"}}, `letter cannot be used: file: it has no MIME type; set one, such as application/pdf`},
 		{"empty file", album{Cover: cover, Scans: []signature.File{{MIME: "text/plain"}}}, `scans cannot be used: file: it is empty; set Data`},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -17,10 +18,10 @@ import (
 // *[]Image; a module shows it to the model as a picture, not as text. With
 // langchaingo's openai provider, give the HTTP client a models.Transport.
 type Image struct {
-	// URL is where the picture is. A data URL is the same as Data.
+	// URL is where the picture is, by http or https. A data URL is the same as Data.
 	URL string `json:"url,omitempty"`
 	// MIME is the type of the data, such as image/png. It may be empty for PNG,
-	// JPEG, GIF and WebP.
+	// JPEG, GIF and WebP, which the data itself tells.
 	MIME string `json:"mime,omitempty"`
 	// Data is the content of the picture's file.
 	Data []byte `json:"data,omitempty"`
@@ -104,22 +105,38 @@ func (i Image) settled() (Image, error) {
 		return decodeURL(i.URL)
 	case i.URL != "":
 		return i, checkURL(i.URL)
+	default:
+		return i.typed()
 	}
-	if i.MIME == "" {
-		i.MIME = sniff(i.Data)
-	}
-	if i.MIME == "" {
-		return i, errors.New("its data is not PNG, JPEG, GIF or WebP; set MIME")
-	}
-	return i, nil
 }
+
+// typed gives the data the type that its first bytes tell, whatever it is called.
+func (i Image) typed() (Image, error) {
+	if known := sniff(i.Data); known != "" {
+		i.MIME = known
+	}
+	switch {
+	case i.MIME == "":
+		return i, errors.New("its data is not PNG, JPEG, GIF or WebP; set MIME")
+	case !pictureType.MatchString(i.MIME):
+		return i, fmt.Errorf("its MIME type is %q; write one such as image/png", i.MIME)
+	default:
+		return i, nil
+	}
+}
+
+// Types of data as RFC 6838 spells them; those of files may have parameters.
+var (
+	pictureType = regexp.MustCompile(`^image/[\w!#$&^.+-]+$`)
+	fileType    = regexp.MustCompile(`^[\w!#$&^.+-]+/[\w!#$&^.+-]+( ?;[ -~]+)?$`)
+)
 
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
 		return fmt.Errorf("its URL cannot be read: %w", err)
-	case u.Scheme == "" || u.Scheme == "file" || u.Host == "":
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return fmt.Errorf("%q is not a URL that a provider can fetch; read the file, and set Data", text)
 	}
 	return nil
@@ -132,7 +149,7 @@ func decodeURL(text string) (Image, error) {
 	if !found || err != nil || mime == "" || len(raw) == 0 {
 		return Image{}, errors.New("its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead")
 	}
-	return Image{MIME: mime, Data: raw}, nil
+	return Image{MIME: mime, Data: raw}.typed()
 }
 
 // sniff tells the formats of pictures that all providers take.
@@ -155,6 +172,8 @@ func (f File) settled() (File, error) {
 	switch {
 	case f.MIME == "":
 		return f, errors.New("it has no MIME type; set one, such as application/pdf")
+	case !fileType.MatchString(f.MIME):
+		return f, fmt.Errorf("its MIME type is %q; write one such as application/pdf", f.MIME)
 	case len(f.Data) == 0:
 		return f, errors.New("it is empty; set Data")
 	default:

@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,14 +38,7 @@ func checkFields(inputs, outputs []Field) error {
 // checkDefaults refuses defaults that would never be used.
 func checkDefaults(side string, fields []Field) error {
 	for _, f := range fields {
-		backup, ok := defaultOf(f.Schema.Raw())
-		if !ok || string(backup) == "null" { // which says that there is none
-			continue
-		}
-		if findings := f.Schema.Validate(backup); findings != nil {
-			for i := range findings {
-				findings[i].Path = "the default" + member(findings[i].Path)
-			}
+		if findings := f.Schema.CheckDefaults(); findings != nil {
 			return fmt.Errorf("signature: %s field %q: %w", side, f.Name, &InvalidError{findings})
 		}
 	}
@@ -55,7 +47,7 @@ func checkDefaults(side string, fields []Field) error {
 
 func defaultOf(raw json.RawMessage) (json.RawMessage, bool) {
 	var keywords Values
-	if !bytes.Contains(raw, []byte(`"default"`)) || json.Unmarshal(raw, &keywords) != nil {
+	if json.Unmarshal(raw, &keywords) != nil {
 		return nil, false
 	}
 	return keywords.Get("default")
@@ -67,6 +59,8 @@ func checkName(name string) error {
 		return errors.New("the name is empty")
 	case !identifier.MatchString(name):
 		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
+	case name == "__proto__":
+		return errors.New("the name is that of an object's prototype in JavaScript; choose another")
 	case slices.Contains(reserved, name):
 		return errors.New("the name is reserved in JavaScript; choose another")
 	default:

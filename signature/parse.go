@@ -53,13 +53,14 @@ import (
 //
 // The error names the column of what cannot be read and says what to write, or
 // is that of [NewSpec]. Texts of more than 64 KiB, more than 500 inputs or
-// outputs, and types nested deeper than 50 are refused.
+// outputs, 500 alternatives or 1000 schemas, and types nested deeper than 50 are
+// refused.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
 		return nil, err
 	}
-	return typed[Values, Values](spec), nil
+	return typed[Values, Values](spec)
 }
 
 // ParseField makes a field of a text as in [Parse], for edits of a [Spec]:

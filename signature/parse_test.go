@@ -242,6 +242,7 @@ func TestStringOfGoTypes(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
+	many := strings.Repeat("schema({})|", 499) + "schema({})"
 	tests := []struct{ text, want string }{
 		{"", `column 1: there is the end where "->" is expected; write input -> output`},
 		{"question", `column 9: there is the end where "->" is expected; write input -> output`},
@@ -252,6 +253,12 @@ func TestParseErrors(t *testing.T) {
 		{"a, -> b", `column 4: there is no field behind the comma; add one, or leave out the comma`},
 		{"a -> b,", `column 8: there is no field behind the comma; add one, or leave out the comma`},
 		{"a,, b -> c", `column 3: there is "," where a field is expected; write name: type`},
+		{"__proto__ -> b", `column 1: field "__proto__": the name is that of an object's prototype in JavaScript; choose another`},
+		{"a: tuple[int, str, ...] -> b", `column 4: three dots stand only behind the one type of a tuple; write tuple[int, ...], or list[int | str]`},
+		{"a: Union[int, ...] -> b", `column 4: three dots stand only behind the one type of a tuple; write tuple[int, ...], or list[int | str]`},
+		{"a: " + strings.Repeat("int|", 500) + "int -> b", `column 2004: there are more than 500 alternatives; use a type that has them all`},
+		{"a: " + many + ", b: " + many + ", c: " + many + " -> d", `column 11019: there are more than 1000 schemas; use the names of types`},
+		{`a: schema({"properties": {"a": {"type": "string", "type": "integer"}}}) -> b`, `column 11: the schema cannot be used: schema: properties.a.type is given twice`},
 		{"class -> b", `column 1: field "class": the name is reserved in JavaScript; choose another`},
 		{"1a -> b", `column 1: field "1a": the name is not a JavaScript identifier; use letters, digits and _`},
 		{"a -> a", `output field "a": there is an input field of that name; rename one`},
@@ -343,8 +350,20 @@ func TestParseField(t *testing.T) {
 	}
 	_, err = signature.ParseField("a, b")
 	checkError(t, err, `signature: column 2: there is "," where the end is expected; write one field`)
-	if got := (signature.Field{Name: "a"}).String(); got != "a?: any" {
-		t.Errorf("got %s", got)
+	described := mustCompile(t, `{"type":"string","description":"old"}`)
+	bytes := mustCompile(t, "{\"type\":\"string\",\"title\":\"\xff\"}")
+	for want, f := range map[string]signature.Field{
+		"a?: any":                   {Name: "a"},
+		`a?: any(desc="what")`:      {Name: "a", Description: "what"},
+		`a: str(desc="new")`:        {Name: "a", Description: "new", Schema: described, Required: true},
+		"a?: str(title=\"\ufffd\")": {Name: "a", Schema: bytes},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if again, err := signature.ParseField(want); err != nil || again.String() != want {
+			t.Errorf("got %v, %v", again, err)
+		}
 	}
 }
 
@@ -384,4 +403,17 @@ func FuzzString(f *testing.F) {
 			checkRoundTrip(t, spec)
 		}
 	})
+}
+
+// A union that may be missing is spelt once, however deep it stands.
+func TestStringOfDeepUnions(t *testing.T) {
+	t.Parallel()
+	text := "int | str"
+	for range 45 {
+		text = "{a?: " + text + "} | str"
+	}
+	want := "q: str -> x?: " + text
+	if got := signature.Must(signature.Parse(want, "")).String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }

@@ -107,6 +107,9 @@ func (s *scanner) typ() typ {
 	defer s.leave()
 	choices := []typ{s.one()}
 	for s.take("|") {
+		if len(choices) == maxChoices {
+			s.fail(s.at, "there are more than %d alternatives; use a type that has them all", maxChoices)
+		}
 		choices = append(choices, s.one())
 	}
 	return union(choices)
@@ -225,6 +228,9 @@ func (s *scanner) filled(name string, at int) typ {
 	if want, exact := map[string]int{"Optional": 1, "list": 1, "set": 1, "dict": 2}[name]; exact && (len(inner) != want || open) {
 		s.fail(at, "the type %s takes %s; write %s", name, map[int]string{1: "one type", 2: "two types"}[want], advice)
 	}
+	if open && (name != "tuple" || len(inner) > 1) {
+		s.fail(at, "three dots stand only behind the one type of a tuple; write tuple[int, ...], or list[int | str]")
+	}
 	switch name {
 	case "Optional":
 		t := union([]typ{inner[0], named["None"]})
@@ -268,9 +274,9 @@ func (s *scanner) dict(inner []typ, at int) typ {
 	return typ{family: dicts, keywords: Values{{"type", json.RawMessage(`"object"`)}, {"additionalProperties", inner[1].raw()}}}
 }
 
-// tuple returns an array of exactly these items, or of any number of the last.
+// tuple returns an array of exactly these items, or of any number of the only one.
 func tuple(items []typ, open bool) typ {
-	if open && len(items) == 1 {
+	if open {
 		return typ{family: lists, keywords: Values{{"type", json.RawMessage(`"array"`)}, {"items", items[0].raw()}}}
 	}
 	n := literal(len(items))
@@ -361,6 +367,9 @@ func (s *scanner) member() parsed {
 // schema reads a type that is given as JSON Schema.
 func (s *scanner) schema() typ {
 	at := s.skip()
+	if s.schemas++; s.schemas > maxSchemas {
+		s.fail(at, "there are more than %d schemas; use the names of types", maxSchemas)
+	}
 	raw := s.value()
 	s.want(")", "close the parenthesis behind the schema")
 	if !strings.Contains("{tf", string(raw[:1])) {

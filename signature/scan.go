@@ -10,17 +10,20 @@ import (
 )
 
 const (
-	maxText   = 64 << 10 // bytes of a signature's text
-	maxFields = 500      // on one side of the arrow
-	maxNests  = 50       // types within types
+	maxText    = 64 << 10 // bytes of a signature's text
+	maxFields  = 500      // on one side of the arrow
+	maxNests   = 50       // types within types
+	maxChoices = 500      // in one union
+	maxSchemas = 1000     // each is compiled
 )
 
 // scanner reads the text of a signature. What is wrong ends it by a panic with a
 // syntaxError, which [scanner.rescue] turns into an error.
 type scanner struct {
-	text  string
-	at    int
-	depth int
+	text    string
+	at      int
+	depth   int
+	schemas int // that were read
 }
 
 type syntaxError struct{ error }

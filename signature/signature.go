@@ -66,7 +66,7 @@
 package signature
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,14 +80,28 @@ import (
 type Signature[In, Out any] struct {
 	spec *Spec
 	free bool // there may be numbers of any size in Out
+	open bool // there may be properties that Out does not have
 }
 
-func typed[In, Out any](spec *Spec) *Signature[In, Out] {
-	free := false
-	for t := range within(reflect.TypeFor[Out]()) {
-		free = free || t.Kind() == reflect.Interface
+// typed puts types over a spec, if they can have its values.
+func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
+	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	if err := cmp.Or(present(in), holds(in, spec.in)); err != nil {
+		return nil, fmt.Errorf("signature: input %w", err)
 	}
-	return &Signature[In, Out]{spec, free}
+	if err := cmp.Or(settable(out), holds(out, spec.out), spot("").holds(out, spec.outputs)); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	s := &Signature[In, Out]{spec: spec}
+	for _, t := range within(out) {
+		s.free = s.free || t.Kind() == reflect.Interface
+	}
+	var outline any
+	if err := json.Unmarshal(spec.out.Raw(), &outline); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
+	s.open = !closed(outline)
+	return s, nil
 }
 
 // New makes a signature of two structs. Their exported fields are the inputs
@@ -95,7 +109,7 @@ func typed[In, Out any](spec *Spec) *Signature[In, Out] {
 // says. There may be no inputs; there must be an output.
 //
 // The error names the field that cannot be used: one whose type is recursive,
-// not JSON or not decoded by encoding/json, whose default does not fit, whose
+// not JSON or not decoded by encoding/json, that has a default which does not fit, whose
 // name is not a JavaScript identifier or is taken by another input or output, or
 // that has an image, a file or a history where no module could show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
@@ -107,14 +121,11 @@ func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	if err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	if err := settable(reflect.TypeFor[Out]()); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
 	spec, err := specOf(instructions, in, out)
 	if err != nil {
 		return nil, err
 	}
-	return typed[In, Out](spec), nil
+	return typed[In, Out](spec)
 }
 
 // Must returns s, and panics if err is not nil. It is for signatures in package
@@ -133,7 +144,9 @@ func (s *Signature[In, Out]) Spec() *Spec { return s.spec }
 
 // WithInstructions returns a copy with other instructions.
 func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
-	return &Signature[In, Out]{s.spec.WithInstructions(text), s.free}
+	edited := *s
+	edited.spec = s.spec.WithInstructions(text)
+	return &edited
 }
 
 // Encode returns the inputs as JSON, in the order of the fields. Nil slices and
@@ -182,19 +195,16 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	if findings := s.spec.Validate(output); findings != nil {
 		return zero, &InvalidError{findings}
 	}
-	if err := s.unmarshal(s.spec.out.Complete(output), &out); err != nil {
+	full := s.spec.out.Complete(output)
+	if s.open {
+		if findings := misnamed(full, reflect.TypeFor[Out]()); findings != nil {
+			return zero, &InvalidError{findings}
+		}
+	}
+	if err := unmarshal(full, &out, s.free); err != nil {
 		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
 	}
 	return out, nil
-}
-
-func (s *Signature[In, Out]) unmarshal(output json.RawMessage, out *Out) error {
-	if !s.free {
-		return json.Unmarshal(output, out)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(output))
-	decoder.UseNumber()
-	return decoder.Decode(out)
 }
 
 // decodeFinding words what only the Go type knows, such as the range of an int8.

@@ -250,6 +250,31 @@ func TestNewSpec(t *testing.T) {
 	}
 }
 
+// A field means what its schema means alone.
+func TestSchemasOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ schema, value string }{
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [{"type": "integer"}]}`, `["x"]`},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "integer"}], "additionalItems": false}`, `[1, 2]`},
+		{`{"$dynamicAnchor": "n", "properties": {"c": {"$dynamicRef": "#n"}, "n": {"type": "integer"}}}`, `{"c": {"n": "x"}}`},
+		{`{"\u0024ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `"x"`},
+		{`{"$id": "https://example.com/a", "$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `"x"`},
+		{`{"$id": "https://example.com/a", "$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `1`},
+	}
+	for _, test := range tests {
+		s := mustCompile(t, test.schema)
+		spec, err := signature.NewSpec("", nil, []signature.Field{{Name: "x", Schema: s}, {Name: "y", Schema: s}})
+		if err != nil {
+			t.Errorf("%s: %v", test.schema, err)
+			continue
+		}
+		alone, within := s.Validate([]byte(test.value)), spec.Validate([]byte(`{"x":`+test.value+`}`))
+		if (alone == nil) != (within == nil) {
+			t.Errorf("%s: alone %v, in a spec %v", test.schema, alone, within)
+		}
+	}
+}
+
 func TestNewSpecErrors(t *testing.T) {
 	t.Parallel()
 	field := func(names ...string) []signature.Field {

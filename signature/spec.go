@@ -157,8 +157,13 @@ func (s *Spec) Declare(name string) string {
 }
 
 // Validate returns everything that is wrong with an object of all outputs, or
-// nil if it fits.
-func (s *Spec) Validate(output json.RawMessage) []schema.Finding { return s.out.Validate(output) }
+// nil if it fits. A text with half of a character, as in "\ud83d", does not.
+func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
+	if findings := s.out.Validate(output); findings != nil {
+		return findings
+	}
+	return s.checkTexts(output)
+}
 
 // Encode checks inputs and returns them in the order of the fields. The error
 // wraps an [*InvalidError] that says everything that is wrong: a name that is
@@ -198,7 +203,7 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 // output that is left out has its default. The error is an [*InvalidError] if
 // the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
-	if findings := s.out.Validate(output); findings != nil {
+	if findings := s.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}
 	values, err := split(bytes.Clone(s.out.Complete(output)), s.outputs)

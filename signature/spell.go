@@ -46,6 +46,7 @@ func (f Field) String() string {
 	if f.Schema != nil {
 		raw = f.Schema.Raw()
 	}
+	raw = described(raw, f.Description)
 	text := f.Name + spellMember(raw, f.Required)
 	if again, err := ParseField(text); err == nil && again.Required == f.Required && sameSchema(again.Schema.Raw(), raw) {
 		return text
@@ -67,13 +68,21 @@ func ask(required bool) string {
 func spellMember(raw json.RawMessage, required bool) string {
 	var keywords Values
 	_ = json.Unmarshal(raw, &keywords) // it may be a boolean
-	if either, ok := keywords.Get("anyOf"); ok && !required {
-		if inner, null := strings.CutSuffix(joined(either, spell, " | "), " | None"); null {
-			return ": Optional[" + inner + "]" + arguments(keywords)
-		}
+	if either, ok := keywords.Get("anyOf"); ok && !required && endsInNull(either) {
+		return ": Optional[" + strings.TrimSuffix(joined(either, spell, " | "), " | None") + "]" + arguments(keywords)
 	}
 	_, backed := keywords.Get("default")
 	return ask(required || backed) + ": " + spell(raw)
+}
+
+// endsInNull reports whether null is the last of several alternatives. It spells
+// none of them: each is spelt once, however deep it is.
+func endsInNull(either json.RawMessage) bool {
+	var all []json.RawMessage
+	if json.Unmarshal(either, &all) != nil || len(all) < 2 {
+		return false
+	}
+	return string(compact(all[len(all)-1])) == nullSchema
 }
 
 // spell returns a schema as a type.

@@ -28,10 +28,13 @@ func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := covers(reflect.TypeFor[Out](), spec.outputs, true); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	if err := settable(reflect.TypeFor[Out]()); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
-	return typed[In, Out](spec), nil
+	return typed[In, Out](spec)
+}
+
+// backed reports whether a field that is left out has a default.
+func backed(f Field) bool {
+	backup, ok := defaultOf(f.Schema.Raw())
+	return ok && string(backup) != "null"
 }
 
 // covers checks that a type has the given fields.
@@ -52,7 +55,7 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 		switch {
 		case i < 0:
 			return fmt.Errorf("field %q: type %v does not have it; add it, or use signature.Values", f.Name, t)
-		case output && own[i].Required && !f.Required:
+		case output && own[i].Required && !f.Required && !backed(f):
 			return fmt.Errorf("field %q: it may be missing, which type %v cannot tell; make it a pointer", f.Name, t)
 		}
 	}

@@ -209,6 +209,10 @@ type (
 		*hidden
 		B string
 	}
+	optional struct {
+		A *string
+		B string `json:"b,omitempty"`
+	}
 	// ownHidden decodes itself.
 	ownHidden struct{ *hidden }
 )
@@ -217,9 +221,10 @@ func (o *ownHidden) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw,
 
 func TestEmbeddedPointers(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[done, struct{ List []hides }](), `signature: output type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
-	if err := newError[hides, done](); err != nil {
-		t.Errorf("as an input: %v", err)
+	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
+	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to signature_test.hidden, whose fields are missing where it is nil; embed the struct`)
+	if err := newError[struct{ *optional }, done](); err != nil {
+		t.Errorf("with nothing that may be missing: %v", err)
 	}
 	if err := newError[done, struct{ Own ownHidden }](); err != nil {
 		t.Errorf("with a method of its own: %v", err)
@@ -288,4 +293,90 @@ func TestDefaults(t *testing.T) {
 	checkError(t, newError[done, struct {
 		A int `jsonschema:"minimum=1,default=0"`
 	}](), `signature: output field "A": the default must be at least 1, not 0`)
+}
+
+// A default that does not fit would make a value that is silently missing.
+func TestNestedDefaults(t *testing.T) {
+	t.Parallel()
+	type choosy struct {
+		N string `json:"n" jsonschema:"enum=a,enum=b,default=zzz"`
+	}
+	type tiny struct {
+		N int8 `json:"n" jsonschema:"default=300"`
+	}
+	fails := func(_ any, err error) error { return err }
+	big := signature.Must(signature.Parse("-> n: int(default=300)", "")).Spec()
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"in a struct", newError[none, struct{ O choosy }](), `signature: output field "O": the default at properties.n must be one of "a", "b", not "zzz"`},
+		{"in a list", newError[struct{ O []choosy }, done](), `signature: input field "O": the default at items.properties.n must be one of "a", "b", not "zzz"`},
+		{"parsed", fails(signature.Parse(`-> o: {a: int(default="x")}`, "")), `signature: output field "o": the default at properties.a must be an integer, not "x"`},
+		{"parsed, in a union", fails(signature.Parse(`-> o: int | {a: list[int](default=[1, "x"])}`, "")), `signature: output field "o": the default at anyOf[1].properties.a[1] must be an integer, not "x"`},
+		{"too long", fails(signature.Parse(`-> o: str(default="`+strings.Repeat("x", 5000)+`")`, "")), `signature: output field "o": the default has 5002 bytes; at most 4096 are taken`},
+		{"Go type", newError[none, tiny](), `signature: output field "n": the default does not fit the Go type int8: number 300`},
+		{"Go type of an input", newError[tiny, done](), `signature: input field "n": the default does not fit the Go type int8: number 300`},
+		{"Go type in a struct", newError[none, struct{ O []*tiny }](), `signature: output field "O.n": the default does not fit the Go type int8: number 300`},
+		{"Go type of another", fails(signature.Typed[none, struct {
+			N int8 `json:"n"`
+		}](big)), `signature: output field "n": the default does not fit the Go type int8: number 300`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			checkError(t, test.err, test.want)
+		})
+	}
+	plain, err := signature.Typed[none, struct {
+		N int16 `json:"n"`
+	}](big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := plain.Decode([]byte(`{}`)); err != nil || got.N != 300 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+type (
+	// oneWay encodes as text, and does not decode.
+	oneWay struct{ text string }
+	inner  struct{ B int }
+	named  struct {
+		inner `json:"inside"`
+		C     int
+	}
+)
+
+func (o oneWay) MarshalText() ([]byte, error) { return []byte(o.text), nil }
+
+func TestTypesThatOnlyEncode(t *testing.T) {
+	t.Parallel()
+	checkError(t, newError[done, struct{ M map[oneWay]int }](), `signature: output field "M": type map[signature_test.oneWay]int has keys that are encoded as text but not decoded; give signature_test.oneWay a method UnmarshalText`)
+	checkError(t, newError[done, struct{ M []oneWay }](), `signature: output field "M": type signature_test.oneWay is encoded as text but not decoded; give it a method UnmarshalText`)
+	s := signature.Must(signature.New[struct {
+		One oneWay
+		Map map[oneWay]int
+	}, done]("Read."))
+	_, err := s.Encode(struct {
+		One oneWay
+		Map map[oneWay]int
+	}{oneWay{"x"}, map[oneWay]int{{"y"}: 1}})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamedEmbeddedStructs(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[none, named]("Do it."))
+	if got := s.String(); got != "-> inside: {B: int}, C: int" {
+		t.Errorf("got %s", got)
+	}
+	want := named{inner{1}, 2}
+	if got, err := s.Decode([]byte(`{"inside": {"B": 1}, "C": 2}`)); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }

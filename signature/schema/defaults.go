@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -50,6 +51,58 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 		return value
 	}
 	return full
+}
+
+// CheckDefaults returns what is wrong with the defaults in the schema, wherever
+// they stand, or nil: those that [Schema.Complete] would pass over because they do
+// not fit or are too long. Null is never wrong, since it says that there is none.
+func (s *Schema) CheckDefaults() []Finding {
+	if !mentions(s.raw, "default") {
+		return nil
+	}
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	s.guard.begin(s.document, true) // for all defaults together
+	var findings []Finding
+	for _, at := range slices.Sorted(maps.Keys(s.rules)) {
+		findings = append(findings, s.checkDefault(at)...)
+	}
+	return findings
+}
+
+// checkDefault checks the default of the schema at a place.
+func (s *Schema) checkDefault(at string) []Finding {
+	rule := s.rules[at]
+	if rule.Default == nil || *rule.Default == nil {
+		return nil
+	}
+	subject := "the default"
+	if place := path(s.document.value, tokens(at)); place != "" {
+		subject += " at " + place
+	}
+	if n := len(literalOf(*rule.Default)); n > maxDefault {
+		return []Finding{{Path: subject, Message: fmt.Sprintf("has %d bytes; at most %d are taken", n, maxDefault)}}
+	}
+	x := &explainer{root: *rule.Default}
+	problems, broken := x.check(rule)
+	if broken != nil {
+		problems = []problem{{text: "takes too long to be checked"}}
+	}
+	findings := x.findings(problems)
+	for i, f := range findings {
+		dot := ""
+		if f.Path != "" && f.Path[0] != '[' {
+			dot = "."
+		}
+		findings[i].Path = subject + dot + f.Path
+	}
+	return findings
+}
+
+// mentions reports whether a schema may have a keyword, perhaps one that is
+// written with escapes.
+func mentions(raw json.RawMessage, keyword string) bool {
+	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
 // completer writes a value again, which is known to be valid JSON.
@@ -133,7 +186,7 @@ func (c *completer) pass() {
 
 // findDefaults returns the defaults of a compiled schema, nil if it has none.
 func (s *Schema) findDefaults() *defaults {
-	if !bytes.Contains(s.raw, []byte(`"default"`)) {
+	if !mentions(s.raw, "default") {
 		return nil
 	}
 	f := finder{known: map[*jsonschema.Schema]*defaults{}}

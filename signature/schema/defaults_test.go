@@ -43,6 +43,18 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+func TestCheckDefaults(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"default":{"a":1},"properties":{"a":{"$ref":"#/$defs/n"},"b":{"type":"string","d\u0065fault":null},"c":{"default":{"x":[0]},"additionalProperties":{"items":{"type":"string"}}}},"$defs":{"n":{"type":"string","default":7}}}`)
+	checkLines(t, s.CheckDefaults(), []string{
+		`the default.a must be a string, not 1`,
+		`the default at $defs.n must be a string, not 7`,
+		`the default at properties.c.x[0] must be a string, not 0`,
+	})
+	checkLines(t, compile(t, `{"type":"integer","d\u0065fault":"x"}`).CheckDefaults(), []string{`the default must be an integer, not "x"`})
+	checkLines(t, compile(t, `{"properties":{"default":{"type":"string"}}}`).CheckDefaults(), nil)
+}
+
 // Whoever writes the value does not choose how much is added to it.
 func TestCompleteIsBounded(t *testing.T) {
 	t.Parallel()

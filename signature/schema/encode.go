@@ -11,14 +11,20 @@ import (
 // type. It is what encoding/json makes of it, except that nil slices, maps and
 // byte slices are empty and not null, since nobody who reads the schema expects
 // a null, and that <, > and & stay as they are. The result is not validated.
-func (s *Schema) Encode(v any) (json.RawMessage, error) {
+// A method of v that panics is an error.
+func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			raw, err = nil, fmt.Errorf("schema: %T does not encode: panic: %v", v, p)
+		}
+	}()
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	w.buffer.Reset()
 	if err := w.encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
 	}
-	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
+	raw = json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
 	if w.buffer.Cap() > maxKept {
 		w.buffer = bytes.Buffer{}
 	}

@@ -59,11 +59,12 @@ func collect(t reflect.Type, depth int, above []reflect.Type) []field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if embedded := deref(f.Type); f.Anonymous && name == "" && embedded.Kind() == reflect.Struct {
-			all = append(all, collect(embedded, depth+1, append(above, t))...)
+		embedded := f.Anonymous && deref(f.Type).Kind() == reflect.Struct
+		if f.Tag.Get("json") == "-" || !f.IsExported() && !embedded {
 			continue
 		}
-		if !f.IsExported() || f.Tag.Get("json") == "-" {
+		if embedded && name == "" {
+			all = append(all, collect(deref(f.Type), depth+1, append(above, t))...)
 			continue
 		}
 		all = append(all, newField(f, name, options, depth))

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,6 +100,8 @@ func special(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[time.Duration]():
 		return &jsonschema.Schema{Type: "integer", Description: "Nanoseconds; a second has 1000000000."}
+	case t == reflect.TypeFor[big.Int]():
+		return &jsonschema.Schema{Type: "integer"}
 	case t == reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
 	case p.Implements(selfDescribing):

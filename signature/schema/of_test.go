@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 		{"conflict", reflect.TypeFor[conflicting](), `{"properties":{"L":{"type":"integer"},"R":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["L","R"]}`},
 		{"tags", reflect.TypeFor[described](), `{"properties":{"limit":{"type":"integer","maximum":100,"minimum":1,"description":"How many, at most.","default":20},"mood":{"type":"string","enum":["good","bad"],"description":"The mood."},"tags":{"items":{"type":"string","pattern":"^a"},"type":"array","minItems":1}},"additionalProperties":false,"type":"object"}`},
 		{"json tags", reflect.TypeFor[hidden](), `{"properties":{"Kept":{"type":"integer"},"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]}`},
-		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},"B":{"type":"integer","description":"Nanoseconds; a second has 1000000000."},"C":true,"D":true,"E":{"type":"string","contentEncoding":"base64"},"F":true,"G":{"type":"string"},"H":{"type":"number"},"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
+		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},"B":{"type":"integer","description":"Nanoseconds; a second has 1000000000."},"C":true,"D":true,"E":{"type":"string","contentEncoding":"base64"},"F":{"type":"integer"},"G":{"type":"string"},"H":{"type":"number"},"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,6 +123,9 @@ func TestOfErrors(t *testing.T) {
 		{"hidden from the schema", reflect.TypeFor[struct {
 			A int `jsonschema:"-"`
 		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
+		{"called -", reflect.TypeFor[struct {
+			A int `json:"-,"`
+		}](), `field "A": type int is called "-" in JSON, for its tag is json:"-,"; write json:"-" to leave the field out, or give it another name`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
 		}](), `type struct { P string "jsonschema:\"pattern=(\"" }: schema: properties.P.pattern must be of format regex, not "("`},

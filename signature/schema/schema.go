@@ -65,8 +65,8 @@ type Schema struct {
 // from what the standards say.
 //
 // The error says what is wrong and where. Schemas that no honest author writes
-// are refused: nested deeper than 200, of more than 10,000 values, or so
-// intertwined that checking one value takes too long.
+// are refused: with a name twice in one object, nested deeper than 200, of more
+// than 10,000 values, or so intertwined that checking one value takes too long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
@@ -81,9 +81,13 @@ func (s *Schema) WithFormats() (*Schema, error) {
 }
 
 func compile(raw json.RawMessage, formats bool) (*Schema, error) {
+	raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	doc, err := parse(raw, map[string][]string{})
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
+	}
+	if len(doc.repeated) > 0 {
+		return nil, fmt.Errorf("schema: %s is given twice", path(doc.value, doc.repeated[0].at))
 	}
 	return compileDocument(raw, doc, formats)
 }

@@ -16,6 +16,9 @@ func checkTags(fields []field, path string) error {
 				return typeError(join(path, f.Name), f.Type, fmt.Sprintf("has the name %q in JSON, and so has the field %s; rename one", f.json, g.Name))
 			}
 		}
+		if f.json == "-" {
+			return typeError(join(path, f.Name), f.Type, `is called "-" in JSON, for its tag is json:"-,"; write json:"-" to leave the field out, or give it another name`)
+		}
 		if reason := badTag(f.Tag.Get("jsonschema")); reason != "" {
 			return typeError(join(path, f.Name), f.Type, reason)
 		}

@@ -1,0 +1,63 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// checkTexts finds the outputs with a text that no Go string can hold: others
+// would read something else in it.
+func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
+	if broken(output) == "" {
+		return nil
+	}
+	var findings []schema.Finding
+	values, _ := split(bytes.Clone(output), s.outputs) // it is an object that fits
+	for _, v := range values {
+		if message := broken(v.JSON); message != "" {
+			findings = append(findings, schema.Finding{Path: v.Name, Message: message, Hint: "write the character itself"})
+		}
+	}
+	if findings == nil { // it is in a name
+		findings = []schema.Finding{{Message: broken(output), Hint: "write the character itself"}}
+	}
+	return findings
+}
+
+// broken says what is wrong with the characters of valid JSON, or nothing.
+func broken(raw json.RawMessage) string {
+	if !utf8.Valid(raw) {
+		return "has bytes that are not UTF-8"
+	}
+	for i := bytes.IndexByte(raw, '\\'); i >= 0 && i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		first := escaped(raw[i:])
+		switch second := escaped(raw[min(i+6, len(raw)):]); {
+		case !utf16.IsSurrogate(first):
+			i++
+		case utf16.DecodeRune(first, second) == utf8.RuneError:
+			return fmt.Sprintf("has half of a character, %s", raw[i:i+6])
+		default:
+			i += 11
+		}
+	}
+	return ""
+}
+
+// escaped returns the unit of UTF-16 that a text begins with, if that is an escape
+// such as \u00e9.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit)
+}
