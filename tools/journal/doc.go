@@ -44,9 +44,9 @@
 // reported an error had none.
 //
 // Two calls are the same if they have the same server, tool and arguments, or
-// of the arguments those of [tools.Hints].Identity. A step lasts until a
-// program has finished and its value was accepted; its attempts are the
-// programs that were written for it.
+// of the arguments those of [tools.Hints].Identity; 10 and 1e1 are one number. A
+// step lasts until a program has finished and its value was accepted; its
+// attempts are the programs that were written for it.
 //
 // # The rules
 //
