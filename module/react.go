@@ -23,8 +23,10 @@ import (
 // Calls are checked, subject to policies and recorded as those of programs are.
 // Each is a step of its own for the record, which an effect that succeeds closes:
 // the model knows what came of it, so that the same call once more is meant. An
-// effect that was made but whose result is of no use is not made again. A call of
-// which nobody knows whether it happened ends the run when it is repeated.
+// effect that was made but whose result is of no use is not made again in the run,
+// unless its tool is idempotent or repeatable: the model is told so, and the record
+// answers the same call. A call of which nobody knows whether it happened ends the
+// run when it is repeated.
 type ReAct[In, Out any] struct {
 	// Predictor is the question for the next call.
 	Predictor *Predictor

@@ -65,7 +65,8 @@
 //     come to. The program may then say in the call's second argument
 //     {same: "E7"}, to take that record, {again: "E7"}, to do it once more, or
 //     {distinct: ["E7"]}, that it is another effect; saying the same in a later
-//     program repeats nothing.
+//     program repeats nothing. If the step in which it was done was closed by
+//     [Journal.Seal], the record answers it in later steps, too.
 //  7. Otherwise it is made.
 //
 // The numbers are those of the design. Not implemented yet are rule 4, to hold

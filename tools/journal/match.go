@@ -24,7 +24,7 @@ func (a *Attempt) match(c tools.Call, key string) (*entry, error) {
 	}
 	done := a.untaken(key, said(c.Repeat))
 	if done == nil {
-		return nil, nil
+		return a.journal.sealed(key, said(c.Repeat)), nil
 	}
 	if before := a.skipped(done); before != nil {
 		return nil, hold(c, "%s did exactly this, but after %s %s, which this program has not called; "+
@@ -145,6 +145,16 @@ func (a *Attempt) untaken(key, said string) *entry {
 	return a.first(func(e *entry) bool {
 		return e.key == key && e.State == OK && e.takenBy != a.number && (said == "" || e.said == said)
 	})
+}
+
+// sealed returns an effect of a step closed for good that answers its repeat.
+func (j *Journal) sealed(key, said string) *entry {
+	for _, e := range j.entries {
+		if e.sealed && e.key == key && e.Class == tools.Effect && e.done() && said == "" {
+			return e
+		}
+	}
+	return nil
 }
 
 // skipped returns an effect that was done before e on the same server and that
