@@ -84,7 +84,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], erro
 		}
 		out, answer, err := a.answer(r, next)
 		if err != nil {
-			r.observe(fmt.Sprintf("The submitted answer was not accepted:\n%v", err))
+			r.observe(notAccepted(err))
 			continue
 		}
 		return answered(r.accept(), out, answer), nil

@@ -37,12 +37,12 @@ func (r *reactRun) action() (action, error) {
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
+		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
 	args, err := a.argsFor(b)
 	if err != nil {
-		return fmt.Sprintf("%s was not called: %v", b.Path(), err), nil
+		return fmt.Sprintf("%s was not called: %s", b.Path(), hanging(err.Error())), nil
 	}
 	call, err := r.perform(ctx, tool, args)
 	if err != nil {
@@ -183,7 +183,7 @@ func tellFailure(call sandbox.Call, hints tools.Hints) string {
 	te := call.Error
 	did := tools.OutcomeOf(te)
 	once := hints.Class == tools.Effect && !hints.Repeatable
-	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), clip(te.Message))
+	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
 	if te.Data != nil {
 		text += "\nIt said besides:\n" + clip(string(te.Data))
 	}

@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -107,7 +107,7 @@ func (j *Journal) answer(c tools.Call) (*entry, error) {
 	var e *entry
 	for _, id := range ids {
 		if e = j.named(id, c); e == nil {
-			return nil, hold(c, "there is no call of %s under the name %q", c.Tool.Path(), id)
+			return nil, hold(c, "there is no call of %s under the name %q", c.Tool.Path(), cut(id, 100))
 		}
 	}
 	switch {
@@ -182,11 +182,15 @@ func hold(c tools.Call, format string, args ...any) error {
 }
 
 func describe(tool string, args json.RawMessage) string {
-	const enough = 200
-	if len(args) > enough {
-		return fmt.Sprintf("%s(%s…)", tool, bytes.ToValidUTF8(args[:enough], nil))
+	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
+}
+
+// cut is how a text begins.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return fmt.Sprintf("%s(%s)", tool, args)
+	return text
 }
 
 // UnknownError ends a run: a program wants to make a call that may have
