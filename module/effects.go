@@ -72,7 +72,7 @@ func writeDone(b *strings.Builder, entries []journal.Entry) {
 				break
 			}
 			writeCall(b, e.Tool, string(e.Args), 100)
-			writeResult(b, string(e.Result), 100)
+			writeEnd(b, e, 100)
 		}
 	}
 	if len(s.unknown) > 0 {
@@ -113,7 +113,7 @@ func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entr
 		}
 		writeCall(b, c.Tool, string(c.Args), 200)
 		if c.Error != nil {
-			b.WriteString(" → " + shorten(c.Error.Error(), 300))
+			b.WriteString(" → " + errorLine(c.Error, 300))
 		} else {
 			writeResult(b, string(c.Result), 300)
 		}
@@ -130,12 +130,19 @@ func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
 			return
 		}
 		writeCall(b, e.ID+" "+e.Tool, string(e.Args), 300)
-		switch e.State {
-		case journal.Failed:
-			b.WriteString(" → " + shorten(fmt.Sprint(e.Err), 300))
-		case journal.OK:
-			writeResult(b, string(e.Result), 300)
-		}
+		writeEnd(b, e, 300)
+	}
+}
+
+// writeEnd shows how a call ended, if that is known.
+func writeEnd(b *strings.Builder, e journal.Entry, most int) {
+	switch {
+	case e.State == journal.Failed:
+		b.WriteString(" → " + errorLine(e.Err, most))
+	case e.State == journal.OK && e.Err != nil:
+		b.WriteString(" → its result is of no use: " + errorLine(e.Err, most))
+	case e.State == journal.OK:
+		writeResult(b, string(e.Result), most)
 	}
 }
 
@@ -148,7 +155,7 @@ func more(b *strings.Builder, i, most, all int) bool {
 }
 
 func writeCall(b *strings.Builder, tool, args string, most int) {
-	b.WriteString("\n- " + tool + "(" + shorten(args, most) + ")")
+	b.WriteString("\n- " + tool + "(" + escapeBreaks(shorten(args, most)) + ")")
 }
 
 // writeResult shows how a result begins, and how long it is.
@@ -156,7 +163,7 @@ func writeResult(b *strings.Builder, result string, most int) {
 	if result == "" {
 		return
 	}
-	b.WriteString(" → " + shorten(result, most))
+	b.WriteString(" → " + escapeBreaks(shorten(result, most)))
 	if len(result) > most {
 		fmt.Fprintf(b, " (%d bytes)", len(result))
 	}

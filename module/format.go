@@ -72,17 +72,6 @@ func declare(f signature.Field) string {
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
 }
 
-// writeValues puts each value under its marker: text as it is, anything else as
-// JSON.
-func writeValues(b *strings.Builder, values signature.Values) {
-	for _, v := range values {
-		writeMarker(b, v.Name)
-		b.WriteByte('\n')
-		writePlain(b, v.JSON)
-		b.WriteString("\n\n")
-	}
-}
-
 // sizeOf is about how long the values are when they are written.
 func sizeOf(values signature.Values) int {
 	n := 0

@@ -55,7 +55,7 @@ func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
 	outputs := spec.Outputs()
 	b.Grow(64 + 32*len(outputs) + sizeOf(inputs))
-	writeValues(&b, inputs)
+	writeInputs(&b, inputs)
 	b.WriteString("Answer with ")
 	for i, f := range outputs {
 		if i > 0 {
@@ -67,6 +67,21 @@ func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	writeMarker(&b, endName(outputs))
 	b.WriteByte('.')
 	return b.String()
+}
+
+// writeInputs puts each value under its marker: text as it is, anything else as
+// JSON. So is text with markers of its own, which would pass for other inputs.
+func writeInputs(b *strings.Builder, values signature.Values) {
+	for _, v := range values {
+		writeMarker(b, v.Name)
+		b.WriteByte('\n')
+		if hasMarker(plainText(v.JSON)) {
+			b.Write(v.JSON)
+		} else {
+			writePlain(b, v.JSON)
+		}
+		b.WriteString("\n\n")
+	}
 }
 
 // Answer writes outputs in the form that is asked for.

@@ -19,7 +19,7 @@ func (object) System(spec *signature.Spec, briefing string) string {
 // Question puts the inputs under their markers.
 func (object) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
-	writeValues(&b, inputs)
+	writeInputs(&b, inputs)
 	b.WriteString("Answer with one JSON object of the ")
 	outputs := spec.Outputs()
 	if b.WriteString("field"); len(outputs) > 1 {

@@ -20,7 +20,7 @@ func firstLine(observation string) string {
 }
 
 // noProgram is the observation on a reply without a program that can be run.
-func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %v.", err) }
+func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %s.", clip(err.Error())) }
 
 // report is the observation on a program that did not submit. One that ran to
 // its end closes the step: what it did is done.
@@ -33,13 +33,11 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		b.WriteString("The program ran to its end. " + valueOf(out))
 	case !f.Ran():
 		b.WriteString("The program was refused; nothing has run:")
-		for _, finding := range f.Findings {
-			b.WriteString("\n" + finding.String())
-		}
+		writeFindings(&b, f.Findings)
 	case f.Kind == sandbox.Held:
-		b.WriteString("The program was stopped before a call, which was not made: " + f.String())
+		b.WriteString("The program was stopped before a call, which was not made: " + findingText(f.Finding))
 	default:
-		b.WriteString("The program failed: " + f.String())
+		b.WriteString("The program failed: " + findingText(f.Finding))
 	}
 	writeConsoles(&b, out)
 	writeWarnings(&b, out)
@@ -83,10 +81,15 @@ func valueOf(out *sandbox.Outcome) string {
 	return "It gave no value."
 }
 
+// notAccepted begins the observation on an answer that does not fit.
+func notAccepted(err error) string {
+	return "The submitted answer was not accepted:\n" + clip(err.Error())
+}
+
 // rejected is the observation on an answer that does not fit.
 func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The submitted answer was not accepted:\n%v", err)
+	b.WriteString(notAccepted(err))
 	writeConsoles(&b, out)
 	if r.session {
 		r.journal.Keep()
@@ -153,7 +156,7 @@ func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
 
 func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
 	if o.Bytes > 0 {
-		b.WriteString("\n\n" + name + ":\n" + strings.TrimRight(clipEnds(o.Text, o.Tail, o.Bytes), "\n"))
+		b.WriteString("\n\n" + name + ":\n" + fenced(strings.TrimRight(clipEnds(o.Text, o.Tail, o.Bytes), "\n")))
 	}
 }
 
@@ -164,10 +167,20 @@ func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
 		return
 	}
 	b.WriteString("\n\nWarnings:")
-	for _, w := range out.Warnings {
-		w.Frame = ""
-		b.WriteString("\n" + w.String())
+	warnings := slices.Clone(out.Warnings)
+	for i := range warnings {
+		warnings[i].Frame = ""
 	}
+	writeFindings(b, warnings)
+}
+
+// writeFindings lists findings, together no more than is shown of a value.
+func writeFindings(b *strings.Builder, findings []sandbox.Finding) {
+	var list strings.Builder
+	for _, f := range findings {
+		list.WriteString("\n" + findingText(f))
+	}
+	b.WriteString(clip(list.String()))
 }
 
 // clipBytes is how much of a value or of the console the model is shown.

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -129,6 +131,23 @@ func (e *IncompleteError) Error() string {
 
 // Unwrap returns Err.
 func (e *IncompleteError) Unwrap() error { return e.Err }
+
+// MayHaveActed implements [tools.Acted]: a module that is run by a tool is not run
+// again as if nothing had happened.
+func (e *IncompleteError) MayHaveActed() bool { return e.Trajectory.acted() }
+
+// acted reports whether there are effects that were made, or may have been.
+func (t *Trajectory) acted() bool {
+	for _, e := range t.Effects {
+		switch e.State {
+		case journal.OK, journal.Unknown, journal.Dispatched:
+			if e.Class != tools.Read {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(t.Attempts, func(a Trajectory) bool { return a.acted() })
+}
 
 // ErrMaxIters is the reason of an [IncompleteError] when the steps are used up;
 // the message goes on to say how the last one ended. Options.MaxIters allows more.

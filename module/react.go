@@ -23,8 +23,10 @@ import (
 // Calls are checked, subject to policies and recorded as those of programs are.
 // Each is a step of its own for the record, which an effect that succeeds closes:
 // the model knows what came of it, so that the same call once more is meant. An
-// effect that was made but whose result is of no use is not made again. A call of
-// which nobody knows whether it happened ends the run when it is repeated.
+// effect that was made but whose result is of no use is not made again in the run,
+// unless its tool is idempotent or repeatable: the model is told so, and the record
+// answers the same call. A call of which nobody knows whether it happened ends the
+// run when it is repeated.
 type ReAct[In, Out any] struct {
 	// Predictor is the question for the next call.
 	Predictor *Predictor
@@ -82,7 +84,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], erro
 		}
 		out, answer, err := a.answer(r, next)
 		if err != nil {
-			r.observe(fmt.Sprintf("The submitted answer was not accepted:\n%v", err))
+			r.observe(notAccepted(err))
 			continue
 		}
 		return answered(r.accept(), out, answer), nil

@@ -37,12 +37,12 @@ func (r *reactRun) action() (action, error) {
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %v\nThe answer is given by submit.", err), nil
+		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
 	args, err := a.argsFor(b)
 	if err != nil {
-		return fmt.Sprintf("%s was not called: %v", b.Path(), err), nil
+		return fmt.Sprintf("%s was not called: %s", b.Path(), hanging(err.Error())), nil
 	}
 	call, err := r.perform(ctx, tool, args)
 	if err != nil {
@@ -52,16 +52,20 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	return tell(call, b.Hints), nil
 }
 
-// perform makes the call of the last step. An effect that succeeds closes a step of
-// the record.
+// perform makes the call of the last step. An effect that is done closes a step of
+// the record, for good if its result is of no use.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
 	issued := r.tools.issue(tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
 	result, err := settle(ctx, issued.Perform)
-	if err == nil && r.tools.changes(tool) {
+	switch {
+	case !r.tools.changes(tool) || tools.OutcomeOf(err) != tools.Done:
+	case err == nil:
 		r.Orphans = append(r.Orphans, r.journal.Accept()...)
+	default:
+		r.Orphans = append(r.Orphans, r.journal.Seal()...)
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
 	out, err := outcomeOf(ctx, &call, err)
@@ -142,15 +146,11 @@ func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Out
 // sorted words the error of a call for the record, and says whether it ends the
 // run.
 func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, ending error) {
-	var hold *tools.HoldError
 	switch {
 	case err == nil:
 		return nil, "", nil
 	case !tools.IsFatal(err) && errors.As(err, &te):
 		return te, sandbox.ToolFailed, nil
-	case errors.As(err, &hold):
-		te = &tools.ToolError{Tool: tool, Kind: tools.KindDenied, Message: "this was done before, though its result was of no use; go on without it"}
-		return te.WithCause(err), sandbox.Held, nil
 	}
 	te = &tools.ToolError{Tool: tool, Kind: tools.KindFailed, Message: err.Error()}
 	return te.WithCause(err), sandbox.ToolFailed, fmt.Errorf("tool %s: %w", tool, err)
@@ -182,19 +182,31 @@ func tell(call sandbox.Call, hints tools.Hints) string {
 func tellFailure(call sandbox.Call, hints tools.Hints) string {
 	te := call.Error
 	did := tools.OutcomeOf(te)
-	verb := "failed"
-	if did == tools.NotDone {
-		verb = "was not called"
-	}
-	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, clip(te.Message))
+	once := hints.Class == tools.Effect && !hints.Repeatable
+	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
 	if te.Data != nil {
 		text += "\nIt said besides:\n" + clip(string(te.Data))
 	}
-	if call.Recorded {
+	switch {
+	case call.Recorded:
 		text += "\nThat is from the record: it was not called again."
+	case did == tools.Done && once:
+		text += "\nIt is done. To make the same call again does nothing and returns this from the record."
 	}
-	if did == tools.MaybeDone && hints.Class == tools.Effect && !hints.Repeatable {
+	if did == tools.MaybeDone && once {
 		text += "\n" + unknownAgain
 	}
 	return text
+}
+
+// verb says how a call that did not end well did end.
+func verb(did tools.Outcome) string {
+	switch did {
+	case tools.NotDone:
+		return "was not called"
+	case tools.Done:
+		return "was called, but its result is of no use"
+	default:
+		return "failed"
+	}
 }

@@ -233,6 +233,12 @@ type timeoutError struct{}
 func (timeoutError) Error() string { return "i/o timeout" }
 func (timeoutError) Timeout() bool { return true }
 
+// actedError is the error of something that makes calls itself.
+type actedError bool
+
+func (actedError) Error() string        { return "acted" }
+func (e actedError) MayHaveActed() bool { return bool(e) }
+
 func TestToolErrors(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("password is 123")
@@ -263,7 +269,25 @@ func TestToolErrors(t *testing.T) {
 		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", tools.Done},
 		{"own kind", typed("quota"), "t quota: m", tools.Failed},
 		{"no kind", typed(""), "t failed: m", tools.Failed},
-		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t denied: m", tools.NotDone},
+		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.Failed},
+		{"wrapped and unavailable", fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
+			"t failed: the second half: m", tools.Failed},
+		{"wrapped timeout", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindTimeout, Message: "m"}),
+			"t timeout: mail: m; whether it took effect is unknown", tools.MaybeDone},
+		{"wrapped invalid result", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindInvalidResult, Message: "m"}),
+			"t invalid_result: mail: m", tools.Done},
+		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}), "t quota: mail: m 1", tools.Failed},
+		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)), late, tools.MaybeDone},
+		{"several", errors.Join(typed(tools.KindDenied), &tools.ToolError{Kind: tools.KindUnknown, Message: "n"}),
+			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.MaybeDone},
+		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.Hidden(typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.Failed},
+		{"hidden and wrapping", tools.Hidden(fmt.Errorf("mail: %w", typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.Failed},
+		{"wrapped, with a hidden cause", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.Hidden(secret))), "t failed: m", tools.Failed},
+		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown", tools.MaybeDone},
+		{"acted beside others", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
+			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.MaybeDone},
+		{"did not act", actedError(false), "t failed: acted", tools.Failed},
+		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)), "t denied: m", tools.NotDone},
 		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.Failed},
 		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.Failed},
 		{"hidden", tools.Hidden(secret), "t failed: the tool failed; the reason is not shown", tools.Failed},
@@ -299,6 +323,9 @@ func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
 	if tools.OutcomeOf(nil) != tools.Done || tools.OutcomeOf(io.EOF) != tools.MaybeDone {
 		t.Error("nil is done, and an error of unknown kind maybe")
+	}
+	if got := tools.OutcomeOf(fmt.Errorf("half: %w", denied("no"))); got != tools.Failed {
+		t.Errorf("what wraps a refusal has outcome %d", got)
 	}
 	if tools.Fatal(nil) != nil || tools.Hidden(nil) != nil || tools.IsFatal(nil) {
 		t.Error("nil does not stay nil")

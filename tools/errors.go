@@ -28,7 +28,10 @@ const (
 // fields as its own properties, and message without any prefix. A [Handler] or
 // [Policy] may return one to set Kind and Data; any other error becomes a
 // ToolError of kind [KindFailed], or [KindTimeout] or [KindCancelled] if it is
-// one of those of package context or says that it is a timeout.
+// one of those of package context or says that it is a timeout, or [KindUnknown]
+// if it is an [Acted]. That a part of a call was not done says nothing of the
+// rest: of a ToolError that an error wraps only Data counts, and a kind that does
+// not say that nothing was done.
 type ToolError struct {
 	Tool    string          `json:"tool"`           // as a program writes it; filled in by the dispatcher
 	Kind    string          `json:"kind"`           // one of the kinds, or a word of the tool's own, which counts as KindFailed
@@ -95,6 +98,16 @@ type RetryAfter interface {
 	RetryAfter() time.Duration
 }
 
+// Acted is implemented by errors of what makes calls itself, such as a module
+// that a [Handler] runs. It is looked for behind what the Handler returns, unless
+// that is a [ToolError], which speaks for itself.
+type Acted interface {
+	error
+
+	// MayHaveActed reports whether effects were made, or may have been.
+	MayHaveActed() bool
+}
+
 type fatalError struct{ err error }
 
 func (e *fatalError) Error() string { return e.err.Error() }
@@ -117,14 +130,17 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	hidden, secret := errors.AsType[*hiddenError](err)
 	switch {
 	case secret && !(worded && errors.Is(te, hidden)): // marked outside of any wording
-		kind := asToolError(ctx, b, hidden.err).Kind
+		kind := wording(ctx, err).Kind
+		if err == error(hidden) {
+			kind = asToolError(ctx, b, hidden.err).Kind
+		}
 		te = &ToolError{Kind: kind, Message: "the tool failed; the reason is not shown", err: err}
 	case !worded:
 		te = wording(ctx, err)
 	case err == error(te):
 		te = te.WithCause(te.err)
 	default:
-		te = te.WithCause(err)
+		te = wrapping(ctx, err, te, secret)
 	}
 	te.Tool = b.Path()
 	if te.Kind == "" && te.err != nil {
@@ -140,16 +156,35 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	return te
 }
 
+// wrapping makes a ToolError of an error around one, which is about a part of the
+// call. What is hidden behind that stays so.
+func wrapping(ctx context.Context, err error, part *ToolError, secret bool) *ToolError {
+	te := wording(ctx, err)
+	te.Data = part.Data
+	if te.Kind == KindFailed && OutcomeOf(part) == Failed {
+		te.Kind = part.Kind
+	}
+	if secret {
+		te.Message = part.Message
+	}
+	return te
+}
+
 // unsure ends the messages of calls of which nobody knows what they did.
 const unsure = "; whether it took effect is unknown"
 
-// wording makes a ToolError of an error that contains none.
+// wording makes a ToolError of an error that is none.
 func wording(ctx context.Context, err error) *ToolError {
 	late, ok := errors.AsType[interface {
 		error
 		Timeout() bool
 	}](err)
+	did := acted(err)
 	switch {
+	case did == KindInvalidResult:
+		return &ToolError{Kind: did, Message: err.Error(), err: err}
+	case did != "":
+		return &ToolError{Kind: did, Message: strings.ReplaceAll(err.Error(), unsure, "") + unsure, err: err}
 	case ok && late.Timeout():
 		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + unsure, err: err}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
@@ -157,4 +192,33 @@ func wording(ctx context.Context, err error) *ToolError {
 	default:
 		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
 	}
+}
+
+// acted returns the kind of the first error behind err by which something was
+// done, or may have been; "" if there is none.
+func acted(err error) string {
+	switch e := err.(type) {
+	case *ToolError:
+		if e.outcome() > Failed {
+			return e.Kind
+		}
+		if e.Kind != "" { // it speaks for what is behind it
+			return ""
+		}
+	case Acted:
+		if e.MayHaveActed() {
+			return KindUnknown
+		}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return acted(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			if kind := acted(err); kind != "" {
+				return kind
+			}
+		}
+	}
+	return ""
 }

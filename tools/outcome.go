@@ -25,7 +25,15 @@ func OutcomeOf(err error) Outcome {
 	if !ok || IsFatal(err) {
 		return MaybeDone
 	}
-	switch te.Kind {
+	did := te.outcome()
+	if err != error(te) {
+		did = max(did, Failed)
+	}
+	return did
+}
+
+func (e *ToolError) outcome() Outcome {
+	switch e.Kind {
 	case KindUnknownTool, KindInvalidArguments, KindDenied, KindUnavailable:
 		return NotDone
 	case KindTimeout, KindCancelled, KindUnknown:

@@ -44,9 +44,9 @@
 // reported an error had none.
 //
 // Two calls are the same if they have the same server, tool and arguments, or
-// of the arguments those of [tools.Hints].Identity. A step lasts until a
-// program has finished and its value was accepted; its attempts are the
-// programs that were written for it.
+// of the arguments those of [tools.Hints].Identity; 10 and 1e1 are one number. A
+// step lasts until a program has finished and its value was accepted; its
+// attempts are the programs that were written for it.
 //
 // # The rules
 //
@@ -65,7 +65,8 @@
 //     come to. The program may then say in the call's second argument
 //     {same: "E7"}, to take that record, {again: "E7"}, to do it once more, or
 //     {distinct: ["E7"]}, that it is another effect; saying the same in a later
-//     program repeats nothing.
+//     program repeats nothing. If the step in which it was done was closed by
+//     [Journal.Seal], the record answers it in later steps, too.
 //  7. Otherwise it is made.
 //
 // The numbers are those of the design. Not implemented yet are rule 4, to hold

@@ -44,6 +44,7 @@ type entry struct {
 	called  bool // the tool was
 	takenBy int  // the last attempt that made the call or took its record
 	kept    bool // an attempt that did so stands
+	sealed  bool // its step was closed for good
 }
 
 // acted reports whether the entry is an effect that may have taken place. What a

@@ -119,6 +119,7 @@ func ended(result json.RawMessage, err error) string {
 //	attempt                       the next program begins
 //	keep                          what the last program did stands
 //	accept -> E1, E2              the step is accepted, with these orphans
+//	seal -> E1, E2                the step is closed for good, with these orphans
 //	call -> how                   made; the tool answers so: 5, !failed, never, refused
 //	call -> recorded how          answered from the record
 //	call {"same":"E1"} -> …       with a second argument
@@ -140,6 +141,8 @@ func run(t *testing.T, scenario string) *script {
 			s.journal.Keep()
 		case do == "accept":
 			got = ids(s.journal.Accept())
+		case do == "seal":
+			got = ids(s.journal.Seal())
 		default:
 			got, want = s.play(do, want)
 		}

@@ -49,6 +49,21 @@ func (j *Journal) Accept() (orphans []Entry) {
 	return orphans
 }
 
+// Seal closes the step as Accept does, and says that what its last attempt did is
+// not meant to be done again: a result of no use is no reason to. In later steps
+// the record answers the same call too, unless the program says that it wants it
+// made or the tool is idempotent or repeatable.
+func (j *Journal) Seal() (orphans []Entry) {
+	j.mu.Lock()
+	for _, e := range j.entries {
+		if e.Step == j.step && e.takenBy == len(j.logs) {
+			e.sealed = true
+		}
+	}
+	j.mu.Unlock()
+	return j.Accept()
+}
+
 // Keep says that what the last attempt has done stands, though its answer was not
 // accepted: it ran in a session, where its variables do. Its effects are no orphans
 // if the next attempt goes on from there and does not call them again. If it does,

@@ -2,10 +2,13 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -26,10 +29,47 @@ func keyOf(c tools.Call) (string, error) {
 			}
 		}
 	}
-	canonical, err := json.Marshal([]any{c.Tool.Namespace, c.Tool.Name, args}) // sorts the names
+	text, err := json.Marshal([]any{c.Tool.Namespace, c.Tool.Name, canonical(args)}) // sorts the names
 	if err != nil {
 		return "", fmt.Errorf("journal: arguments of %s: %w", c.Tool.Path(), err)
 	}
-	sum := sha256.Sum256(canonical)
+	sum := sha256.Sum256(text)
 	return string(sum[:]), nil
+}
+
+// canonical returns a value with its numbers in one spelling. It may change v.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = canonical(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = canonical(item)
+		}
+	case json.Number:
+		return decimal(v)
+	}
+	return v
+}
+
+// decimal spells a number as an integer that does not end with 0, and a power of
+// ten: 1e1 for 10, 10.0 and 0.1e2. One with an exponent beyond 32 bits stays as
+// it is.
+func decimal(n json.Number) json.Number {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
+	power, err := strconv.ParseInt(strings.TrimPrefix(cmp.Or(exponent, "0"), "+"), 10, 32)
+	if err != nil {
+		return n
+	}
+	sign := mantissa[:len(mantissa)-len(strings.TrimPrefix(mantissa, "-"))]
+	whole, fraction, _ := strings.Cut(mantissa[len(sign):], ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0"
+	}
+	integer := strings.TrimRight(digits, "0")
+	power += int64(len(digits) - len(integer) - len(fraction))
+	return json.Number(fmt.Sprintf("%s%se%d", sign, integer, power))
 }

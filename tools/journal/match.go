@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -24,7 +24,7 @@ func (a *Attempt) match(c tools.Call, key string) (*entry, error) {
 	}
 	done := a.untaken(key, said(c.Repeat))
 	if done == nil {
-		return nil, nil
+		return a.journal.sealed(key, said(c.Repeat)), nil
 	}
 	if before := a.skipped(done); before != nil {
 		return nil, hold(c, "%s did exactly this, but after %s %s, which this program has not called; "+
@@ -107,7 +107,7 @@ func (j *Journal) answer(c tools.Call) (*entry, error) {
 	var e *entry
 	for _, id := range ids {
 		if e = j.named(id, c); e == nil {
-			return nil, hold(c, "there is no call of %s under the name %q", c.Tool.Path(), id)
+			return nil, hold(c, "there is no call of %s under the name %q", c.Tool.Path(), cut(id, 100))
 		}
 	}
 	switch {
@@ -147,6 +147,16 @@ func (a *Attempt) untaken(key, said string) *entry {
 	})
 }
 
+// sealed returns an effect of a step closed for good that answers its repeat.
+func (j *Journal) sealed(key, said string) *entry {
+	for _, e := range j.entries {
+		if e.sealed && e.key == key && e.Class == tools.Effect && e.done() && said == "" {
+			return e
+		}
+	}
+	return nil
+}
+
 // skipped returns an effect that was done before e on the same server and that
 // this attempt has not come to: to answer with e now would put the two in the
 // wrong order. The host's own tools count as one server. What was kept has had its
@@ -172,11 +182,15 @@ func hold(c tools.Call, format string, args ...any) error {
 }
 
 func describe(tool string, args json.RawMessage) string {
-	const enough = 200
-	if len(args) > enough {
-		return fmt.Sprintf("%s(%s…)", tool, bytes.ToValidUTF8(args[:enough], nil))
+	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
+}
+
+// cut is how a text begins.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return fmt.Sprintf("%s(%s)", tool, args)
+	return text
 }
 
 // UnknownError ends a run: a program wants to make a call that may have

@@ -203,6 +203,29 @@ func TestRules(t *testing.T) {
 			db.add({"n":1}) -> !invalid_result
 			attempt
 			db.add({"n":1}) -> recorded !invalid_result`, "E1 ok"},
+		{"3: closed for good", `
+			attempt
+			db.add({"n":2}) -> 1
+			attempt
+			db.add({"n":1}) -> !invalid_result
+			db.put({"k":1}) -> !invalid_result
+			db.log({"n":1}) -> !invalid_result
+			db.count() -> !invalid_result
+			seal -> E1
+			attempt
+			mail.send({"to":"ann"}) -> 5
+			accept
+			attempt
+			db.add({"n":1}) -> recorded !invalid_result
+			db.add({"n":1}) -> recorded !invalid_result
+			db.put({"k":1}) -> 6
+			db.log({"n":1}) -> 7
+			db.count() -> 8
+			db.add({"n":2}) -> 9
+			db.add({"n":1}) {"again":"E2"} -> 10
+			accept
+			attempt
+			db.add({"n":1}) -> recorded !invalid_result`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok, E7 ok, E8 ok, E9 ok, E10 ok, E11 ok"},
 		{"3: held, since another effect came before", `
 			attempt
 			db.add({"n":0}) -> 1

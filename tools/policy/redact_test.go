@@ -30,7 +30,7 @@ func TestRedact(t *testing.T) {
 		{"error", ``, secret, "failed: dial ann:[redacted]@db"},
 		{"ToolError", ``, &tools.ToolError{Kind: "top secret", Message: "no top secret", Data: json.RawMessage(`{"top secret":["top secret"]}`)},
 			`[redacted]: no [redacted] {"[redacted]":["[redacted]"]}`},
-		{"wrapped ToolError", ``, fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "unavailable: no [redacted]"},
+		{"wrapped ToolError", ``, fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "failed: [redacted]: no [redacted]"},
 		{"cause", ``, (&tools.ToolError{Kind: tools.KindDenied, Message: "no"}).WithCause(secret), "denied: no"},
 		{"hidden", ``, tools.Hidden(secret), "failed: the tool failed; the reason is not shown"},
 		{"hidden ToolError", ``, tools.Hidden(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "unavailable: the tool failed; the reason is not shown"},
@@ -87,7 +87,7 @@ func TestRedactOfPolicies(t *testing.T) {
 	secrets := newSecrets(t, "top secret")
 	for want, err := range map[string]error{
 		"failed: no [redacted]":                            errors.New("no top secret"),
-		"denied: no [redacted]":                            fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindDenied, Message: "no top secret"}),
+		"failed: [redacted]: no [redacted]":                fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindDenied, Message: "no top secret"}),
 		"failed: the tool failed; the reason is not shown": tools.Hidden(errors.New("top secret")),
 		"denied: the tool failed; the reason is not shown": tools.Hidden(&tools.ToolError{Kind: tools.KindDenied, Message: "really top secret"}),
 	} {

@@ -1,0 +1,46 @@
+package module
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+)
+
+// What tools and programs say stands beside what the library says, and must not
+// pass for it: it is one line, or indented, or fenced.
+
+// breaks are what a reader may take for the end of a line.
+const breaks = "\n\r\u2028\u2029"
+
+var (
+	escape = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	indent = strings.NewReplacer("\r\n", "\n    ", "\n", "\n    ", "\r", "\n    ", "\u2028", "\n    ", "\u2029", "\n    ")
+)
+
+// escapeBreaks puts a text on one line.
+func escapeBreaks(text string) string { return escape.Replace(text) }
+
+// errorLine is how the text of an error begins, on one line.
+func errorLine(err error, most int) string { return escapeBreaks(shorten(fmt.Sprint(err), most)) }
+
+// hanging is a text, or its ends, whose first line stands behind something else.
+func hanging(text string) string { return indent.Replace(clip(text)) }
+
+// fenced puts a text of several lines into a fence that it cannot close.
+func fenced(text string) string {
+	if !strings.ContainsAny(text, breaks) {
+		return text
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// findingText is a finding, of which only the frame has lines of its own.
+func findingText(f sandbox.Finding) string {
+	f.Message = hanging(f.Message)
+	return f.String()
+}
