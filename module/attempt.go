@@ -47,8 +47,11 @@ func (p *Predictor) prepare() {
 
 // copies returns the copies of a module that make n attempts.
 func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
-	if n < 1 {
+	switch {
+	case n < 1:
 		return nil, errNoAttempts
+	case n > maxAttempts:
+		return nil, fmt.Errorf("module: %d attempts are too many to prepare; make no more than %d, several times", n, maxAttempts)
 	}
 	list := make([]Module[In, Out], n)
 	for i := range list {
@@ -59,6 +62,9 @@ func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	}
 	return list, nil
 }
+
+// maxAttempts bounds the attempts that are prepared at once.
+const maxAttempts = 10_000
 
 var errNoAttempts = errors.New("module: there must be at least one attempt")
 

@@ -75,7 +75,8 @@ func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], t
 // The prediction is nil if there is an error: an *[IncompleteError] that holds
 // all attempts and wraps why they failed, or, if no model was asked, that reason
 // itself.
-func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of BestOfN", &err)
 	if b == nil {
 		return nil, errNotMade
 	}
@@ -83,6 +84,7 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	if err != nil {
 		return nil, err
 	}
+	defer t.rescue(&err)
 	for t.made < b.n {
 		judged, err := t.try(ctx, b.Module, nil)
 		if err != nil && t.fails(ctx, err) {
@@ -157,19 +159,37 @@ func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[
 	if result.Err != nil {
 		return Judgement{}, result.Err
 	}
-	judged, err := t.reward(ctx, t.in, result.Prediction)
-	if err == nil && math.IsNaN(judged.Score) {
-		err = errors.New("it is not a number")
-	}
+	judged, err := t.judge(ctx, result.Prediction)
 	if err != nil {
-		return Judgement{}, fmt.Errorf("the reward: %w", err)
+		return Judgement{}, err
 	}
 	t.emit(Judged{t.at(t.made), judged})
 	t.last = result.Prediction
 	if t.best == nil || judged.Score > t.score {
 		t.best, t.score = t.last, judged.Score
 	}
-	return judged, nil
+	return judged, t.fault()
+}
+
+func (t *trials[In, Out]) judge(ctx context.Context, pred *Prediction[Out]) (judged Judgement, err error) {
+	defer rescue("the reward", &err)
+	judged, err = t.reward(ctx, t.in, pred)
+	if err == nil && math.IsNaN(judged.Score) {
+		err = errors.New("it is not a number")
+	}
+	if err != nil {
+		err = fmt.Errorf("the reward: %w", err)
+	}
+	return judged, err
+}
+
+// rescue, when deferred, makes an error of a panic, with the account of what was
+// done until then.
+func (t *trials[In, Out]) rescue(err *error) {
+	if p := recover(); p != nil {
+		t.failed = append(t.failed, newPanic("Run of "+t.origin.Module, p))
+		*err = t.incomplete()
+	}
 }
 
 // fails notes a failure, and reports whether it was one too many.
@@ -179,7 +199,7 @@ func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
 	if tolerated == 0 {
 		tolerated = t.n
 	}
-	return ctx.Err() != nil || tools.IsFatal(err) || len(t.failed) > tolerated
+	return ctx.Err() != nil || t.fault() != nil || tools.IsFatal(err) || len(t.failed) > tolerated
 }
 
 func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
@@ -188,6 +208,11 @@ func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
 	}
 	raw, _ := json.Marshal(t.best.Output) // for those who watch
 	t.emit(Answered{t.at(0), raw})
+	if err := t.fault(); err != nil {
+		t.failed = append(t.failed, err)
+		return nil, t.incomplete()
+	}
+	t.settle(t.meter.total())
 	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.Trajectory}, nil
 }
 
@@ -199,7 +224,7 @@ func (t *trials[In, Out]) incomplete() error {
 		err = &failures{fmt.Sprintf("%d attempts failed; the last: %v", n, err), t.failed}
 	}
 	t.emit(Failed{t.at(0), err})
-	if len(t.Attempts) == 0 {
+	if t.settle(t.meter.total()); len(t.Attempts) == 0 && t.Spent == (Usage{}) {
 		return err
 	}
 	return &IncompleteError{Err: err, Trajectory: t.Trajectory}

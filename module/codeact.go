@@ -49,11 +49,13 @@ func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 // signature, or an *[IncompleteError], whose trajectory holds everything that
 // was done and which wraps why that was no answer: [ErrMaxIters], the context's
 // error, the model's, the sandbox's, or the one by which a tool ended the run.
-func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	defer r.rescue(&err)
 	for range c.options.MaxIters {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
@@ -76,7 +78,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 			r.observe(r.rejected(outcome, err))
 			continue
 		}
-		return answered(r.accept(), out, outcome.Value), nil
+		return answered(r.accept(), out, outcome.Value)
 	}
 	if !c.options.Extract {
 		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
@@ -85,7 +87,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, raw), nil
+	return answered(r.accept(), out, raw)
 }
 
 // Stream is Run, of which one can see what happens: see [Start].

@@ -2,7 +2,9 @@ package module
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
@@ -25,10 +27,10 @@ type bench struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	session bool              // programs see what earlier ones declared
-	values  bool              // a value that is a valid answer is as good as a submitted one
-	paid    func(*Trajectory) // notes what programs themselves had models do; nil for nothing
-	left    func() string     // what else is left, for the model; nil for nothing
+	session bool                // programs see what earlier ones declared
+	values  bool                // a value that is a valid answer is as good as a submitted one
+	runs    func() []Trajectory // those that programs have had made; nil for none
+	left    func() string       // what else is left, for the model; nil for nothing
 }
 
 // newCoder puts together what programs need, and the question for them. What b
@@ -45,9 +47,25 @@ func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Pre
 	return p, c
 }
 
+// made says why the module cannot run.
+func (c *coder[In, Out]) made() error {
+	if c.name == "" {
+		return errNotMade
+	}
+	return c.err
+}
+
 // answers reports whether a program has ended with an answer, valid or not.
 func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
-	return o.Submitted || c.values && o.Failure == nil && o.Value != nil && c.signature.Spec().Validate(o.Value) == nil
+	return o.Submitted || c.values && o.Failure == nil && gives(o.Value) && c.signature.Spec().Validate(o.Value) == nil
+}
+
+// gives reports whether a value is an object in which there is something: where all
+// outputs are optional, an empty one would be valid, but was not meant.
+func gives(value json.RawMessage) bool {
+	var outputs signature.Values
+	return json.Unmarshal(value, &outputs) == nil &&
+		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
 }
 
 // limitsOf returns the limits of a sandbox that tells them.
@@ -67,11 +85,11 @@ type codeRun struct {
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
-	switch {
-	case c == nil || c.Predictor == nil && c.err == nil:
+	if c == nil {
 		return nil, nil, errNotMade
-	case c.err != nil:
-		return nil, nil, c.err
+	}
+	if err := c.made(); err != nil {
+		return nil, nil, err
 	}
 	if err := c.Predictor.usable(); err != nil {
 		return nil, nil, err
@@ -88,7 +106,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal, r.run.paid = journal.New(), c.paid
+	r.journal, r.delegated = journal.New(), c.runs
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}

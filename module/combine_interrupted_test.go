@@ -2,7 +2,10 @@ package module_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
@@ -17,8 +20,23 @@ func never(context.Context, orders, *module.Prediction[sum]) (module.Judgement, 
 	return module.Judgement{}, nil
 }
 
-// advised is a reply that is total 1, and advice, and a comparison.
-const advised = `{"total": 1, "reasoning": "?", "discussion": "?", "advice": {"Predictor": "more"}}`
+// advised answers what a module of modules asks: for advice to each part, for a
+// comparison, or for the total, which is 1.
+func advised(r llmtest.Request) string {
+	text := r.Text()
+	switch {
+	case strings.Contains(text, "The parts of the program:"):
+		advice := map[string]string{}
+		for _, part := range regexp.MustCompile(`(?m)^(\S+)\n- gets `).FindAllStringSubmatch(text, -1) {
+			advice[part[1]] = "more"
+		}
+		raw, _ := json.Marshal(map[string]any{"discussion": "?", "advice": advice})
+		return string(raw)
+	case strings.Contains(text, "## reasoning ##"):
+		return `{"reasoning": "?", "total": 1}`
+	}
+	return `{"total": 1}`
+}
 
 // combined are modules that ask a model at least four times.
 func combined(model llms.Model) map[string]module.Module[orders, sum] {
@@ -43,7 +61,7 @@ func TestCombinationsCancelled(t *testing.T) {
 					cancel()
 					<-ctx.Done()
 				}
-				return llmtest.Reply{Text: advised}, nil
+				return llmtest.Reply{Text: advised(r)}, nil
 			})
 			pred, err := combined(model)[name].Run(ctx, anything)
 			cancel()
@@ -59,27 +77,39 @@ func TestCombinationsCancelled(t *testing.T) {
 	}
 }
 
+// refusing says with how many of the smallest budgets there cannot be an answer.
+var refusing = map[string]int{"MultiChainComparison": 1, "Samples and Majority": 1}
+
 // Where the money is spent in the midst of it, there is the best answer until
 // then, or an error that says so.
 func TestCombinationsOutOfBudget(t *testing.T) {
 	t.Parallel()
 	for name := range combined(nil) {
-		for calls := 1; calls <= 4; calls++ {
-			asked := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-				return llmtest.Reply{Text: advised}, nil
+		answers, refusals := 0, 0
+		for calls := 1; calls <= 8; calls++ {
+			asked := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				return llmtest.Reply{Text: advised(r)}, nil
 			})
 			budget := models.NewBudget(models.Limits{Calls: calls})
 			pred, err := combined(budget.Model(asked, "one"))[name].Run(t.Context(), anything)
 			var spent *models.BudgetError
 			switch {
 			case err == nil && pred.Output.Total == 1:
+				answers++
 			case pred == nil && errors.As(err, &spent):
+				refusals++
 			default:
 				t.Errorf("%s, with a budget of %d calls: got %v and %v", name, calls, pred, err)
 			}
 			if n := len(asked.Requests()); n > calls {
 				t.Errorf("%s, with a budget of %d calls: got %d", name, calls, n)
 			}
+			if got := usageOf(t, pred, err).Calls; got != len(asked.Requests()) {
+				t.Errorf("%s, with a budget of %d calls: %d of %d calls are accounted for", name, calls, got, len(asked.Requests()))
+			}
+		}
+		if least := refusing[name]; answers == 0 || refusals < least {
+			t.Errorf("%s: %d answers, and %d times none", name, answers, refusals)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
@@ -90,14 +91,15 @@ type observer struct {
 	tell   func(Event)
 	deltas bool   // wanted
 	run    uint64 // under way
+	meter  *meter // of that run
 }
 
 type observerKey struct{}
 
 // Observe returns a context within which f is told what happens in every run of
 // every module, also of those that a module runs itself. It is called
-// concurrently, and should return soon. An observer that ctx has already is told
-// as well. [net/http/httptrace] is the same for HTTP.
+// concurrently, and should return soon; if it panics, that ends the run. An
+// observer that ctx has already is told as well. [net/http/httptrace] is the same for HTTP.
 func Observe(ctx context.Context, f func(Event)) context.Context {
 	return observe(ctx, observer{tell: f})
 }
@@ -106,7 +108,7 @@ func observe(ctx context.Context, o observer) context.Context {
 	outer, _ := ctx.Value(observerKey{}).(observer)
 	o.tell = both(outer.tell, o.tell)
 	o.deltas = o.deltas || outer.deltas
-	o.run = outer.run
+	o.run, o.meter = outer.run, outer.meter
 	return context.WithValue(ctx, observerKey{}, o)
 }
 
@@ -126,6 +128,8 @@ type source struct {
 	origin Origin
 	tell   func(Event) // nil if nobody listens
 	deltas bool
+	meter  *meter
+	broken *atomic.Pointer[PanicError] // the first panic of who listens
 }
 
 // newSource begins a run of a module. The context is for all that happens within.
@@ -135,8 +139,10 @@ func newSource(ctx context.Context, module string, onEvent func(Event)) (context
 		origin: Origin{Module: module, Run: rand.Uint64(), Parent: o.run},
 		tell:   both(o.tell, onEvent),
 		deltas: o.deltas,
+		meter:  &meter{outer: o.meter},
+		broken: new(atomic.Pointer[PanicError]),
 	}
-	o.run = s.origin.Run
+	o.run, o.meter = s.origin.Run, s.meter
 	return context.WithValue(ctx, observerKey{}, o), s
 }
 
@@ -147,8 +153,24 @@ func (s *source) at(step int) Origin {
 	return o
 }
 
+// emit tells of an event. A panic of who listens ends the run, but not in the midst
+// of what it does: see fault.
 func (s *source) emit(e Event) {
-	if s.tell != nil {
-		s.tell(e)
+	if s.tell == nil {
+		return
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.broken.CompareAndSwap(nil, newPanic("the observer of events", p))
+		}
+	}()
+	s.tell(e)
+}
+
+// fault is why the run must end, if somebody who listens has panicked.
+func (s *source) fault() error {
+	if broken := s.broken.Load(); broken != nil {
+		return broken
+	}
+	return nil
 }

@@ -23,6 +23,7 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 	values, err := adapter.Read(spec, last.Reply, last.Truncated)
 	if err == nil {
 		raw, err = values.MarshalJSON()
+		last.answer = raw
 	}
 	if err == nil {
 		out, err = sig.Decode(raw)

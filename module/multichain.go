@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -71,7 +70,8 @@ func (c *MultiChainComparison[In, Out]) compareIn(spec *signature.Spec) error {
 // The prediction is nil if there is an error: an input's that violates the
 // signature, or an *[IncompleteError] that holds everything that was done and
 // wraps why that was no answer.
-func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(in); err != nil {
 		return nil, err
 	}
@@ -79,6 +79,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (*Predic
 		return nil, err
 	}
 	ctx, r := c.begin(ctx)
+	defer r.rescue(&err)
 	samples, err := Samples(ctx, c.Module, in, c.n, &ParallelOptions{Workers: c.n, Collect: true})
 	for _, s := range samples {
 		r.did(s.Trajectory())
@@ -92,7 +93,8 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (*Predic
 
 // Compare compares attempts that were made otherwise. It is the second half of
 // Run, with the same errors; what they did is no part of the trajectory.
-func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
+func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answers []*Prediction[Out]) (pred *Prediction[Out], err error) {
+	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(in); err != nil {
 		return nil, err
 	}
@@ -100,6 +102,7 @@ func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answ
 		return nil, errNoPredictions
 	}
 	ctx, r := c.begin(ctx)
+	defer r.rescue(&err)
 	return c.compare(ctx, r, in, answers)
 }
 
@@ -143,12 +146,12 @@ func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *run, in 
 	}
 	r.Steps = pred.Trajectory.Steps
 	raw, _ := json.Marshal(pred.Output) // for those who watch
-	return answered(r, pred.Output, raw), nil
+	return answered(r, pred.Output, raw)
 }
 
 // reasonOf is why a part of a run came to no answer.
 func reasonOf(err error) error {
-	if part, ok := errors.AsType[*IncompleteError](err); ok {
+	if part := partOf(err); part != nil {
 		return part.Err
 	}
 	return err

@@ -1,11 +1,11 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 )
 
 // ParallelOptions says how many runs go on at once. The zero value, and nil, are
@@ -35,7 +35,7 @@ func (r Result[Out]) Trajectory() Trajectory {
 	if r.Prediction != nil {
 		return r.Prediction.Trajectory
 	}
-	if part, ok := errors.AsType[*IncompleteError](r.Err); ok {
+	if part := partOf(r.Err); part != nil {
 		return part.Trajectory
 	}
 	return Trajectory{}
@@ -72,7 +72,8 @@ func (r Results[Out]) Usage() Usage {
 // error. The error is nil if all of them are answers. Otherwise it wraps that of
 // the run that failed first; with Collect it wraps those of all that failed. Once
 // a model was asked it is an *[IncompleteError], whose Trajectory.Attempts are all
-// the runs: a module of yours may return it as its own.
+// the runs: a module of yours may return it as its own. A run that panics, or
+// returns neither a prediction nor an error, has failed: see [Module].
 func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (Results[Out], error) {
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
 		return resultFrom(ctx, m, inputs[i])
@@ -82,8 +83,9 @@ func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, 
 // Samples asks a module n times the same, as [Parallel] asks different things.
 // Each run is one of a [Clone] whose Predictors have a Rollout of their own, so
 // that a cache gives different replies, and, unless they have one, a Temperature
-// of 1. A module with effects performs them n times.
-func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions) (Results[Out], error) {
+// of 1. A module with effects performs them n times. There may be 10,000 samples.
+func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions) (results Results[Out], err error) {
+	defer rescue("Samples", &err)
 	copies, err := copies(m, n)
 	if err != nil {
 		return nil, err
@@ -94,10 +96,11 @@ func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, 
 }
 
 // resultFrom runs a module, and holds it to its contract.
-func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
+func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Result[Out]) {
 	if m == nil {
 		return Result[Out]{Err: errNoModule}
 	}
+	defer rescue(fmt.Sprintf("Run of %T", m), &r.Err)
 	pred, err := m.Run(ctx, in)
 	switch {
 	case err != nil:
@@ -119,7 +122,8 @@ type batch[Out any] struct {
 
 	mu            sync.Mutex
 	ended, failed int
-	first         int // of those that failed
+	first         int   // of those that failed
+	broken        error // the first panic of Progress
 }
 
 // runAll runs from 0 to n, no more at the same time than there are workers.
@@ -133,28 +137,35 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 	if b.Workers <= 0 {
 		b.Workers = 8
 	}
-	var taken atomic.Int64
-	var workers sync.WaitGroup
-	for range min(b.Workers, n) {
-		workers.Go(func() {
-			for i := int(taken.Add(1)) - 1; i < n; i = int(taken.Add(1)) - 1 {
-				if err := ctx.Err(); err != nil {
-					b.results[i].Err = fmt.Errorf("module: not begun: %w", err)
-				} else {
-					b.results[i] = run(ctx, i)
-				}
-				b.end(i)
+	var running sync.WaitGroup
+	workers := make(chan struct{}, min(b.Workers, n))
+	for i := range n {
+		workers <- struct{}{}
+		running.Go(func() {
+			defer func() { <-workers }()
+			defer b.end(i) // also after a Goexit
+			b.results[i].Err = errNoReturn
+			if err := ctx.Err(); err != nil {
+				b.results[i].Err = fmt.Errorf("module: not begun: %w", err)
+			} else {
+				b.results[i] = run(ctx, i)
 			}
 		})
 	}
-	workers.Wait()
+	running.Wait()
 	return b.results, b.err()
 }
 
-// end counts a run that has ended.
+// end counts a run that has ended. A panic of Progress ends the others.
 func (b *batch[Out]) end(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			b.broken = cmp.Or(b.broken, error(fmt.Errorf("module: %w", newPanic("Progress", p))))
+			b.stop()
+		}
+	}()
 	b.ended++
 	if b.results[i].Err != nil {
 		if b.failed++; b.failed == 1 {
@@ -172,7 +183,7 @@ func (b *batch[Out]) end(i int) {
 // err is an error if not all are answers. It accounts for all that was done, for
 // those who return it as their own.
 func (b *batch[Out]) err() error {
-	if b.failed == 0 {
+	if b.failed == 0 && b.broken == nil {
 		return nil
 	}
 	err := b.reason()
@@ -187,6 +198,9 @@ func (b *batch[Out]) err() error {
 }
 
 func (b *batch[Out]) reason() error {
+	if b.broken != nil {
+		return b.broken
+	}
 	first := fmt.Errorf("%s[%d]: %w", b.of, b.first, b.results[b.first].Err)
 	if !b.Collect {
 		return first

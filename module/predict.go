@@ -50,7 +50,8 @@ func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 }
 
 // predict asks for outputs, and once more if the reply cannot be used.
-func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (*Prediction[Out], error) {
+func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of "+module, &err)
 	q, err := ready(p, sig, in)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,7 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 	if err != nil {
 		return nil, err
 	}
+	defer r.rescue(&err)
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
@@ -67,7 +69,7 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 		if err == nil {
 			out, invalid := sig.Decode(values)
 			if invalid == nil {
-				return answered(r, out, values), nil
+				return answered(r, out, values)
 			}
 			err = invalid
 		}

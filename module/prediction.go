@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -37,7 +38,9 @@ type Trajectory struct {
 	Attempts []Trajectory
 
 	// Spent is what was paid besides the steps and the attempts: calls of models
-	// that programs made.
+	// that programs made, or modules which tools, rewards and modules of yours ran
+	// with the context that they were given. A call that was still under way when
+	// the run was cancelled is counted, without its tokens.
 	Spent Usage
 }
 
@@ -68,6 +71,8 @@ type Step struct {
 	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known
 	Usage       Usage
 	Duration    time.Duration // of the model's reply
+
+	answer json.RawMessage // that was taken from it
 }
 
 // replied reports whether there was a reply, even an empty one.
@@ -77,7 +82,7 @@ func (s *Step) replied() bool {
 
 // Usage counts what models charge for, as far as the provider says.
 type Usage struct {
-	Calls          int `json:"calls"`                     // of the model, but for hits
+	Calls          int `json:"calls"`                     // of the model, but for hits and what was never sent
 	Hits           int `json:"hits,omitempty"`            // calls that a cache answered; they cost nothing
 	InputTokens    int `json:"input_tokens"`              // all of them
 	CachedTokens   int `json:"cached_tokens,omitempty"`   // of the input, those that the provider had cached
@@ -85,22 +90,31 @@ type Usage struct {
 	ThinkingTokens int `json:"thinking_tokens,omitempty"` // of the output, those that the model thought with
 }
 
+// add adds up. What a provider claims cannot make it overflow.
 func (u *Usage) add(o Usage) {
-	u.Calls += o.Calls
-	u.Hits += o.Hits
-	u.InputTokens += o.InputTokens
-	u.CachedTokens += o.CachedTokens
-	u.OutputTokens += o.OutputTokens
-	u.ThinkingTokens += o.ThinkingTokens
+	u.each(o, plus)
 }
 
+// sub takes away, down to nothing.
 func (u *Usage) sub(o Usage) {
-	u.Calls -= o.Calls
-	u.Hits -= o.Hits
-	u.InputTokens -= o.InputTokens
-	u.CachedTokens -= o.CachedTokens
-	u.OutputTokens -= o.OutputTokens
-	u.ThinkingTokens -= o.ThinkingTokens
+	u.each(o, func(a, b int) int { return max(a-b, 0) })
+}
+
+func (u *Usage) each(o Usage, f func(a, b int) int) {
+	u.Calls = f(u.Calls, o.Calls)
+	u.Hits = f(u.Hits, o.Hits)
+	u.InputTokens = f(u.InputTokens, o.InputTokens)
+	u.CachedTokens = f(u.CachedTokens, o.CachedTokens)
+	u.OutputTokens = f(u.OutputTokens, o.OutputTokens)
+	u.ThinkingTokens = f(u.ThinkingTokens, o.ThinkingTokens)
+}
+
+// plus adds counts. What does not fit is as much as fits.
+func plus(a, b int) int {
+	if b = max(b, 0); a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
 }
 
 // IncompleteError says that a module did not come to an answer. What it did is
@@ -119,22 +133,41 @@ type IncompleteError struct {
 // which the model did not reply is no step. Of a module that is made of attempts
 // it counts those.
 func (e *IncompleteError) Error() string {
+	if e == nil {
+		return "module: no answer"
+	}
+	why := shorten(fmt.Sprint(e.Err), maxReason)
 	steps, attempts := len(e.Trajectory.Steps), len(e.Trajectory.Attempts)
 	if steps == 0 && attempts > 0 {
-		return fmt.Sprintf("module: no answer after %s: %v", plural(attempts, "attempt"), e.Err)
+		return fmt.Sprintf("module: no answer after %s: %s", plural(attempts, "attempt"), why)
 	}
 	if steps > 0 && !e.Trajectory.last().replied() && !errors.Is(e.Err, ErrNoAnswer) {
 		steps--
 	}
-	return fmt.Sprintf("module: no answer after %s: %v", plural(steps, "step"), e.Err)
+	return fmt.Sprintf("module: no answer after %s: %s", plural(steps, "step"), why)
 }
 
+// maxReason is how many bytes of a reason are in the text of an error. A tool's
+// may be as long as it likes.
+const maxReason = 2000
+
 // Unwrap returns Err.
-func (e *IncompleteError) Unwrap() error { return e.Err }
+func (e *IncompleteError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
+
+// partOf returns the account of a run that came to no answer, or nil.
+func partOf(err error) *IncompleteError {
+	part, _ := errors.AsType[*IncompleteError](err)
+	return part
+}
 
 // MayHaveActed implements [tools.Acted]: a module that is run by a tool is not run
 // again as if nothing had happened.
-func (e *IncompleteError) MayHaveActed() bool { return e.Trajectory.acted() }
+func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether there are effects that were made, or may have been.
 func (t *Trajectory) acted() bool {
@@ -164,15 +197,16 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Answer returns what the last step submitted, valid or not, or nil if it did
-// not.
+// Answer returns the outputs of the last step as an object: what was taken as the
+// answer, or what was submitted, valid or not. It is nil if the step had none, or
+// if the answer is that of one of the attempts.
 func (t *Trajectory) Answer() json.RawMessage {
 	if len(t.Steps) == 0 {
 		return nil
 	}
-	last := t.Steps[len(t.Steps)-1]
-	if last.Outcome == nil || !last.Outcome.Submitted {
-		return nil
+	last := t.last()
+	if last.answer == nil && last.Outcome != nil && last.Outcome.Submitted {
+		return last.Outcome.Value
 	}
-	return last.Outcome.Value
+	return last.answer
 }

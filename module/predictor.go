@@ -67,6 +67,9 @@ type Demo struct {
 // NewDemo returns a question of a signature with its answer. The error is that
 // of [signature.Signature.Turn].
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
+	if sig == nil {
+		return Demo{}, errNoSignature
+	}
 	turn, err := sig.Turn(in, out)
 	if err != nil {
 		return Demo{}, err
@@ -75,8 +78,12 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
 }
 
-// Clone returns a copy whose fields can be changed without changing p's.
+// Clone returns a copy whose fields can be changed without changing p's. That of
+// nil is nil.
 func (p *Predictor) Clone() *Predictor {
+	if p == nil {
+		return nil
+	}
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
@@ -134,19 +141,8 @@ var errNothingSaid = errors.New("the model's reply was cut off before it said an
 // say sends a conversation to the model. It returns what the call cost also
 // when it failed.
 func (p *Predictor) say(ctx context.Context, from *source, step int, conversation []message) (Step, error) {
-	charge, err := budgetOf(ctx).begin(ctx, conversation)
-	if err != nil {
-		return Step{}, err
-	}
 	at := from.at(step)
-	from.emit(Asked{at, conversation[len(conversation)-1].text})
-	start := time.Now()
-	reply, err := lm.Ask(ctx, p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
-	s := Step{
-		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
-		Usage: usageOf(reply), Duration: time.Since(start),
-	}
-	charge.end(s, err)
+	s, err := p.charged(ctx, from, at, conversation)
 	if err != nil {
 		return s, err
 	}
@@ -154,7 +150,30 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	if s.Truncated && blank(s.Reply) {
 		return s, errNothingSaid
 	}
-	return s, nil
+	return s, from.fault()
+}
+
+// charged asks the model at the expense of those who are to pay: the run, the runs
+// around it, and the budgets of programs. However the call ends, they are told.
+func (p *Predictor) charged(ctx context.Context, from *source, at Origin, conversation []message) (s Step, err error) {
+	charge, err := budgetOf(ctx).begin(ctx, conversation)
+	if err != nil {
+		return Step{}, err
+	}
+	defer func() { charge.end(s, err) }()
+	from.emit(Asked{at, conversation[len(conversation)-1].text})
+	if err := from.fault(); err != nil {
+		return Step{}, err
+	}
+	s.Usage = underway
+	from.meter.change(Usage{}, underway)
+	defer func() { from.meter.change(underway, s.Usage) }()
+	start := time.Now()
+	reply, err := lm.Ask(charge.within(ctx), p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
+	return Step{
+		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
+		Usage: usageOf(reply, err), Duration: time.Since(start),
+	}, err
 }
 
 // call is what goes with a question besides its messages.
@@ -167,14 +186,24 @@ func (p *Predictor) call(from *source, at Origin) lm.Call {
 	return c
 }
 
-func usageOf(r lm.Reply) Usage {
-	if r.Cached {
+func usageOf(r lm.Reply, err error) Usage {
+	switch {
+	case r.Cached:
 		return Usage{Hits: 1}
+	case unsent(err):
+		return Usage{}
 	}
 	return Usage{
 		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
 		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
 	}
+}
+
+// unsent reports whether the question never went out: the context was done before,
+// or a budget refused it.
+func unsent(err error) bool {
+	failure, ok := errors.AsType[*lm.Error](err)
+	return ok && !failure.MaybeCharged && (failure.Kind == lm.OverBudget || failure.Kind == lm.Cancelled)
 }
 
 // repair is what the model is told of a reply that cannot be used.

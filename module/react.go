@@ -60,11 +60,13 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 // signature, or an *[IncompleteError], whose trajectory holds everything that was
 // done and which wraps why that was no answer: [ErrMaxIters], the context's
 // error, the model's, or the one by which a tool ended the run.
-func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	defer r.rescue(&err)
 	for range a.options.MaxIters {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
@@ -87,7 +89,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], erro
 			r.observe(notAccepted(err))
 			continue
 		}
-		return answered(r.accept(), out, answer), nil
+		return answered(r.accept(), out, answer)
 	}
 	if !a.options.Extract {
 		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
@@ -96,7 +98,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], erro
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, answer), nil
+	return answered(r.accept(), out, answer)
 }
 
 // answer takes in what was submitted.

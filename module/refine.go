@@ -33,7 +33,8 @@ func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], th
 // Run makes attempts until one is good enough, as [BestOfN.Run] does and with the
 // same errors. What advice costs is in Trajectory.Attempts, too. A failure of the
 // advisor counts as one of an attempt, and the next one is made without advice.
-func (r *Refine[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of Refine", &err)
 	if r == nil {
 		return nil, errNotMade
 	}
@@ -41,6 +42,7 @@ func (r *Refine[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], err
 	if err != nil {
 		return nil, err
 	}
+	defer t.rescue(&err)
 	var hints map[string]string
 	for t.made < r.n {
 		var calls notes

@@ -141,12 +141,12 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error)
 		return nil, errNotMade
 	}
 	c := m.coder
-	if c.err == nil {
+	if c.made() == nil {
 		if err := m.Sub.usable(); err != nil {
 			return nil, err
 		}
 		calls := &subCalls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
-		c.box, c.paid, c.left = &notebook{box: m.opened, calls: calls}, calls.paid, calls.left
+		c.box, c.runs, c.left = &notebook{box: m.opened, calls: calls}, calls.runs, calls.left
 	}
 	act := CodeAct[In, Out]{m.Predictor, c}
 	return act.Run(ctx, in)

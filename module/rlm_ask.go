@@ -3,8 +3,6 @@ package module
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -52,7 +50,7 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 			return "", err
 		}
 		if err := r.ask(ctx); err != nil {
-			return "", unanswered(r.incomplete(err), err)
+			return "", unanswered(ctx, "", r.incomplete(err), err)
 		}
 		raw, err := r.read(c.sub.Spec)
 		if err != nil {
@@ -63,7 +61,11 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		return answered(r, out, raw).Output.Reply, nil
+		pred, err := answered(r, out, raw)
+		if err != nil {
+			return "", unanswered(ctx, "", err, err)
+		}
+		return pred.Output.Reply, nil
 	})
 }
 
@@ -85,21 +87,11 @@ func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 			c.attempt(pred.Trajectory)
 			return pred.Output.Reply, nil
 		}
-		if part, ok := errors.AsType[*IncompleteError](err); ok {
+		if part := partOf(err); part != nil {
 			c.attempt(part.Trajectory)
-			return "", unanswered(err, fmt.Errorf("the task was not worked out: %w", part.Err))
 		}
-		return "", err
+		return "", unanswered(ctx, "the task was not worked out: ", err, reasonOf(err))
 	})
-}
-
-// unanswered words for the program why there is no answer.
-func unanswered(cause, err error) error {
-	if !errors.Is(err, ErrBudget) {
-		return err
-	}
-	te := &tools.ToolError{Kind: "budget", Message: err.Error() + "; go on without"}
-	return te.WithCause(cause)
 }
 
 // verbatim is the adapter of a question in words that has an answer in words: the
@@ -130,9 +122,9 @@ func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signat
 	if truncated {
 		return nil, errCutOff
 	}
-	text, err := visible(reply)
-	if err != nil {
-		return nil, err
+	text := strings.TrimSpace(reply)
+	if text == "" {
+		return nil, structural("", "the reply is empty")
 	}
-	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: quote(strings.TrimSpace(text))}}, nil
+	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: quote(text)}}, nil
 }

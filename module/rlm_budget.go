@@ -28,7 +28,6 @@ type budget struct {
 	made     int // calls
 	used     int // tokens
 	reserved int // tokens of the questions under way
-	spent    Usage
 }
 
 // newBudget is the budget of a run, within that of the run around it, if there is
@@ -51,7 +50,26 @@ func (b *budget) in(ctx context.Context) context.Context {
 // charge is a question under way.
 type charge struct {
 	budget *budget
+	held   *budget // whose slot, and of those outside of it, the question around this one has
 	tokens int
+}
+
+type heldKey struct{}
+
+// heldIn is the budget whose slot is taken by the question that ctx is part of, if
+// it is part of one: a model that runs a module asks within a question.
+func heldIn(ctx context.Context) *budget {
+	b, _ := ctx.Value(heldKey{}).(*budget)
+	return b
+}
+
+// within is the context of the question: what is asked in there waits for none of
+// the slots that the question has itself.
+func (c charge) within(ctx context.Context) context.Context {
+	if c.budget == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, heldKey{}, c.budget)
 }
 
 // begin takes a question out of the budget and waits until it may be asked. The
@@ -64,20 +82,21 @@ func (b *budget) begin(ctx context.Context, conversation []message) (charge, err
 	for _, m := range conversation {
 		bytes += len(m.text)
 	}
-	c := charge{b, tokensOf(bytes)}
-	if err := b.enter(ctx); err != nil {
+	c := charge{b, heldIn(ctx), tokensOf(bytes)}
+	if err := b.enter(ctx, c.held); err != nil {
 		return charge{}, err
 	}
 	if err := b.take(c.tokens); err != nil {
-		b.leave()
+		c.leave()
 		return charge{}, err
 	}
 	return c, nil
 }
 
-// enter waits for a slot here and in the budgets outside.
-func (b *budget) enter(ctx context.Context) error {
-	if b == nil {
+// enter waits for a slot here and in the budgets outside, as far as they are not
+// held.
+func (b *budget) enter(ctx context.Context, held *budget) error {
+	if b == nil || b == held {
 		return nil
 	}
 	select {
@@ -85,15 +104,15 @@ func (b *budget) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	err := b.outer.enter(ctx)
+	err := b.outer.enter(ctx, held)
 	if err != nil {
 		<-b.slots
 	}
 	return err
 }
 
-func (b *budget) leave() {
-	for ; b != nil; b = b.outer {
+func (c charge) leave() {
+	for b := c.budget; b != nil && b != c.held; b = b.outer {
 		<-b.slots
 	}
 }
@@ -110,9 +129,9 @@ func (b *budget) take(tokens int) error {
 	switch {
 	case b.made == b.calls:
 		return fmt.Errorf("%w: %d of %d calls of models have been made", ErrBudget, b.made, b.calls)
-	case b.tokens > 0 && b.used+b.reserved+tokens > b.tokens:
+	case b.tokens > 0 && plus(plus(b.used, b.reserved), tokens) > b.tokens:
 		return fmt.Errorf("%w: this takes about %d tokens, and %d of %d are left",
-			ErrBudget, tokens, max(b.tokens-b.used-b.reserved, 0), b.tokens)
+			ErrBudget, tokens, b.free(), b.tokens)
 	}
 	if err := b.outer.take(tokens); err != nil {
 		return err
@@ -124,10 +143,10 @@ func (b *budget) take(tokens int) error {
 
 // end puts down what the question has cost.
 func (c charge) end(s Step, err error) {
-	c.budget.leave()
+	c.leave()
 	used := c.cost(s, err)
 	for b := c.budget; b != nil; b = b.outer {
-		b.put(c.tokens, used, s.Usage)
+		b.put(c.tokens, used)
 	}
 }
 
@@ -135,22 +154,25 @@ func (c charge) end(s Step, err error) {
 // else about as many as were reserved for it.
 func (c charge) cost(s Step, err error) int {
 	failure, failed := errors.AsType[*lm.Error](err)
-	switch used := s.Usage.InputTokens + s.Usage.OutputTokens; {
+	switch used := plus(s.Usage.InputTokens, s.Usage.OutputTokens); {
 	case used > 0:
 		return used
-	case s.Usage.Hits > 0, failed && !failure.MaybeCharged:
+	case s.Usage.Calls == 0, failed && !failure.MaybeCharged:
 		return 0
 	}
 	return c.tokens + tokensOf(len(s.Reply))
 }
 
-func (b *budget) put(reserved, used int, u Usage) {
+func (b *budget) put(reserved, used int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
-	b.used += used
-	b.spent.add(u)
+	b.used = plus(b.used, used)
 }
+
+// free is how many tokens are left, when the questions under way have cost what
+// was reserved for them.
+func (b *budget) free() int { return max(b.tokens-plus(b.used, b.reserved), 0) }
 
 // left is what programs may still spend, for the model.
 func (b *budget) left() string {
@@ -173,8 +195,6 @@ func (b *budget) callsLeft() int {
 	return min(b.calls-b.made, b.outer.callsLeft())
 }
 
-// tokensLeft is what is left when the questions under way have cost what was
-// reserved for them.
 func (b *budget) tokensLeft() int {
 	if b == nil {
 		return math.MaxInt
@@ -183,13 +203,7 @@ func (b *budget) tokensLeft() int {
 	defer b.mu.Unlock()
 	left := math.MaxInt
 	if b.tokens > 0 {
-		left = max(b.tokens-b.used-b.reserved, 0)
+		left = b.free()
 	}
 	return min(left, b.outer.tokensLeft())
-}
-
-func (b *budget) usage() Usage {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.spent
 }

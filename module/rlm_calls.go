@@ -130,14 +130,9 @@ func (c *subCalls) attempt(t Trajectory) {
 	c.attempts = append(c.attempts, t)
 }
 
-// paid notes in a trajectory what was spent: runs of their own by themselves, and
-// the rest together.
-func (c *subCalls) paid(t *Trajectory) {
+// runs are those that were made for programs.
+func (c *subCalls) runs() []Trajectory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.Attempts = slices.Clone(c.attempts)
-	t.Spent = c.usage()
-	for i := range c.attempts {
-		t.Spent.sub(c.attempts[i].Usage())
-	}
+	return slices.Clone(c.attempts)
 }

@@ -10,6 +10,11 @@ import (
 // Module answers questions. Every module of this package is one, and so is any
 // type of yours that has this method, such as a struct of modules. What it
 // returns beside an error is nil.
+//
+// Run of the modules of this package does not panic. If something that it was
+// given does, such as an adapter, a reward or an observer, that is the reason of
+// its error, a *[PanicError]. A panic of a module of yours is made such an error
+// by whatever runs it: [Start], [Parallel], [Samples] and modules made of modules.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
 }
@@ -20,10 +25,10 @@ type run struct {
 	source
 	predictor *Predictor
 	opening   []message
-	journal   *journal.Journal  // of modules that call tools; or nil
-	paid      func(*Trajectory) // notes what was spent besides the steps; or nil
-	recorded  []int             // how many calls the journal had when each step began
-	forgotten int               // steps that are left out of the conversation, the oldest
+	journal   *journal.Journal    // of modules that call tools; or nil
+	delegated func() []Trajectory // the runs that programs had made; or nil
+	recorded  []int               // how many calls the journal had when each step began
+	forgotten int                 // steps that are left out of the conversation, the oldest
 }
 
 // newRun begins a run of a module that asks one predictor. The context is for
@@ -72,9 +77,10 @@ func (r *run) ended() {
 // account says what was done and paid.
 func (r *run) account() {
 	r.Effects = r.calls()
-	if r.paid != nil {
-		r.paid(&r.Trajectory)
+	if r.delegated != nil {
+		r.Attempts = r.delegated()
 	}
+	r.settle(r.meter.total())
 }
 
 // incomplete ends the run without an answer.
@@ -85,8 +91,12 @@ func (r *run) incomplete(err error) error {
 }
 
 // answered ends a run with its answer.
-func answered[Out any](r *run, out Out, raw json.RawMessage) *Prediction[Out] {
+func answered[Out any](r *run, out Out, raw json.RawMessage) (*Prediction[Out], error) {
+	r.last().answer = raw
 	r.account()
 	r.emit(Answered{r.at(0), raw})
-	return &Prediction[Out]{Output: out, Trajectory: r.Trajectory}
+	if err := r.fault(); err != nil {
+		return nil, r.incomplete(err)
+	}
+	return &Prediction[Out]{Output: out, Trajectory: r.Trajectory}, nil
 }

@@ -47,6 +47,9 @@ type predictorState struct {
 // The error names the predictor that cannot be saved: it has no signature, or a
 // demo that [Load] would refuse. Then nothing is written.
 func Save(w io.Writer, m any) error {
+	if w == nil {
+		return errors.New("module: save: there is no writer")
+	}
 	s := state{Version: stateVersion, Predictors: signature.Values{}}
 	for path, p := range Predictors(m) {
 		saved, err := stateOf(p)
@@ -74,6 +77,9 @@ func Save(w io.Writer, m any) error {
 // have other names or schemas; a demo has a field that is unknown, or a value
 // that does not fit. Load before the module is used.
 func Load(r io.Reader, m any) error {
+	if r == nil {
+		return errors.New("module: load: there is no reader")
+	}
 	saved, err := readState(r)
 	if err != nil {
 		return fmt.Errorf("module: load: %w", err)

@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 )
@@ -10,20 +11,20 @@ import (
 type Stream[Out any] struct {
 	cancel context.CancelFunc
 	queue  *queue
-	pred   *Prediction[Out]
-	err    error
+	result Result[Out]
 }
 
 // Start begins a run of any module, also of one of your own. What happens is told
 // by [Stream.Events], and what comes of it by [Stream.Result]; the run goes on
-// whether or not anybody looks.
+// whether or not anybody looks. A module that panics, or returns neither a
+// prediction nor an error, has failed: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Stream[Out]{cancel: cancel, queue: newQueue()}
+	s := &Stream[Out]{cancel: cancel, queue: newQueue(), result: Result[Out]{Err: errNoReturn}}
 	go func() {
 		defer cancel()
 		defer s.queue.close()
-		s.pred, s.err = m.Run(observe(ctx, observer{tell: s.queue.add, deltas: true}), in)
+		s.result = resultFrom(observe(ctx, observer{tell: s.queue.add, deltas: true}), m, in)
 	}()
 	return s
 }
@@ -33,7 +34,7 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 // goes on after the first.
 func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for {
+		for s != nil && s.queue != nil {
 			e, ok := s.queue.next()
 			if !ok {
 				break
@@ -43,8 +44,8 @@ func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 				return
 			}
 		}
-		if s.err != nil {
-			yield(nil, s.err)
+		if _, err := s.Result(); err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -52,9 +53,14 @@ func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 // Result waits until the run has ended, and returns what Run of the module
 // returned.
 func (s *Stream[Out]) Result() (*Prediction[Out], error) {
+	if s == nil || s.queue == nil {
+		return nil, errNotStarted
+	}
 	<-s.queue.closed
-	return s.pred, s.err
+	return s.result.Prediction, s.result.Err
 }
+
+var errNotStarted = errors.New("module: the stream was not made by Start")
 
 // queue keeps events until somebody takes them: a run never waits for its
 // observer.

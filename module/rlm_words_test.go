@@ -1,0 +1,95 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// What a provider says of a failure reaches the host, and neither the program nor
+// a model.
+func TestRLMKeepsProvidersWords(t *testing.T) {
+	t.Parallel()
+	const secret = "Post https://api.example.com/v1?key=sk-SECRET: dial tcp"
+	for kind, want := range map[models.Kind]string{
+		models.RateLimited:    "failed: the model is rate limited: fewer calls may be made at the same time, or later",
+		models.Transient:      "failed: the model cannot be reached for the moment",
+		models.ContextTooLong: "failed: the prompt is too long for the model; divide it",
+		models.Refused:        "failed: the model refuses to answer this prompt",
+		models.Auth:           "failed: the model's provider refuses access, whatever the prompt",
+		models.Invalid:        "failed: the model's provider does not take this request",
+		models.Cancelled:      "failed: the question was cancelled",
+		models.OverBudget:     "budget: the budget of the model is used up; go on without",
+		models.Unknown:        "failed: the model failed; the reason is not shown",
+	} {
+		var noted error
+		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{}, &models.Error{Kind: kind, Err: errors.New(secret)}
+		})
+		m, model := rlm(t, inProcess(t), sub, &module.RLMOptions{Options: module.Options{OnEvent: func(e module.Event) {
+			if c, ok := e.(module.Called); ok {
+				noted = c.Call.Error
+			}
+		}}}, `try { await llm("x") } catch (e) { console.log(e.kind + ": " + e.message) }`, `await llm("x")`, `submit({total: 1})`)
+		pred, err := m.Run(t.Context(), book{"x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != want+"\n" {
+			t.Errorf("%s: got %s, want %s", kind, got, want)
+		}
+		for _, r := range model.Requests() {
+			if strings.Contains(r.Text(), "SECRET") {
+				t.Errorf("%s: the model is told %s", kind, r.Last())
+			}
+		}
+		if failure := (*models.Error)(nil); !errors.As(noted, &failure) || failure.Err.Error() != secret {
+			t.Errorf("%s: the host is told %v", kind, noted)
+		}
+	}
+}
+
+// The same holds of a run that a program has others make.
+func TestRLMNestedKeepsProvidersWords(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{}, &models.Error{Kind: models.Auth, Err: errors.New("sk-SECRET")}
+	})
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2},
+		`try { await rlm({prompt: "x", context: 1}) } catch (e) { console.log(e.message) } submit({total: 1})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the task was not worked out: the model's provider refuses access, whatever the prompt\n"
+	if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What a sub-model says is the program's as it is, but for a thought before it.
+func TestRLMVerbatim(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]string{
+		"Ann\n</think>\nBob":                "Ann\n</think>\nBob",
+		"<think>\nx\n</think>\nBob":         "Bob",
+		"The tag is:\n<think>":              "The tag is:\n<think>",
+		"Ann\n<think>\nBob\n</think>\nCarl": "Ann\n<think>\nBob\n</think>\nCarl",
+		" a\r\nb\n":                         "a\r\nb",
+	} {
+		m, _ := rlm(t, inProcess(t), llmtest.New(reply), nil, `console.log(JSON.stringify(await llm("x"))); submit({total: 1})`)
+		pred, err := m.Run(t.Context(), book{"x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != strings.ReplaceAll(fmt.Sprintf("%q\n", want), `\x`, `\u00`) {
+			t.Errorf("%q: got %s", reply, got)
+		}
+	}
+}
