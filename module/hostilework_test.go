@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// BenchmarkHostile is how much longer a reply takes that is four times as long, at
+// BenchmarkGrowth is how much longer a reply takes that is four times as long, at
 // most: four is linear, the square would be sixteen.
-func BenchmarkHostile(b *testing.B) {
+func BenchmarkGrowth(b *testing.B) {
 	const size = 40_000
 	for name, text := range hostile {
 		b.Run(name, func(b *testing.B) {
