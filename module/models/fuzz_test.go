@@ -41,8 +41,12 @@ func FuzzEvents(f *testing.F) {
 		if !bytes.Contains(stream, []byte(`"error"`)) && len(got) != len(stream) {
 			t.Fatalf("got only %q of %q", got, stream)
 		}
-		if err != nil && ending.Match(stream) {
+		done := []byte("\ndata: [DONE]\n")
+		if err != nil && bytes.HasSuffix(stream, done) {
 			t.Fatalf("%v though it ended: %q", err, stream)
+		}
+		if err == nil && !bytes.Contains(stream, []byte(`"error"`)) && !bytes.Contains(stream, []byte("[DONE]")) && !ending.Match(stream) {
+			t.Fatalf("no error, though it did not end: %q", stream)
 		}
 	})
 }
@@ -52,6 +56,7 @@ func FuzzDivide(f *testing.F) {
 	f.Add("Seine ☕ ", "stop", 9000, true)
 	f.Add("<\x00\"", "", 30000, false)
 	f.Fuzz(func(t *testing.T, text, reason string, times int, openai bool) {
+		reason = strings.ToValidUTF8(reason, "")
 		text = strings.Repeat(strings.ToValidUTF8(text, ""), min(max(times, 1), 1<<18/(len(text)+1)))
 		event := map[string]any{"type": "content_block_delta", "index": 0, "delta": map[string]any{"type": "text_delta", "text": text}}
 		if openai {

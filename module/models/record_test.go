@@ -330,3 +330,32 @@ func TestRecordOddNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Metadata of which JSON shows nothing cannot be told apart, and is not taken for
+// the same.
+func TestHiddenMetadata(t *testing.T) {
+	t.Parallel()
+	inner := script()
+	cached := newCache(t, nil).Model(inner, "a")
+	for _, secret := range []any{errors.New("one"), errors.New("two"), map[string]any{"in": struct{ a int }{1}}} {
+		if _, err := cached.GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": secret})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(inner.Requests()); n != 3 {
+		t.Errorf("asked %d times", n)
+	}
+	_, err := models.Record(inner, io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": errors.New("one")}))
+	if failure(t, err).Kind != models.Invalid || err.Error() != "the model: models: the metadata has a *errors.errorString, of which JSON shows nothing" {
+		t.Errorf("got %v", err)
+	}
+	plain := map[string]any{"n": 1, "time": time.Now(), "s": struct{ A int }{1}, "e": struct{}{}, "none": nil}
+	for range 2 {
+		if _, err := cached.GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(plain)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(inner.Requests()); n != 4 { // the last from the cache
+		t.Errorf("asked %d times", n)
+	}
+}

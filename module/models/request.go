@@ -3,10 +3,14 @@ package models
 import (
 	"context"
 	"crypto/sha256"
+	"encoding"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
@@ -69,6 +73,9 @@ func requestOf(ctx context.Context, label string, messages []llms.MessageContent
 // fields for. Functions are none of them: they receive the reply.
 func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 	o.Temperature, o.TopP = 0, 0
+	if hidden := hiddenIn(o.Metadata); hidden != nil {
+		return nil, fmt.Errorf("models: the metadata has a %T, of which JSON shows nothing", hidden)
+	}
 	all, err := json.Marshal(o)
 	if err != nil {
 		return nil, fmt.Errorf("models: the call options cannot be written as JSON: %w", err)
@@ -84,6 +91,35 @@ func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 		}
 	}
 	return set, nil
+}
+
+// hiddenIn finds a value that JSON writes as {} whatever it holds, so that two
+// would be taken for the same.
+func hiddenIn(v any) any {
+	switch v := v.(type) {
+	case nil, json.Marshaler, encoding.TextMarshaler:
+		return nil
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if hidden := hiddenIn(v[name]); hidden != nil {
+				return hidden
+			}
+		}
+		return nil
+	}
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.NumField() == 0 {
+		return nil
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() || f.Anonymous {
+			return nil
+		}
+	}
+	return v
 }
 
 func partOf(p llms.ContentPart) (part, error) {

@@ -39,6 +39,10 @@ func (j *Journal) Attempt() *Attempt {
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.accept()
+}
+
+func (j *Journal) accept() (orphans []Entry) {
 	j.giveUp()
 	for _, e := range j.entries {
 		if e.Step == j.step && e.done() && e.takenBy != len(j.logs) && !e.kept {
@@ -55,13 +59,13 @@ func (j *Journal) Accept() (orphans []Entry) {
 // made or the tool is idempotent or repeatable.
 func (j *Journal) Seal() (orphans []Entry) {
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	for _, e := range j.entries {
 		if e.Step == j.step && e.takenBy == len(j.logs) {
 			e.sealed = true
 		}
 	}
-	j.mu.Unlock()
-	return j.Accept()
+	return j.accept()
 }
 
 // Keep says that what the last attempt has done stands, though its answer was not

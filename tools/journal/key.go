@@ -71,5 +71,5 @@ func decimal(n json.Number) json.Number {
 	}
 	integer := strings.TrimRight(digits, "0")
 	power += int64(len(digits) - len(integer) - len(fraction))
-	return json.Number(fmt.Sprintf("%s%se%d", sign, integer, power))
+	return json.Number(sign + integer + "e" + strconv.FormatInt(power, 10))
 }
