@@ -3,6 +3,7 @@ package module
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,7 +125,7 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 			delete(hints, path)
 			continue
 		}
-		hints[path] = "Advice after an earlier attempt:\n" + strings.TrimSpace(advice)
+		hints[path] = "Advice after an earlier attempt:\n" + excerpt(strings.TrimSpace(advice), maxAdvice)
 	}
 	return hints, nil
 }
@@ -158,8 +159,34 @@ func (c *notes) note(e Event) {
 	}
 }
 
+// How much of the calls an advisor is shown, in bytes, and of its advice a part.
+const (
+	maxNotes  = 64_000
+	minNote   = 200 // of each text; rather, calls are left out
+	maxAdvice = clipBytes / 2
+)
+
+// all returns the calls, as far as they may be shown: the fewer they are the
+// more of each, and of too many the first and the last.
 func (c *notes) all() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]call{}, c.made...)
+	list := append([]call{}, c.made...)
+	if most := maxNotes / (2 * minNote); len(list) > most {
+		list = slices.Delete(list, most/2, len(list)-most/2)
+	}
+	for i := range list {
+		share := maxNotes / (2 * len(list))
+		list[i].Question, list[i].Reply = excerpt(list[i].Question, share), excerpt(list[i].Reply, share)
+	}
+	return list
+}
+
+// excerpt keeps the head and the tail of a text that is too long.
+func excerpt(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := text[:most*3/4], text[len(text)-most/4:]
+	return strings.ToValidUTF8(head, "") + " … " + strings.ToValidUTF8(tail, "")
 }

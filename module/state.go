@@ -45,7 +45,7 @@ type predictorState struct {
 // it; so there are no endpoints and no keys in it, but whatever demos show.
 //
 // The error names the predictor that cannot be saved: it has no signature, or a
-// demo that [Load] would refuse. Then nothing is written.
+// temperature or a demo that [Load] would refuse. Then nothing is written.
 func Save(w io.Writer, m any) error {
 	if w == nil {
 		return errors.New("module: save: there is no writer")
@@ -75,7 +75,8 @@ func Save(w io.Writer, m any) error {
 // All of it fits or nothing is changed. The error names the predictor that is not
 // as it was saved: there is none of that path, or none saved for it; its fields
 // have other names or schemas; a demo has a field that is unknown, or a value
-// that does not fit. Load before the module is used.
+// that does not fit; a name is not known, in another case, or given twice; a
+// temperature is below zero, or above 100. Load before the module is used.
 func Load(r io.Reader, m any) error {
 	if r == nil {
 		return errors.New("module: load: there is no reader")
@@ -120,7 +121,7 @@ func readState(r io.Reader) (*state, error) {
 		return nil, fmt.Errorf("the state has version %d, but this program reads version %d", version.Version, stateVersion)
 	}
 	var s state
-	return &s, decode(raw, &s)
+	return &s, decode(raw, &s, "version", "predictors")
 }
 
 // stateOf returns the state of a predictor as JSON.
@@ -141,7 +142,7 @@ func stateOf(p *Predictor) (json.RawMessage, error) {
 			s.Descriptions[f.Name] = valid(f.Description)
 		}
 	}
-	if err := p.checkDemos(); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	return indented(s)
@@ -152,8 +153,8 @@ func loaded(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
 	}
-	var s predictorState
-	if err := decode(raw, &s); err != nil {
+	s, err := readPredictor(raw)
+	if err != nil {
 		return nil, err
 	}
 	hash, err := p.hash()
@@ -168,7 +169,24 @@ func loaded(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	if n.Spec, err = described(p.Spec.WithInstructions(s.Instructions), s.Descriptions); err != nil {
 		return nil, err
 	}
-	return n, n.checkDemos()
+	return n, n.check()
+}
+
+func readPredictor(raw json.RawMessage) (s predictorState, err error) {
+	err = decode(raw, &s, "signature", "instructions", "descriptions", "system", "hint", "temperature", "demos")
+	if err != nil {
+		return s, err
+	}
+	var demos struct{ Demos []json.RawMessage }
+	if err := json.Unmarshal(raw, &demos); err != nil {
+		return s, err
+	}
+	for i, d := range demos.Demos {
+		if err := members(d, []string{"inputs", "outputs"}); err != nil {
+			return s, fmt.Errorf("demo %d: %w", i+1, err)
+		}
+	}
+	return s, nil
 }
 
 // described gives the fields of a spec the descriptions that were saved.
@@ -188,6 +206,17 @@ func described(spec *signature.Spec, saved map[string]string) (*signature.Spec, 
 		}
 	}
 	return spec, nil
+}
+
+// maxTemperature is more than any provider takes.
+const maxTemperature = 100
+
+// check checks what was learned.
+func (p *Predictor) check() error {
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
+		return fmt.Errorf("a temperature of %g cannot be meant", *t)
+	}
+	return p.checkDemos()
 }
 
 // checkDemos checks the values of demos. Some may be missing: there are demos
@@ -265,26 +294,3 @@ func schemaOf(f signature.Field) ([]byte, error) {
 
 // valid is a text as JSON can hold it.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
-
-// indented writes JSON for people and for diffs: indented, and with < as it is.
-func indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
-// decode reads one JSON value, and nothing that it does not know.
-func decode(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more after the end")
-	}
-	return nil
-}

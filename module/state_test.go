@@ -174,12 +174,21 @@ func TestLoadRefuses(t *testing.T) {
 		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
 		{"a later version", two, edit(`"version": 1`, `"version": 2`), "module: load: the state has version 2, but this program reads version 1"},
 		{"two states", two, good + good, "module: load: it is not a state that was saved: invalid character '{' after top-level value"},
-		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: json: unknown field "keys"`},
-		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: signature: the value of "Shorten" is given twice`},
+		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: there is a member "keys" that is not known`},
+		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: the member "Shorten" is given twice`},
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
 		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the names or the schemas of its fields are not the same"},
-		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: json: unknown field "hunt"`},
+		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: there is a member "hunt" that is not known`},
+		{"a name in another case", two, edit(`"hint":`, `"Hint":`), `module: load Shorten: there is a member "Hint" that is not known`},
+		{"the version in another case", two, edit(`"version":`, `"Version":`), `module: load: there is a member "Version" that is not known`},
+		{"the version twice", two, edit(`"version": 1`, `"version": 2, "version": 1`), `module: load: the member "version" is given twice`},
+		{"a hint twice", two, edit(`"hint":`, `"hint": "", "hint":`), `module: load: the member "hint" is given twice`},
+		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`), `module: load Shorten: a temperature of -1e+300 cannot be meant`},
+		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`), `module: load Shorten: a temperature of 101 cannot be meant`},
+		{"no demo", two, edit(`"demos": [`, `"demos": [null, `), `module: load Shorten: demo 1: it is not an object`},
+		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `), `module: load Shorten: demo 1: there is a member "input" that is not known`},
+		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`), `module: load Judge: it is not an object`},
 		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`), `module: load Shorten: demo 1: there is no output "nota"`},
 		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`), `module: load Shorten: demo 1: there is no output "text"`},
 		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`), `module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
@@ -211,7 +220,7 @@ func TestSaveRefuses(t *testing.T) {
 			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}
 		}, `module: save Judge: demo 2: the input "text" is given twice`},
 		{"a value that does not fit", func(p *module.Predictor) { p.Demos = []module.Demo{{Outputs: values(t, `{"mood": 1}`)}} }, `module: save Judge: demo 1: the output "mood": the value must be a string, not 1`},
-		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: json: unsupported value: +Inf"},
+		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: a temperature of +Inf cannot be meant"},
 	} {
 		m := learned(t)
 		test.change(m.Judge.Predictor)

@@ -1,0 +1,37 @@
+package module_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+)
+
+// What an advisor is shown is bounded, however much was asked, and so is what its
+// advice adds to the next attempt.
+func TestAdviceIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, calls := range []int{1, 50, 400} {
+		advised, advisor, attempts := false, 0, []int{}
+		long := strings.Repeat("m", 20_000)
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if strings.Contains(r.Text(), "The parts of the program") {
+				advised, advisor = true, max(advisor, len(r.Text()))
+				return llmtest.Reply{Text: `{"discussion": "?", "advice": {"Predictor": "` + strings.Repeat("a", 50_000) + `", "Sub": ""}}`}, nil
+			}
+			attempts = append(attempts, len(r.Text()))
+			return llmtest.Reply{Text: fence(fmt.Sprintf(`await Promise.all(Array.from({length: %d}, (_, i) => llm(i + "p".repeat(20000)))); submit({total: 1})`, calls))}, nil
+		})
+		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return llmtest.Reply{Text: long}, nil })
+		m := module.NewRLM(adding, model, largeBox(t), nil, &module.RLMOptions{Sub: sub, MaxCalls: 1000})
+		if _, err := module.NewRefine(m, 2, never, 1, nil).Run(t.Context(), anything); err != nil {
+			t.Fatal(err)
+		}
+		if !advised || advisor > 90_000 || len(attempts) != 2 || attempts[1]-attempts[0] > 5000 {
+			t.Errorf("%d calls: the advisor is sent %d bytes, the attempts %d", calls, advisor, attempts)
+		}
+	}
+}
