@@ -22,6 +22,10 @@ import (
 // the provider's error, which is all that langchaingo leaves of most.
 type Error = lm.Error
 
+// PanicError is what an [Error] wraps whose provider has panicked. The stack is in
+// it, and not in the text, which may reach a prompt or a log.
+type PanicError = lm.PanicError
+
 // Kind says what can be done about an [Error].
 type Kind = lm.Kind
 

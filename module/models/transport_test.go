@@ -94,7 +94,7 @@ func TestProviderPanics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, says(`{"choices":[null]}`))
 	_, err := ask(t.Context(), openAI.open(t, s.URL, &models.Transport{}))
-	if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: invalid memory address or nil pointer dereference\n") {
+	if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: invalid memory address or nil pointer dereference") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -98,10 +98,25 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (response *llms.ContentResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			response, err = nil, &Error{Kind: Unknown, MaybeCharged: true, Err: fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())}
+			response, err = nil, &Error{Kind: Unknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
 		}
 	}()
 	return model.GenerateContent(ctx, messages, options...)
+}
+
+// PanicError says that a provider has panicked. The error's kind is Unknown.
+type PanicError struct {
+	Value any    // of the panic
+	Stack []byte // of the goroutine that panicked; it is not in the text
+}
+
+// Error says what it panicked with.
+func (e *PanicError) Error() string { return fmt.Sprintf("it panicked: %v", e.Value) }
+
+// Unwrap returns the value of the panic if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
 }
 
 // cutShort is the error of a call during which ctx ended. Unless a model within
