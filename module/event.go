@@ -38,7 +38,8 @@ type Asked struct {
 }
 
 // Delta is a piece of the model's reply, as it comes. There are none but in a
-// [Stream], and only of models that stream.
+// [Stream], and only of models that stream. The pieces are as the model writes them,
+// with the marks of the form that it was asked for.
 type Delta struct {
 	Origin
 	Text     string

@@ -91,11 +91,35 @@ func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) 
 	if err := p.usable(); err != nil {
 		return question{}, err
 	}
+	if p.task == nil {
+		if err := covers(p.Spec, sig.Spec()); err != nil {
+			return question{}, err
+		}
+	}
 	inputs, err := sig.Encode(in)
 	if err != nil {
 		return question{}, err
 	}
 	return newQuestion(p.Spec, inputs)
+}
+
+// covers refuses a question whose fields were edited so that no reply could be an
+// answer of the signature: it has an input that nobody gives, or lacks an output.
+func covers(asked, sig *signature.Spec) error {
+	if asked == sig {
+		return nil
+	}
+	for _, f := range asked.Inputs() {
+		if _, given := sig.Field(f.Name); f.Required && !given {
+			return fmt.Errorf("module: the Predictor's Spec has the input %q, which the signature does not; make a signature that has it", f.Name)
+		}
+	}
+	for _, f := range sig.Outputs() {
+		if _, asks := asked.Field(f.Name); f.Required && !asks {
+			return fmt.Errorf("module: the Predictor's Spec lacks the output %q of the signature", f.Name)
+		}
+	}
+	return nil
 }
 
 // read finds the outputs of spec in the last reply, as an object. What the

@@ -18,7 +18,10 @@ import (
 // with it; [Predictors] lists them. The fields may be changed before the module
 // is used, and then it is safe for concurrent use.
 type Predictor struct {
-	// Spec is the question: instructions, inputs, outputs.
+	// Spec is the question: instructions, inputs, outputs. Edits may word it
+	// otherwise, describe its fields, and ask for further outputs, which become a
+	// part of the reasoning. An input that nobody gives, or an output of the
+	// signature that is missing, is an error of Run.
 	Spec *signature.Spec
 
 	// Briefing is what the model must know besides, the same for every
