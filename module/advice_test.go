@@ -16,14 +16,14 @@ func TestAdviceIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []int{1, 50, 400} {
 		advised, advisor, attempts := false, 0, []int{}
-		long := strings.Repeat("m", 20_000)
+		long := strings.Repeat("m", 3000)
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			if strings.Contains(r.Text(), "The parts of the program") {
 				advised, advisor = true, max(advisor, len(r.Text()))
 				return llmtest.Reply{Text: `{"discussion": "?", "advice": {"Predictor": "` + strings.Repeat("a", 50_000) + `", "Sub": ""}}`}, nil
 			}
 			attempts = append(attempts, len(r.Text()))
-			return llmtest.Reply{Text: fence(fmt.Sprintf(`await Promise.all(Array.from({length: %d}, (_, i) => llm(i + "p".repeat(20000)))); submit({total: 1})`, calls))}, nil
+			return llmtest.Reply{Text: fence(fmt.Sprintf(`await Promise.all(Array.from({length: %d}, (_, i) => llm(i + "p".repeat(3000)))); submit({total: 1})`, calls))}, nil
 		})
 		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return llmtest.Reply{Text: long}, nil })
 		m := module.NewRLM(adding, model, largeBox(t), nil, &module.RLMOptions{Sub: sub, MaxCalls: 1000})

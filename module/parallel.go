@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +122,7 @@ type batch[Out any] struct {
 	mu            sync.Mutex
 	ended, failed int
 	first         int   // of those that failed
-	broken        error // the first panic of Progress
+	broken        error // a panic of Progress
 }
 
 // runAll runs from 0 to n, no more at the same time than there are workers.
@@ -162,7 +161,7 @@ func (b *batch[Out]) end(i int) {
 	defer b.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			b.broken = cmp.Or(b.broken, error(fmt.Errorf("module: %w", newPanic("Progress", p))))
+			b.broken = fmt.Errorf("module: %w", newPanic("Progress", p))
 			b.stop()
 		}
 	}()

@@ -122,7 +122,8 @@ func plus(a, b int) int {
 // module returns it, once the model was asked.
 type IncompleteError struct {
 	// Err is why: [ErrMaxIters], [ErrNoAnswer], the context's error, the
-	// model's, the sandbox's, a tool's fatal one or a *[journal.UnknownError].
+	// model's, the sandbox's, a tool's fatal one, a *[journal.UnknownError] or a
+	// *[PanicError].
 	Err error
 
 	// Trajectory is everything that was done.
