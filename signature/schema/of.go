@@ -22,7 +22,7 @@ import (
 // fields. A field is required unless it is a pointer, omitempty or omitzero, or
 // has a default; a pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
 // JSONSchema method, by "string" if it encodes as text, and otherwise admits
-// anything, as do any and [json.RawMessage]. A [time.Duration] is an integer of
+// anything, as do any and [json.RawMessage]. A [big.Int] is an integer, and a [time.Duration] one of
 // nanoseconds. A type with a method Enum, which returns a slice of its values,
 // has no others:
 //
