@@ -146,8 +146,7 @@ var answering = regexp.MustCompile("^(?:The|My) (?:final |correct )?(?:answer|re
 // aloneWord reads a text that is marked off by quotes, or is too short to be
 // anything but the answer.
 func aloneWord(text, bare string) json.RawMessage {
-	var quoted string
-	if json.Unmarshal([]byte(bare), &quoted) == nil {
+	if quoted, ok := quotedText(bare); ok {
 		if refuses.MatchString(quoted) {
 			return nil
 		}
@@ -176,7 +175,7 @@ func fencedText(text string) json.RawMessage {
 	blocks, _, _ := fences(text)
 	b := blocks[0]
 	text = strings.TrimSpace(b.text)
-	if b.tag != "" && b.tag != "text" && b.tag != "txt" && b.tag != "plaintext" || strings.ContainsAny(text[:1], "{[<") {
+	if b.tag != "" && b.tag != "text" && b.tag != "txt" && b.tag != "plaintext" || strings.ContainsAny(text[:1], "{[<") || absent[strings.ToLower(text)] {
 		return nil
 	}
 	return quote(text)

@@ -19,6 +19,9 @@ func hollow(name, text string) bool {
 	if len(text) > 120 {
 		return len(text) > 20 && strings.EqualFold(text[:17], "lorem ipsum dolor")
 	}
+	if text == "string" {
+		return true
+	}
 	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)]) {
 		return true
 	}
@@ -27,7 +30,7 @@ func hollow(name, text string) bool {
 
 // mayBeHollow spares most texts the expression.
 func mayBeHollow(text string) bool {
-	return strings.IndexByte("[<{(/#-._*\xe2", text[0]) >= 0 || len(text) < 12 && strings.IndexByte("tTfFlLpP", text[0]) >= 0 ||
+	return text == "string" || strings.IndexByte("[<{(/#-._*\xe2", text[0]) >= 0 || len(text) < 12 && strings.IndexByte("tTfFlLpP", text[0]) >= 0 ||
 		len(text) <= 120 && (strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.Contains(text, "above") || strings.Contains(text, "below")) ||
 		len(text) > 20 && strings.EqualFold(text[:6], "lorem ")
 }
@@ -97,7 +100,7 @@ func hollowIn(name string, v any, listed bool) bool {
 }
 
 // andSoOn finds items that stand for others: ..., and 3 more.
-var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example)[ _]?\d+|.*[^.](?:\.{3}|…), ?etc\.?)$`)
+var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?)$`)
 
 // onlyComments reports whether a program has nothing in it that could be run.
 func onlyComments(code string) bool {

@@ -185,7 +185,14 @@ func readMarkers(r reply) (signature.Values, error) {
 	if err := r.hidden(fields); err != nil {
 		return nil, err
 	}
-	return r.settle(fields, behind)
+	values, err := r.settle(fields, behind)
+	if err == nil {
+		err = r.foretold(values, text[:marks[0].start])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 // together reads the whole answer, where it stands as one object under the first

@@ -3,6 +3,7 @@ package module
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -118,13 +119,30 @@ func (r reply) answers(objects []found) (whole []found, err error) {
 		case has && lacking == nil:
 			whole = append(whole, o)
 		case has && partial == nil:
-			partial = lacking
+			partial = r.allWrong(o, lacking)
 		}
 	}
 	if whole == nil && partial != nil {
 		return nil, &ReadError{partial}
 	}
 	return whole, nil
+}
+
+// allWrong is what is wrong with an object beside what it lacks, in the order of the
+// fields: there is only one question to mend it.
+func (r reply) allWrong(o found, lacking []ReadProblem) []ReadProblem {
+	all := lacking
+	if _, err := r.respell(o); err != nil {
+		all = append(all, problemsOf(err)...)
+	}
+	place := func(p ReadProblem) int {
+		if at := slices.IndexFunc(r.outputs, func(f signature.Field) bool { return f.Name == p.Field }); at >= 0 {
+			return at
+		}
+		return len(r.outputs)
+	}
+	slices.SortStableFunc(all, func(a, b ReadProblem) int { return place(a) - place(b) })
+	return all
 }
 
 // wrappers are names under which models put the whole answer.
@@ -166,20 +184,9 @@ func (r reply) unwrapped(o found) found {
 // respell gives the outputs of an object their own names and order, and reads
 // those that are written otherwise: {"Score": "0.5"}.
 func (r reply) respell(o found) (signature.Values, error) {
-	given := map[string]json.RawMessage{}
-	for i, v := range o.Values {
-		f, known := fieldNamed(r.outputs, v.Name)
-		if _, twice := given[f.Name]; twice && known {
-			return nil, structural(f.Name, "is given twice; give it once")
-		}
-		if known {
-			given[f.Name] = v.JSON
-			if o.bare && !shapeOf(f).scalar() {
-				return nil, structural(f.Name, "is a word without quotes; write JSON")
-			}
-		} else if !r.idle(v) && !(reasons[strings.ToLower(v.Name)] && r.precedes(o.Values[i+1:])) {
-			return nil, structural(v.Name, "is no field of the answer, and may change what it says; leave it out")
-		}
+	given, extra, err := r.sorted(o)
+	if err != nil {
+		return nil, err
 	}
 	values := make(signature.Values, 0, len(r.outputs))
 	var problems []ReadProblem
@@ -204,10 +211,31 @@ func (r reply) respell(o found) (signature.Values, error) {
 		}
 		values = append(values, signature.Value{Name: f.Name, JSON: value})
 	}
-	if problems != nil {
+	if problems = append(problems, extra...); problems != nil {
 		return nil, &ReadError{problems}
 	}
 	return values, r.besides(values, o.Values)
+}
+
+// sorted are the members of an object that give an output, and what is wrong with
+// the others.
+func (r reply) sorted(o found) (given map[string]json.RawMessage, extra []ReadProblem, err error) {
+	given = map[string]json.RawMessage{}
+	for i, v := range o.Values {
+		f, known := fieldNamed(r.outputs, v.Name)
+		_, twice := given[f.Name]
+		switch {
+		case known && twice:
+			return nil, nil, structural(f.Name, "is given twice; give it once")
+		case known && o.bare && !shapeOf(f).scalar():
+			return nil, nil, structural(f.Name, "is a word without quotes; write JSON")
+		case known:
+			given[f.Name] = v.JSON
+		case !r.idle(v) && !(reasons[strings.ToLower(v.Name)] && r.precedes(o.Values[i+1:])):
+			extra = append(extra, ReadProblem{v.Name, Structure, "is no field of the answer, and may change what it says; leave it out"})
+		}
+	}
+	return given, extra, nil
 }
 
 // respell is [reply.respell] for an object that did not come in a reply.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,10 @@ func readProgram(s Step) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
-	fields, _, err := split(outputs, text, marks)
+	fields, behind, err := split(outputs, text, marks)
+	if err == nil && rethought.MatchString(behind) {
+		err = errRethought
+	}
 	if err != nil {
 		return program{}, err
 	}
@@ -75,12 +79,17 @@ func readProgram(s Step) (program, error) {
 	return p, err
 }
 
+// rethought finds second thoughts behind a program, and other programs.
+var rethought = regexp.MustCompile("(?i)\\b(?:wait[,.!…]|wait [-–—]|(?:actually|oops|hmm+|mistake|wrong|sorry|correction|bug|second thought|(?:you|i|we) should)\\b)|```")
+
+var errRethought = errors.New("what is said behind the program may take it back; end with the program that is to run")
+
 // codeIn takes a program out of the fence that most models put it in. Anything
 // beside the fence, or several of them, may be two programs, or one that holds a
 // fence as text.
 func codeIn(g given) (string, error) {
 	blocks, outside, open := fences(g.text)
-	var quoted string
+	quoted, isQuoted := quotedText(g.text)
 	switch {
 	case open:
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
@@ -90,7 +99,7 @@ func codeIn(g given) (string, error) {
 		return blocks[0].text, nil
 	case len(blocks) > 0:
 		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
-	case json.Unmarshal([]byte(g.text), &quoted) == nil:
+	case isQuoted:
 		return quoted, nil
 	case g.open:
 		return "", errors.New("nothing says where the program ends; put it into a code fence, and the end marker behind it")
@@ -176,6 +185,9 @@ func onlyBlock(text string) (code, before string, err error) {
 		return "", "", errors.New("it is not certain that the text in the code fence is a program to run; put it under " + marker("code"))
 	case len(blocks) > 1:
 		return "", "", errors.New("the reply has several programs; put the one to run under " + marker("code"))
+	}
+	if behind := text[strings.LastIndex(text, "```")+1:]; rethought.MatchString(behind) {
+		return "", "", errRethought
 	}
 	return blocks[0].text, strings.TrimSpace(before), nil
 }

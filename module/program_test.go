@@ -55,6 +55,11 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: noCode},
 	{name: "think tag as text", reply: "[[ ## code ## ]]\n```js\na('</think>')\n```" + end, code: "a('</think>')"},
 	{name: "CRLF", reply: "[[ ## code ## ]]\r\n```js\r\na()\r\nb()\r\n```\r\n[[ ## completed ## ]]", code: "a()\nb()"},
+	{name: "second thoughts", reply: "[[ ## code ## ]]\na()" + end + "\nWait, b() should come first.", wrong: errRethought.Error()},
+	{name: "second thoughts behind a fence", reply: "```js\na()\n```\nOops, that is wrong.", wrong: errRethought.Error()},
+	{name: "another program behind", reply: "[[ ## code ## ]]\na()" + end + "\n```js\nb()\n```", wrong: errRethought.Error()},
+	{name: "remark behind", reply: "[[ ## code ## ]]\na()" + end + "\nThis waits for a and prints it.", code: "a()"},
+	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, code: "null"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
 	{name: "prose", reply: "I cannot.", wrong: noCode},
 }

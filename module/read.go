@@ -139,6 +139,13 @@ func equalValues(a, b signature.Values) bool {
 	return slices.EqualFunc(a, b, func(v, w signature.Value) bool { return v.Name == w.Name && equalJSON(v.JSON, w.JSON) })
 }
 
+// quotedText is the text of a JSON string. That null decodes into a string, too, does
+// not make it one.
+func quotedText(value string) (text string, ok bool) {
+	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
+	return text, ok
+}
+
 func quote(text string) json.RawMessage {
 	quoted, _ := json.Marshal(text) // a string always encodes
 	return quoted

@@ -222,13 +222,38 @@ func TestReadError(t *testing.T) {
 			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
 			{"score", Structure, `cannot be read: the value must be a number, not "high"`},
 		},
-		`{"score": 3}`:                 {{"mood", Structure, "is missing"}},
+		`{"score": 3}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+		},
+		`{"score": 3, "scale": 5}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+			{"scale", Structure, "is no field of the answer, and may change what it says; leave it out"},
+		},
+		`{"score": 3, "author": "Ada"}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+		},
 		`{"mood": "good", "score": 3}`: {{"score", Constraint, "the value must be at most 1, not 3"}},
 	} {
 		_, err := JSON().Read(specs["judgement"], reply, false)
 		var wrong *ReadError
 		if !errors.As(err, &wrong) || !slices.Equal(wrong.Problems, want) {
 			t.Errorf("%q: %v, want %v", reply, err, want)
+		}
+	}
+}
+
+// TestNullIsNoText holds that null never becomes an empty text.
+func TestNullIsNoText(t *testing.T) {
+	t.Parallel()
+	spec := kinds["string"]
+	for _, reply := range []string{"null", " null\n", "```\nnull\n```", "```json\nnull\n```", "```text\nnone\n```", `{"answer": null}`} {
+		for _, a := range adapters {
+			if values, err := a.Read(spec, reply, false); err == nil {
+				t.Errorf("%s read %q as %v", a.name, reply, values)
+			}
 		}
 	}
 }

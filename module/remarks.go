@@ -101,13 +101,16 @@ func (r reply) takesBack(values signature.Values, behind string) bool {
 	if rest == "" || denied {
 		return denied
 	}
-	words := wordsOf(rest)
+	words := wordsOf(patient.ReplaceAllString(rest, ""))
 	if len(words) < 4 && !r.truncated || refutes.MatchString(rest) ||
 		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) }) {
 		return true
 	}
 	return r.opposes(values, rest)
 }
+
+// patient finds where to wait is no second thought: it can wait.
+var patient = regexp.MustCompile(`(?i)\b(?:can|to|will|may|must) wait\b`)
 
 // opposes reports whether a text gives another value for a field.
 func (r reply) opposes(values signature.Values, text string) bool {
@@ -162,7 +165,7 @@ func namesGiven(values signature.Values, word string) bool {
 // restates reports whether a sentence gives a field another value: The answer
 // is Rome.
 func restates(f signature.Field, value json.RawMessage, text string) bool {
-	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".!\n", r) }) {
+	for _, sentence := range sentenceEnd.Split(text, -1) {
 		sentence = strings.TrimSpace(sentence)
 		said := unframed(f.Name, sentence)
 		if sentence == "" || said == sentence {
@@ -173,4 +176,44 @@ func restates(f signature.Field, value json.RawMessage, text string) bool {
 		}
 	}
 	return false
+}
+
+// sentenceEnd is where a sentence ends, but not the whole of 0.15.
+var sentenceEnd = regexp.MustCompile(`[.!](?:\s|$)|\n`)
+
+// clauseEnd is where a clause that gives a value may end, with what joins it to the
+// next.
+var clauseEnd = regexp.MustCompile(`(?:[.!;:,](?:\s+|$)|\n)(?:(?i:so|thus|hence|therefore|and|then|overall)[ ,]+)*`)
+
+// foretold reports whether prose before an answer comes to another value of a field
+// that one word says: so the ratio is 0.15. Of several, the last counts.
+func (r reply) foretold(values signature.Values, prose string) error {
+	if blank(prose) || len(prose) > longestRemark {
+		return nil
+	}
+	clauses := clauseEnd.Split(prose, -1)
+	for _, v := range values {
+		f, _ := fieldNamed(r.outputs, v.Name)
+		if s := shapeOf(f); !s.scalar() {
+			continue
+		} else if last := s.lastSaid(clauses); last != nil && !equalJSON(last, v.JSON) {
+			return structural(f.Name, "is said to be %s before its marker, and something else under it; say which", last)
+		}
+	}
+	return nil
+}
+
+// lastSaid is the last value that clauses give: the ratio is 0.15, it is not spam.
+func (s shape) lastSaid(clauses []string) (value json.RawMessage) {
+	for _, clause := range clauses {
+		clause = strings.Trim(clause, " \t*`")
+		if said := unframed(s.name, clause); said != clause {
+			if v := s.exact(strings.TrimRight(said, ".")); v != nil {
+				value = v
+			}
+		} else if v := s.verdict(clause); v != nil {
+			value = v
+		}
+	}
+	return value
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -75,4 +76,23 @@ func ofField(name, text string) bool {
 	return slices.ContainsFunc(wordsOf(text), func(w string) bool {
 		return slices.Contains(own, w) || w == "answer" || w == "result" || w == "value"
 	})
+}
+
+// verdicts are sentences about what is judged: This message is not spam.
+var verdicts = regexp.MustCompile(`(?i)^(?:(yes|no),? +)?(?:this|it|the)(?: [a-z]+){0,2}? (?:is|was)(n['’]t| not)?(?: (?:an? |clearly |definitely |certainly )*)?([a-z -]+)$`)
+
+// verdict is the truth that a sentence tells of something by the name of a field.
+func (s shape) verdict(sentence string) json.RawMessage {
+	if !s.boolean || s.number() || len(sentence) > 100 {
+		return nil
+	}
+	m := verdicts.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(sentence), ".!"))
+	if m == nil || !sameName(s.name, strings.TrimSpace(strings.TrimPrefix(m[3], "not "))) {
+		return nil
+	}
+	denied := m[2] != "" || strings.HasPrefix(m[3], "not ")
+	if m[1] != "" && strings.EqualFold(m[1], "no") != denied {
+		return nil
+	}
+	return json.RawMessage(strconv.FormatBool(!denied))
 }

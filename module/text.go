@@ -12,9 +12,12 @@ import (
 
 // readText takes a text as it is, unless it may be more or less than was meant.
 func readText(f signature.Field, g given, text string) (json.RawMessage, error) {
-	blocks, outside, openFence := fences(text)
 	fenced := text != g.text
+	text = withoutPraise(f, text)
+	blocks, outside, openFence := fences(text)
 	switch {
+	case alternatives.MatchString(text):
+		return nil, structural(f.Name, "gives a choice; decide on one, or write the text as a JSON string")
 	case wraps(f, text):
 		return nil, structural(f.Name, "is given as an object with the field in it; give only the value, or write the text as a JSON string")
 	case openFence:
@@ -31,6 +34,24 @@ func readText(f signature.Field, g given, text string) (json.RawMessage, error) 
 		return quote(text), nil
 	}
 	return oneLine(f, g, text)
+}
+
+// alternatives are texts of which each is marked off, so that either is the value.
+var alternatives = regexp.MustCompile("^(?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)(?:, (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`))*,? (?:or|OR|/) (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)[.?]?$")
+
+// praise finds remarks on a text itself: This title captures both.
+var praise = regexp.MustCompile(`^(?:This|The above|The) ([a-z]+) (?:captures?|reflects?|highlights?|conveys?|emphasi[sz]es|evokes?|summari[sz]es|hints|plays|balances|works because|is (?:concise|short|catchy|clear))\b`)
+
+// withoutPraise is a text of one line without a remark on it below.
+func withoutPraise(f signature.Field, text string) string {
+	first, remark, ok := strings.Cut(text, "\n\n")
+	if !ok || strings.Contains(first, "\n") || strings.Contains(remark, "\n\n") {
+		return text
+	}
+	if m := praise.FindStringSubmatch(remark); m == nil || !sameName(f.Name, m[1]) {
+		return text
+	}
+	return strings.TrimSpace(first)
 }
 
 func unended(f signature.Field) error {

@@ -1,6 +1,9 @@
 package module
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Servers that do not know the template of a model leave its tokens in the
 // message: <|eot_id|> behind it, or the channels in which a model thinks and
@@ -8,7 +11,7 @@ import "strings"
 
 // withoutTokens returns what a message says between the tokens of its template.
 func withoutTokens(text string) (string, error) {
-	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !strings.HasSuffix(text, "</s>") {
+	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !tokenEnd.MatchString(text) {
 		return text, nil
 	}
 	text, err := lastChannel(strings.TrimSpace(text))
@@ -20,6 +23,9 @@ func withoutTokens(text string) (string, error) {
 		text = strings.TrimSpace(before)
 	}
 }
+
+// tokenEnd finds the tokens that are not in bars.
+var tokenEnd = regexp.MustCompile(`(?:</s>|<end_of_turn>)\s*$`)
 
 // cutToken cuts a token off the end of a text.
 func cutToken(text string) (before, token string) {

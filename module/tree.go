@@ -90,11 +90,13 @@ func (s shape) grown(n node) json.RawMessage {
 }
 
 func (s shape) grownText(text string) json.RawMessage {
-	var quoted string
 	switch {
 	case s.text && s.constants == nil && s.format == "":
-		if json.Unmarshal([]byte(text), &quoted) == nil {
+		if quoted, ok := quotedText(text); ok {
 			return quote(quoted)
+		}
+		if text == "null" {
+			return nil
 		}
 		return s.item(text)
 	case s.exact(text) != nil:
