@@ -151,11 +151,12 @@ func TestRLMNonsenseTokens(t *testing.T) {
 	}
 }
 
-// sampling is a module of a user's, of any other.
+// sampling is a module of a user's, of any other. It cancels nothing: what a reply
+// costs that nobody waits for any more is not known.
 type sampling struct{ Ask module.Module[orders, sum] }
 
 func (s sampling) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
-	samples, err := module.Samples(ctx, s.Ask, in, 3, nil)
+	samples, err := module.Samples(ctx, s.Ask, in, 3, &module.ParallelOptions{Collect: true})
 	if err != nil {
 		return nil, err
 	}
