@@ -68,9 +68,12 @@ const maxAttempts = 10_000
 
 var errNoAttempts = errors.New("module: there must be at least one attempt")
 
-// did keeps what a part of a run did, if it did anything.
-func (t *Trajectory) did(part Trajectory) {
-	if len(part.Steps)+len(part.Attempts)+len(part.Effects) > 0 || part.Spent != (Usage{}) {
-		t.Attempts = append(t.Attempts, part)
+// did keeps what a part of a run did, if it did anything, and returns as which of
+// the attempts, or 0.
+func (t *Trajectory) did(part Trajectory) int {
+	if len(part.Steps)+len(part.Attempts)+len(part.Effects) == 0 && part.Spent == (Usage{}) {
+		return 0
 	}
+	t.Attempts = append(t.Attempts, part)
+	return len(t.Attempts)
 }

@@ -128,7 +128,6 @@ type trials[In, Out any] struct {
 	failed []error
 	last   *Prediction[Out]
 	best   *Prediction[Out]
-	score  float64 // of the best
 }
 
 // begin begins a run, if attempts can be made.
@@ -155,7 +154,7 @@ func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[
 		return Judgement{}, err
 	}
 	result := resultFrom(ctx, mine, t.in)
-	t.did(result.Trajectory())
+	nth := t.did(result.Trajectory())
 	if result.Err != nil {
 		return Judgement{}, result.Err
 	}
@@ -165,8 +164,8 @@ func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[
 	}
 	t.emit(Judged{t.at(t.made), judged})
 	t.last = result.Prediction
-	if t.best == nil || judged.Score > t.score {
-		t.best, t.score = t.last, judged.Score
+	if t.best == nil || judged.Score > t.Score {
+		t.best, t.Chosen, t.Score = t.last, nth, judged.Score
 	}
 	return judged, t.fault()
 }

@@ -79,8 +79,12 @@ var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 
 // Reasoning returns what the model said to explain the last step: the reasoning
 // of a [ChainOfThought], the thought of a [ReAct]. If it said nothing, that is what
-// it thought before its reply, as far as its provider tells, or "".
+// it thought before its reply, as far as its provider tells, or "". Of several
+// attempts it is that of the one that was chosen.
 func (t *Trajectory) Reasoning() string {
+	if c := t.chosen(); c != nil {
+		return c.Reasoning()
+	}
 	if len(t.Steps) == 0 {
 		return ""
 	}

@@ -45,6 +45,7 @@ func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Predicti
 			first = i
 		}
 	}
+	all.Chosen = first + 1
 	return &Prediction[Out]{Output: answers[first].Output, Trajectory: all}, nil
 }
 

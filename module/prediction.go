@@ -37,6 +37,11 @@ type Trajectory struct {
 	// those among which the best was chosen, in the order in which they ended.
 	Attempts []Trajectory
 
+	// Chosen is which of the attempts the answer is of, from 1, and Score what its
+	// reward was, where there was one. It is 0 if the answer is of none of them.
+	Chosen int
+	Score  float64
+
 	// Spent is what was paid besides the steps and the attempts: calls of models
 	// that programs made, or modules which tools, rewards and modules of yours ran
 	// with the context that they were given. A call that was still under way when
@@ -198,10 +203,21 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Answer returns the outputs of the last step as an object: what was taken as the
-// answer, or what was submitted, valid or not. It is nil if the step had none, or
-// if the answer is that of one of the attempts.
+// chosen is the attempt that the answer is of, or nil.
+func (t *Trajectory) chosen() *Trajectory {
+	if t.Chosen < 1 || t.Chosen > len(t.Attempts) {
+		return nil
+	}
+	return &t.Attempts[t.Chosen-1]
+}
+
+// Answer returns the outputs of the last step, or of that of the attempt that was
+// chosen, as an object: what was taken as the answer, or what was submitted, valid
+// or not. It is nil if the step had none.
 func (t *Trajectory) Answer() json.RawMessage {
+	if c := t.chosen(); c != nil {
+		return c.Answer()
+	}
 	if len(t.Steps) == 0 {
 		return nil
 	}
