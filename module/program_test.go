@@ -17,7 +17,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "no end", reply: "[[ ## code ## ]]\n```js\na()\n```", code: "a()"},
 	{name: "neither", reply: "[[ ## code ## ]]\na()", wrong: "nothing says where the program ends; put it into a code fence, and the end marker behind it"},
 	{name: "fence not closed", reply: "[[ ## code ## ]]\n```js\na()", wrong: unclosed},
-	{name: "fence not closed, but ended", reply: "[[ ## code ## ]]\n```js\na()" + end, wrong: unclosed},
+	{name: "fence not closed, but ended", reply: "[[ ## code ## ]]\n```js\na()" + end, code: "a()"},
 	{name: "end in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "end in a longer fence", reply: "[[ ## code ## ]]\n````js\na()" + end + "\n````\n", code: "a()"},
 	{name: "two under the marker", reply: "[[ ## code ## ]]\n```js\na()\n```\n```js\nb()\n```" + end, wrong: two},
