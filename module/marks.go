@@ -231,9 +231,16 @@ func (r reply) together(fields map[string]given) (signature.Values, error) {
 func split(outputs []signature.Field, text string, marks []mark) (fields map[string]given, behind string, err error) {
 	fields = make(map[string]given, len(outputs))
 	end, over := endName(outputs), false // over: the last that counted was the end marker
+	inner := 0                           // how many of the marks that follow are of members
 	for i, m := range marks {
+		if inner--; inner >= 0 {
+			continue
+		}
 		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
+		if known && g.text == "" {
+			g.text, inner = memberMarks(f, text, marks[i+1:], end)
+		}
 		earlier, twice := fields[f.Name]
 		switch {
 		case !known && strings.EqualFold(m.name, end):
@@ -243,6 +250,9 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 			if over = len(fields) > 0; over && !closesFence(g.text) {
 				behind = g.text
 			}
+			continue
+		case !known && over && (reasons[strings.ToLower(m.name)] || remarkNames[strings.ToLower(m.name)]):
+			behind += "\n" + g.text
 			continue
 		case !known && over && invented(outputs, fields, m.name):
 			return fields, behind, nil
@@ -257,6 +267,27 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 	}
 	return fields, behind, nil
 }
+
+// memberMarks is what stands under the markers of a field's members, one a line, and
+// how many there are.
+func memberMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
+	s := shapeOf(f)
+	if s.members == nil {
+		return "", 0
+	}
+	for n < len(marks)-1 {
+		g := under(text, marks[n:], end)
+		if _, ok := s.member(marks[n].name); !ok || strings.Contains(g.text, "\n") || g.text == "" {
+			break
+		}
+		lines += marks[n].name + ": " + g.text + "\n"
+		n++
+	}
+	return strings.TrimSpace(lines), n
+}
+
+// remarkNames are markers of what is said behind an answer about it.
+var remarkNames = wordSet("note notes remark remarks comment comments ps caveat caveats warning")
 
 // invented reports whether a marker behind a whole answer begins another question,
 // which models make up when they do not stop.

@@ -74,7 +74,7 @@ func numeral(s shape, word string) string {
 }
 
 var (
-	percent     = regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?%$`)
+	percent     = regexp.MustCompile(`^([1-9]\d{0,2}(?:\.\d+)?|0) ?%$`)
 	withPercent = regexp.MustCompile(`^(\d(?:\.\d+)?) \(?(?:=|or|i\.e\.,?)? ?(\d{1,3}(?:\.\d+)?) ?%\)?$`)
 	quotient    = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?[/÷] ?(\d+(?:\.\d+)?) ?= ?(\d+(?:\.\d+)?)$`)
 )
@@ -100,7 +100,7 @@ func (s shape) unadorned(word string) string {
 	}
 	if m := percent.FindStringSubmatch(word); m != nil {
 		ratio, _ := new(big.Rat).SetString(m[1])
-		return strings.TrimRight(strings.TrimRight(ratio.Quo(ratio, big.NewRat(100, 1)).FloatString(12), "0"), ".")
+		return strings.TrimSuffix(strings.TrimRight(ratio.Quo(ratio, big.NewRat(100, 1)).FloatString(12), "0"), ".")
 	}
 	return word
 }
@@ -130,5 +130,5 @@ func (s shape) ownUnit(number, unit string) bool {
 	if last == "year" && (unit == "ad" || unit == "ce" || unit == "年") {
 		return !strings.HasPrefix(number, "-")
 	}
-	return len(last) > 2 && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(last, "s")
+	return len(last) > 3 && strings.HasSuffix(last, "s") && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(last, "s")
 }

@@ -122,7 +122,7 @@ func closedByEnd(text string) string {
 // it, in whole sentences and no code.
 func explains(text, outside string) bool {
 	outside = strings.TrimSpace(outside)
-	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !rethought.MatchString(outside) && !strings.ContainsAny(outside, "{};=`")
+	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !strings.ContainsAny(outside, "{};=`")
 }
 
 var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\s.]\.$`)
