@@ -59,6 +59,9 @@ func numeral(s shape, word string) string {
 		word = comma.ReplaceAllString(ofOne.ReplaceAllString(word, "$1"), "$1$3.$2$4")
 	}
 	if text == "" {
+		text = decimal(word)
+	}
+	if text == "" {
 		text = decimal(s.unadorned(word))
 	}
 	if s.fraction || !strings.ContainsAny(text, ".eE") {

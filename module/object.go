@@ -199,6 +199,9 @@ func withoutCall(text string) string {
 
 func (r reply) unwrapped(o found) found {
 	raw := wrapped(o.Values)
+	if raw == nil {
+		return o
+	}
 	for _, inside := range []json.RawMessage{raw, calledOnce(raw)} {
 		var inner signature.Values
 		if len(inside) > 0 && inside[0] == '"' {

@@ -73,7 +73,7 @@ func readProgram(s Step) (program, error) {
 	case err != nil:
 	case blank(p.code):
 		err = errors.New("the program is empty")
-	case onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
+	case p.code == "null" || onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
 		err = errors.New("the program has a placeholder or comments, and nothing else; write it out")
 	}
 	return p, err

@@ -59,7 +59,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "second thoughts behind a fence", reply: "```js\na()\n```\nOops, that is wrong.", wrong: errRethought.Error()},
 	{name: "another program behind", reply: "[[ ## code ## ]]\na()" + end + "\n```js\nb()\n```", wrong: errRethought.Error()},
 	{name: "remark behind", reply: "[[ ## code ## ]]\na()" + end + "\nThis waits for a and prints it.", code: "a()"},
-	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, code: "null"},
+	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, wrong: "the program has a placeholder or comments, and nothing else; write it out"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
 	{name: "prose", reply: "I cannot.", wrong: noCode},
 }

@@ -18,7 +18,7 @@ func readText(f signature.Field, g given, text string) (json.RawMessage, error) 
 	switch {
 	case !certain:
 		return nil, structural(f.Name, "has a remark on the text behind it; write the text alone, or as a JSON string if that belongs to it")
-	case alternatives.MatchString(text):
+	case isChoice(text):
 		return nil, structural(f.Name, "gives a choice; decide on one, or write the text as a JSON string")
 	case wraps(f, text):
 		return nil, structural(f.Name, "is given as an object with the field in it; give only the value, or write the text as a JSON string")
@@ -40,6 +40,11 @@ func readText(f signature.Field, g given, text string) (json.RawMessage, error) 
 
 // alternatives are texts of which each is marked off, so that either is the value.
 var alternatives = regexp.MustCompile("^(?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)(?:, (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`))*,? (?:or|OR|/) (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)[.?]?$")
+
+// isChoice reports whether a text is of alternatives, and spares most the look.
+func isChoice(text string) bool {
+	return text != "" && strings.IndexByte("\"*`\xe2", text[0]) >= 0 && alternatives.MatchString(text)
+}
 
 // praise finds remarks on a text itself: This title captures both.
 var praise = regexp.MustCompile(`^(?:This|The above|The) ([a-z]+) (?:captures?|reflects?|highlights?|conveys?|emphasi[sz]es|evokes?|summari[sz]es|hints|plays|balances|works because|is (?:concise|short|catchy|clear))\b`)

@@ -246,8 +246,8 @@ func plain(v any) any {
 
 // TestUnseenReplies reads the replies that were written by others, who had not seen
 // the readers; docs/measured/replies-unseen.md has their scores as found. The
-// readers were mended by the first set, and then by what was silently wrong in the
-// second.
+// readers were mended by the first set before the second was written, and by the
+// second since.
 func TestUnseenReplies(t *testing.T) {
 	t.Parallel()
 	for _, set := range []struct {
