@@ -83,7 +83,7 @@ func withoutFence(text string) string {
 
 // truth is how models write booleans.
 var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false",
-	"sí": "true", "oui": "true", "ja": "true", "nein": "false", "non": "false"}
+	"sí": "true", "oui": "true", "ja": "true", "nein": "false"}
 
 // longestWord is how long a value of one word may be, with all that is round it.
 const longestWord = 300
