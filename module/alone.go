@@ -15,7 +15,11 @@ func readAlone(r reply) (signature.Values, error) {
 	if !only {
 		return nil, nil
 	}
-	value := aloneText(f, strings.TrimSpace(r.text))
+	text := strings.TrimSpace(r.text)
+	if values, err := r.judged(f, text); values != nil || err != nil {
+		return values, err
+	}
+	value := aloneText(f, text)
 	if value == nil {
 		value = boxedIn(f, r.text)
 	}
@@ -102,6 +106,9 @@ func aloneText(f signature.Field, text string) json.RawMessage {
 		return nil
 	}
 	if s.text && s.constants == nil && s.format == "" {
+		if value := presented(f, text); value != nil {
+			return value
+		}
 		return aloneWord(text, bare)
 	}
 	if fits(f, json.RawMessage(bare)) {
@@ -114,10 +121,10 @@ func aloneText(f signature.Field, text string) json.RawMessage {
 			}
 		}
 	}
-	if ofField(f.Name, bare) {
+	if ofField(f.Name, bare) || s.format == dateTime && ofField("time timestamp date moment", bare) {
 		return s.stated(bare)
 	}
-	return nil
+	return s.dated(bare)
 }
 
 // terse is a list of things, and not of sentences.

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ func uncertain(s shape, value, beside string) bool {
 		}
 	}
 	words := wordsOf(beside)
+	if rationale.MatchString(beside) && s.summed(value, beside) {
+		return unsure.MatchString(beside) || slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) })
+	}
 	if strings.ContainsAny(beside, "?%~±") || strings.Contains(beside, "...") || strings.Contains(beside, "…") || unsure.MatchString(beside) ||
 		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || hedges[w] || contracted(w) }) {
 		return true
@@ -30,6 +34,21 @@ func uncertain(s shape, value, beside string) bool {
 		return true
 	}
 	return rivals(s, value, words) && !s.weighed(value, beside, words)
+}
+
+// rationale finds paragraphs below a value that say how it came about.
+var rationale = regexp.MustCompile(`^\n\n[*_]*(?:Rationale|Reasoning|Explanation|Reasons?|Justification|Why)[*_]*:`)
+
+// summed reports whether the numbers in an explanation make up the value, the parts
+// of which may be estimates.
+func (s shape) summed(value, beside string) bool {
+	sum := new(big.Rat)
+	for _, n := range digits.FindAllString(beside, -1) {
+		part, _ := new(big.Rat).SetString(n)
+		sum.Add(sum, part)
+	}
+	total, ok := new(big.Rat).SetString(value)
+	return ok && s.number() && sum.Cmp(total) == 0
 }
 
 // dubious reports whether a comment on a value is more than an explanation.

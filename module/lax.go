@@ -116,7 +116,7 @@ func (l *lax) object() error {
 	for n := 0; ; n++ {
 		line := l.at
 		c := l.peek()
-		if c == ',' && n > 0 {
+		if (c == ',' || c == ';') && n > 0 {
 			line = -1
 			l.at++
 			c = l.peek()
@@ -224,7 +224,7 @@ func (l *lax) string() (json.RawMessage, error) {
 		case c == end[0] && strings.HasPrefix(l.text[l.at:], end):
 			b.WriteString(l.text[from:l.at])
 			l.at += len(end)
-			return quote(b.String()), l.ends(":,]})")
+			return quote(b.String()), l.ends(":,;]})")
 		default:
 			l.at++
 		}
@@ -318,7 +318,7 @@ func (l *lax) word() error {
 		return errCutValue // the number may have had more digits
 	}
 	l.out.WriteString(value)
-	return l.ends(",]})")
+	return l.ends(",;]})")
 }
 
 // wordAlone reports whether a word is all there is of a value.

@@ -165,7 +165,22 @@ func endsLine(rest string) bool {
 // ended reports whether a reply has come to its end marker.
 func ended(outputs []signature.Field, text string) bool {
 	marks, err := boundaries(outputs, text)
-	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(outputs))
+	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(outputs)) || err == nil && ranOn(outputs, text, marks)
+}
+
+// ranOn reports whether a reply is the whole answer, its end, and the beginning of
+// another question.
+func ranOn(outputs []signature.Field, text string, marks []mark) bool {
+	end := endName(outputs)
+	at := slices.IndexFunc(marks, func(m mark) bool { return strings.EqualFold(m.name, end) })
+	if at < 0 || at == len(marks)-1 || marks[at+1].inline {
+		return false
+	}
+	if _, known := marked(outputs, end, marks[at+1].name); known {
+		return false
+	}
+	fields, _, err := split(outputs, text, marks[:at+1])
+	return err == nil && invented(outputs, fields, marks[at+1].name)
 }
 
 // readMarkers reads the form that was asked for.
@@ -216,9 +231,16 @@ func (r reply) together(fields map[string]given) (signature.Values, error) {
 func split(outputs []signature.Field, text string, marks []mark) (fields map[string]given, behind string, err error) {
 	fields = make(map[string]given, len(outputs))
 	end, over := endName(outputs), false // over: the last that counted was the end marker
+	inner := 0                           // how many of the marks that follow are of members
 	for i, m := range marks {
+		if inner--; inner >= 0 {
+			continue
+		}
 		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
+		if known && g.text == "" {
+			g.text, inner = memberMarks(f, text, marks[i+1:], end)
+		}
 		earlier, twice := fields[f.Name]
 		switch {
 		case !known && strings.EqualFold(m.name, end):
@@ -229,6 +251,11 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 				behind = g.text
 			}
 			continue
+		case !known && over && (reasons[strings.ToLower(m.name)] || remarkNames[strings.ToLower(m.name)]):
+			behind += "\n" + g.text
+			continue
+		case !known && over && invented(outputs, fields, m.name):
+			return fields, behind, nil
 		case !known && len(fields) > 0 && !over:
 			return nil, "", structural("", "there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
 		case !known, formOnly(f.Name, g.text):
@@ -239,6 +266,38 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 		fields[f.Name], over = g, false
 	}
 	return fields, behind, nil
+}
+
+// memberMarks is what stands under the markers of a field's members, one a line, and
+// how many there are.
+func memberMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
+	s := shapeOf(f)
+	if s.members == nil {
+		return "", 0
+	}
+	for n < len(marks)-1 {
+		g := under(text, marks[n:], end)
+		if _, ok := s.member(marks[n].name); !ok || strings.Contains(g.text, "\n") || g.text == "" {
+			break
+		}
+		lines += marks[n].name + ": " + g.text + "\n"
+		n++
+	}
+	return strings.TrimSpace(lines), n
+}
+
+// remarkNames are markers of what is said behind an answer about it.
+var remarkNames = wordSet("note notes remark remarks comment comments ps caveat caveats warning")
+
+// invented reports whether a marker behind a whole answer begins another question,
+// which models make up when they do not stop.
+func invented(outputs []signature.Field, fields map[string]given, name string) bool {
+	for _, f := range outputs {
+		if _, ok := fields[f.Name]; f.Required && !ok {
+			return false
+		}
+	}
+	return !reasons[strings.ToLower(name)] && idleName(name)
 }
 
 // formOnly reports whether a text stands for a value without being one.

@@ -61,6 +61,9 @@ func numeral(s shape, word string) string {
 	if text == "" {
 		text = decimal(word)
 	}
+	if text == "" {
+		text = decimal(s.unadorned(word))
+	}
 	if s.fraction || !strings.ContainsAny(text, ".eE") {
 		return text
 	}
@@ -71,4 +74,64 @@ func numeral(s shape, word string) string {
 		return r.Num().String()
 	}
 	return text
+}
+
+var (
+	percent     = regexp.MustCompile(`^([1-9]\d{0,2}(?:\.\d+)?|0) ?%$`)
+	withPercent = regexp.MustCompile(`^(\d(?:\.\d+)?) \(?(?:=|or|i\.e\.,?)? ?(\d{1,3}(?:\.\d+)?) ?%\)?$`)
+	quotient    = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?[/÷] ?(\d+(?:\.\d+)?) ?= ?(\d+(?:\.\d+)?)$`)
+)
+
+// unadorned is a number without what only says the same once more: the braces of the
+// form, the unit that is the name of the field, 60% beside 0.6, the quotient that it
+// is. Of a number between 0 and 1, 75% is 0.75.
+func (s shape) unadorned(word string) string {
+	if inner, ok := strings.CutPrefix(word, "{"); ok {
+		return strings.TrimSuffix(inner, "}")
+	}
+	if number, unit := cutUnit(word); unit != "" && s.ownUnit(number, unit) {
+		return number
+	}
+	if m := quotient.FindStringSubmatch(word); m != nil && s.fraction && equalRatio(m[3], m[1], m[2]) {
+		return m[3]
+	}
+	if !s.fraction || s.least == nil || s.most == nil || *s.least != 0 || *s.most != 1 {
+		return word
+	}
+	if m := withPercent.FindStringSubmatch(word); m != nil && equalRatio(m[1], m[2], "100") {
+		return m[1]
+	}
+	if m := percent.FindStringSubmatch(word); m != nil {
+		ratio, _ := new(big.Rat).SetString(m[1])
+		return strings.TrimSuffix(strings.TrimRight(ratio.Quo(ratio, big.NewRat(100, 1)).FloatString(12), "0"), ".")
+	}
+	return word
+}
+
+// equalRatio reports whether a number is the quotient of two others.
+func equalRatio(number, a, b string) bool {
+	n, _ := new(big.Rat).SetString(number)
+	x, _ := new(big.Rat).SetString(a)
+	y, _ := new(big.Rat).SetString(b)
+	return n.Mul(n, y).Cmp(x) == 0 && y.Sign() > 0
+}
+
+var unitBehind = regexp.MustCompile(`^(-?\d+(?:\.\d+)?) ?(\pL+)$`)
+
+func cutUnit(word string) (number, unit string) {
+	if m := unitBehind.FindStringSubmatch(word); m != nil {
+		return m[1], strings.ToLower(m[2])
+	}
+	return "", ""
+}
+
+// ownUnit reports whether a unit is the one that the name of a field says, or that
+// years have.
+func (s shape) ownUnit(number, unit string) bool {
+	own := strings.ToLower(s.name)
+	last := own[strings.LastIndexByte(own, '_')+1:]
+	if last == "year" && (unit == "ad" || unit == "ce" || unit == "年") {
+		return !strings.HasPrefix(number, "-")
+	}
+	return len(last) > 3 && strings.HasSuffix(last, "s") && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(last, "s")
 }

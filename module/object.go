@@ -146,7 +146,7 @@ func (r reply) allWrong(o found, lacking []ReadProblem) []ReadProblem {
 }
 
 // wrappers are names under which models put the whole answer.
-var wrappers = wordSet("output outputs result results response answer answers data reply final input object json arguments parameters fields")
+var wrappers = wordSet("function tool_calls function_call output outputs result results response answer answers data reply final input object json arguments parameters fields")
 
 // wrapped is the only member of an object that says what is in it, also that of a
 // call to a function, which has a name.
@@ -165,19 +165,56 @@ func wrapped(object signature.Values) (inner json.RawMessage) {
 
 var callNames = wordSet("name type id tool function tool_name recipient")
 
+// calledOnce is what is given to the function of the only call of a list or an
+// object, as providers write it: [{"function": {"arguments": …}}].
+func calledOnce(raw json.RawMessage) json.RawMessage {
+	var calls []json.RawMessage
+	if json.Unmarshal(raw, &calls) == nil {
+		if len(calls) != 1 {
+			return nil
+		}
+		raw = calls[0]
+	}
+	var call signature.Values
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &call) != nil {
+		return nil
+	}
+	inner := wrapped(call)
+	if deeper := calledOnce(inner); deeper != nil {
+		return deeper
+	}
+	return inner
+}
+
+// toolCall finds the tags in which models write a call.
+var toolCall = regexp.MustCompile(`(?s)^\s*<(tool_call|function_call)>(.*)</(tool_call|function_call)>\s*$`)
+
+// withoutCall is the call in such tags.
+func withoutCall(text string) string {
+	if m := toolCall.FindStringSubmatch(text); m != nil && m[1] == m[3] {
+		return m[2]
+	}
+	return text
+}
+
 func (r reply) unwrapped(o found) found {
-	var inner signature.Values
 	raw := wrapped(o.Values)
-	if raw != nil && raw[0] == '"' {
-		raw = json.RawMessage(plainText(raw)) // the arguments of a call are often a text
-	}
-	if raw == nil || json.Unmarshal(raw, &inner) != nil {
+	if raw == nil {
 		return o
 	}
-	if _, has := r.lacking(inner); !has {
-		return o
+	for _, inside := range []json.RawMessage{raw, calledOnce(raw)} {
+		var inner signature.Values
+		if len(inside) > 0 && inside[0] == '"' {
+			inside = json.RawMessage(plainText(inside)) // the arguments of a call are often a text
+		}
+		if len(inside) == 0 || json.Unmarshal(inside, &inner) != nil {
+			continue
+		}
+		if _, has := r.lacking(inner); has {
+			o.Values = inner
+			break
+		}
 	}
-	o.Values = inner
 	return o
 }
 

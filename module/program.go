@@ -73,14 +73,14 @@ func readProgram(s Step) (program, error) {
 	case err != nil:
 	case blank(p.code):
 		err = errors.New("the program is empty")
-	case onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
+	case p.code == "null" || onlyComments(p.code) || hollow("code", strings.TrimSpace(p.code)):
 		err = errors.New("the program has a placeholder or comments, and nothing else; write it out")
 	}
 	return p, err
 }
 
 // rethought finds second thoughts behind a program, and other programs.
-var rethought = regexp.MustCompile("(?i)\\b(?:wait[,.!…]|wait [-–—]|(?:actually|oops|hmm+|mistake|wrong|sorry|correction|bug|second thought|(?:you|i|we) should)\\b)|```")
+var rethought = regexp.MustCompile("(?i)\\b(?:wait[,.!…]|wait [-–—]|(?:actually|oops|hmm+|mistake|wrong|sorry|correction|bug|second thought|(?:you|i|we) should)\\b)|```(?:js|javascript|ts|typescript)\\b")
 
 var errRethought = errors.New("what is said behind the program may take it back; end with the program that is to run")
 
@@ -91,11 +91,13 @@ func codeIn(g given) (string, error) {
 	blocks, outside, open := fences(g.text)
 	quoted, isQuoted := quotedText(g.text)
 	switch {
+	case open && !g.open && len(blocks) == 0 && blank(outside) && closedByEnd(g.text) != "":
+		return closedByEnd(g.text), nil
 	case open:
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 1 && !mayBeJavaScript[blocks[0].tag]:
 		return "", fmt.Errorf("the program is said to be %s; write JavaScript", blocks[0].tag)
-	case len(blocks) == 1 && (blank(outside) || introduces(outside)):
+	case len(blocks) == 1 && (blank(outside) || introduces(outside) || explains(g.text, outside)):
 		return blocks[0].text, nil
 	case len(blocks) > 0:
 		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
@@ -107,10 +109,28 @@ func codeIn(g given) (string, error) {
 	return g.text, nil
 }
 
+// closedByEnd is the program in a fence that the end marker closes.
+func closedByEnd(text string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	if _, tag := fence(first); !mayBeJavaScript[strings.ToLower(tag)] {
+		return ""
+	}
+	return strings.TrimSpace(rest)
+}
+
+// explains reports whether what stands outside of a fence is an explanation behind
+// it, in whole sentences and no code.
+func explains(text, outside string) bool {
+	outside = strings.TrimSpace(outside)
+	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !strings.ContainsAny(outside, "{};=`")
+}
+
+var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\s.]\.$`)
+
 // programObject reads a reply that is one JSON object. Objects within a reply
 // are not looked at: programs are full of them.
 func programObject(text string) (program, bool) {
-	text = strings.TrimSpace(unfence(text))
+	text = strings.TrimSpace(withoutCall(unfence(text)))
 	if !strings.HasPrefix(text, "{") {
 		return program{}, false
 	}

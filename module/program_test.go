@@ -17,7 +17,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "no end", reply: "[[ ## code ## ]]\n```js\na()\n```", code: "a()"},
 	{name: "neither", reply: "[[ ## code ## ]]\na()", wrong: "nothing says where the program ends; put it into a code fence, and the end marker behind it"},
 	{name: "fence not closed", reply: "[[ ## code ## ]]\n```js\na()", wrong: unclosed},
-	{name: "fence not closed, but ended", reply: "[[ ## code ## ]]\n```js\na()" + end, wrong: unclosed},
+	{name: "fence not closed, but ended", reply: "[[ ## code ## ]]\n```js\na()" + end, code: "a()"},
 	{name: "end in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "end in a longer fence", reply: "[[ ## code ## ]]\n````js\na()" + end + "\n````\n", code: "a()"},
 	{name: "two under the marker", reply: "[[ ## code ## ]]\n```js\na()\n```\n```js\nb()\n```" + end, wrong: two},
@@ -59,7 +59,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "second thoughts behind a fence", reply: "```js\na()\n```\nOops, that is wrong.", wrong: errRethought.Error()},
 	{name: "another program behind", reply: "[[ ## code ## ]]\na()" + end + "\n```js\nb()\n```", wrong: errRethought.Error()},
 	{name: "remark behind", reply: "[[ ## code ## ]]\na()" + end + "\nThis waits for a and prints it.", code: "a()"},
-	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, code: "null"},
+	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, wrong: "the program has a placeholder or comments, and nothing else; write it out"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
 	{name: "prose", reply: "I cannot.", wrong: noCode},
 }

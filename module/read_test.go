@@ -115,7 +115,7 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "null for a text that may be null", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n1\n[[ ## note ## ]]\nnull\n[[ ## sure ## ]]\nNone" + end, want: `{"mood":"good","score":1,"note":null,"sure":null}`},
 	{name: "spellings", spec: "judgement", reply: "[[ ## mood ## ]]\n\"GOOD\"\n[[ ## score ## ]]\n**0.5**.\n[[ ## sure ## ]]\nNo" + end, want: `{"mood":"good","score":0.5,"sure":false}`},
 	{name: "a point is no decoration", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n.5" + end, want: `{"mood":"good","score":0.5}`},
-	{name: "percent", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n50%" + end, wrong: `the field "score" cannot be read: the value must be a number, not "50%"`},
+	{name: "percent", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n50%" + end, want: `{"mood":"good","score":0.5}`},
 	{name: "thousands", spec: "mixed", reply: "[[ ## any ## ]]\n1\n[[ ## count ## ]]\n1,000" + end, want: `{"any":1,"count":1000}`},
 	{name: "number with a reason", spec: "judgement", reply: "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n0.5 (unsure)" + end, wrong: `the field "score" cannot be read: the value must be a number, not "0.5 (unsure)"`},
 	{name: "nearly a constant", spec: "judgement", reply: "[[ ## mood ## ]]\ngood or bad\n[[ ## score ## ]]\n1" + end, wrong: `the field "mood" has a value that is not allowed: the value must be one of "good", "bad", not "good or bad"`},

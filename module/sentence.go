@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/writ-go/writ/signature"
 )
 
 // A sentence gives a value if it names only one that the field could have, says it
@@ -60,11 +62,11 @@ var momentIn = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d\S*`)
 // onlyMoment is the one moment of a sentence that is no span.
 func onlyMoment(text string) string {
 	all := momentIn.FindAllString(text, 2)
-	span := slices.ContainsFunc(wordsOf(text), func(w string) bool { return spans[w] })
+	span := slices.ContainsFunc(wordsOf(text), func(w string) bool { return spans[w] || contrasts[w] || w == "may" })
 	if len(all) != 1 || span || !strings.HasSuffix(text, ".") {
 		return ""
 	}
-	return strings.TrimRight(all[0], ".,;)")
+	return strings.TrimRight(all[0], ".,;)`*")
 }
 
 var spans = wordSet("before after until till since from to later earlier local by past")
@@ -96,3 +98,47 @@ func (s shape) verdict(sentence string) json.RawMessage {
 	}
 	return json.RawMessage(strconv.FormatBool(!denied))
 }
+
+// judged reads a reply that begins with a verdict on the only field, and goes on to
+// explain it.
+func (r reply) judged(f signature.Field, text string) (signature.Values, error) {
+	s := shapeOf(f)
+	if !s.boolean || len(text) > 2000 {
+		return nil, nil
+	}
+	first, rest := text, ""
+	if at := sentenceEnd.FindStringIndex(text); at != nil {
+		first, rest = text[:at[0]], text[at[1]:]
+	}
+	value := s.verdict(first)
+	if value == nil || !fits(f, value) {
+		return nil, nil
+	}
+	if rest != "" && (unsure.MatchString(rest) || strings.Contains(rest, "?")) {
+		return nil, structural(f.Name, "is said with a doubt; decide")
+	}
+	values := signature.Values{{Name: f.Name, JSON: value}}
+	if err := r.stand(values, rest); err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// yearAtEnd finds the year that a sentence ends with.
+var yearAtEnd = regexp.MustCompile(`(?i)^\pL[^.!?\n]* (?:in|en|im|nel|em|anno) \**(\d{3,4})\**\.?$`)
+
+// dated reads a sentence that says in which year something was, where that is asked
+// for, and has no other number.
+func (s shape) dated(text string) json.RawMessage {
+	m := yearAtEnd.FindStringSubmatch(text)
+	if m == nil || !s.integer || !strings.HasSuffix(strings.ToLower(s.name), "year") || len(digits.FindAllString(text, 2)) > 1 {
+		return nil
+	}
+	if uncertain(s, m[1], text) || slices.ContainsFunc(wordsOf(text), func(w string) bool { return speaks[w] || contrasts[w] }) {
+		return nil
+	}
+	return json.RawMessage(m[1])
+}
+
+// speaks are words of a sentence that is about who answers, or about the question.
+var speaks = wordSet("i i'm my me we our you your cutoff knowledge question article text training according claims say says said believed first second third another decade century sometime")

@@ -82,7 +82,8 @@ func withoutFence(text string) string {
 }
 
 // truth is how models write booleans.
-var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
+var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false",
+	"sí": "true", "oui": "true", "ja": "true", "nein": "false"}
 
 // longestWord is how long a value of one word may be, with all that is round it.
 const longestWord = 300
@@ -100,6 +101,9 @@ func (s shape) exact(text string) json.RawMessage {
 	}
 	if s.boolean && truth[lower] != "" {
 		return json.RawMessage(truth[lower])
+	}
+	if s.boolean && !s.number() && s.name != "" && strings.HasPrefix(lower, "not ") && sameName(s.name, lower[len("not "):]) {
+		return json.RawMessage("false")
 	}
 	if s.null && (lower == "null" || lower == "none") {
 		return json.RawMessage("null")

@@ -13,10 +13,12 @@ import (
 // readText takes a text as it is, unless it may be more or less than was meant.
 func readText(f signature.Field, g given, text string) (json.RawMessage, error) {
 	fenced := text != g.text
-	text = withoutPraise(f, text)
+	text, certain := withoutPraise(f, text)
 	blocks, outside, openFence := fences(text)
 	switch {
-	case alternatives.MatchString(text):
+	case !certain:
+		return nil, structural(f.Name, "has a remark on the text behind it; write the text alone, or as a JSON string if that belongs to it")
+	case isChoice(text):
 		return nil, structural(f.Name, "gives a choice; decide on one, or write the text as a JSON string")
 	case wraps(f, text):
 		return nil, structural(f.Name, "is given as an object with the field in it; give only the value, or write the text as a JSON string")
@@ -39,19 +41,26 @@ func readText(f signature.Field, g given, text string) (json.RawMessage, error) 
 // alternatives are texts of which each is marked off, so that either is the value.
 var alternatives = regexp.MustCompile("^(?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)(?:, (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`))*,? (?:or|OR|/) (?:\"[^\"\n]+\"|“[^”\n]+”|\\*\\*[^*\n]+\\*\\*|`[^`\n]+`)[.?]?$")
 
+// isChoice reports whether a text is of alternatives, and spares most the look.
+func isChoice(text string) bool {
+	return text != "" && strings.IndexByte("\"*`\xe2", text[0]) >= 0 && alternatives.MatchString(text)
+}
+
 // praise finds remarks on a text itself: This title captures both.
 var praise = regexp.MustCompile(`^(?:This|The above|The) ([a-z]+) (?:captures?|reflects?|highlights?|conveys?|emphasi[sz]es|evokes?|summari[sz]es|hints|plays|balances|works because|is (?:concise|short|catchy|clear))\b`)
 
-// withoutPraise is a text of one line without a remark on it below.
-func withoutPraise(f signature.Field, text string) string {
-	first, remark, ok := strings.Cut(text, "\n\n")
-	if !ok || strings.Contains(first, "\n") || strings.Contains(remark, "\n\n") {
-		return text
+// withoutPraise is a text of one line without a remark on it below. Of a longer text,
+// or of a remark with a second thought, it is not certain what was meant.
+func withoutPraise(f signature.Field, text string) (alone string, certain bool) {
+	at := strings.LastIndex(text, "\n\n")
+	if at < 0 {
+		return text, true
 	}
+	body, remark := strings.TrimSpace(text[:at]), text[at+2:]
 	if m := praise.FindStringSubmatch(remark); m == nil || !sameName(f.Name, m[1]) {
-		return text
+		return text, true
 	}
-	return strings.TrimSpace(first)
+	return body, !strings.Contains(body, "\n") && !secondThought.MatchString(remark) && !(reply{}).takesBack(nil, remark)
 }
 
 func unended(f signature.Field) error {

@@ -11,6 +11,7 @@ import (
 
 // withoutTokens returns what a message says between the tokens of its template.
 func withoutTokens(text string) (string, error) {
+	text = withoutTurn(text)
 	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !tokenEnd.MatchString(text) {
 		return text, nil
 	}
@@ -56,4 +57,19 @@ func lastChannel(text string) (string, error) {
 	}
 	_, text, _ = strings.Cut(text[at:], messageToken)
 	return text, nil
+}
+
+// turn finds what templates put before the turn of the model, and names of it that
+// models repeat before a marker.
+var turn = regexp.MustCompile(`^\s*(?:\[/INST\]\s*|(?:(?i:assistant|ai|model)):[ \t]*\[\[)`)
+
+func withoutTurn(text string) string {
+	head := text[:min(len(text), 100)]
+	if !strings.Contains(head, "[/INST]") && !strings.Contains(head, ": [[") && !strings.Contains(head, ":[[") {
+		return text
+	}
+	if at := turn.FindStringIndex(head); at != nil {
+		return strings.TrimPrefix(text[at[1]-2*strings.Count(head[at[0]:at[1]], "[["):], " ")
+	}
+	return text
 }

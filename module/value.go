@@ -167,6 +167,9 @@ func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) 
 	if hollowJSON(f.Name, raw) {
 		return nil, errHollow(f.Name)
 	}
+	if len(raw) > 2 && strings.IndexByte("\\*`\xe2", raw[1]) >= 0 && f.Schema.AnyText() && isChoice(plainText(raw)) {
+		return nil, structural(f.Name, "gives a choice; decide on one")
+	}
 	if raw = unlinked(raw); fits(f, raw) {
 		return whole(f, unfenced(f, raw))
 	}
