@@ -49,6 +49,7 @@ func (p *Predictor) leniently(needed func(name string) bool) (*signature.Spec, e
 // them.
 func (p *Predictor) explained(spec *signature.Spec, values signature.Values) (outputs signature.Values, reasoning string) {
 	var texts []string
+	outputs = make(signature.Values, 0, len(values))
 	for _, v := range values {
 		_, asked := p.Spec.Field(v.Name)
 		_, own := spec.Field(v.Name)

@@ -149,7 +149,9 @@ func (p *Predictor) say(ctx context.Context, from *source, step int, conversatio
 	if err != nil {
 		return s, err
 	}
-	from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
+	if from.tell != nil {
+		from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
+	}
 	if s.Truncated && blank(s.Reply) {
 		return s, errNothingSaid
 	}
@@ -164,7 +166,9 @@ func (p *Predictor) charged(ctx context.Context, from *source, at Origin, conver
 		return Step{}, err
 	}
 	defer func() { charge.end(s, err) }()
-	from.emit(Asked{at, conversation[len(conversation)-1].text})
+	if from.tell != nil { // an event that nobody hears would be made in vain
+		from.emit(Asked{at, conversation[len(conversation)-1].text})
+	}
 	if err := from.fault(); err != nil {
 		return Step{}, err
 	}
@@ -218,12 +222,13 @@ func (p *Predictor) repair(err error) string {
 // providers refuse those.
 func contents(conversation []message) []llms.MessageContent {
 	list := make([]llms.MessageContent, len(conversation))
+	texts := make([]llms.ContentPart, len(conversation))
 	for i, m := range conversation {
 		if blank(m.text) {
 			m.text = "(nothing)"
 		}
-		list[i] = llms.TextParts(m.role, m.text)
-		list[i].Parts = append(list[i].Parts, m.parts...)
+		texts[i] = llms.TextContent{Text: m.text}
+		list[i] = llms.MessageContent{Role: m.role, Parts: append(texts[i:i+1:i+1], m.parts...)}
 	}
 	return list
 }

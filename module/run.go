@@ -94,7 +94,9 @@ func (r *run) incomplete(err error) error {
 func answered[Out any](r *run, out Out, raw json.RawMessage) (*Prediction[Out], error) {
 	r.last().answer = raw
 	r.account()
-	r.emit(Answered{r.at(0), raw})
+	if r.tell != nil {
+		r.emit(Answered{r.at(0), raw})
+	}
 	if err := r.fault(); err != nil {
 		return nil, r.incomplete(err)
 	}
