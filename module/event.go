@@ -106,11 +106,19 @@ func Observe(ctx context.Context, f func(Event)) context.Context {
 }
 
 func observe(ctx context.Context, o observer) context.Context {
-	outer, _ := ctx.Value(observerKey{}).(observer)
+	outer := observerOf(ctx)
 	o.tell = both(outer.tell, o.tell)
 	o.deltas = o.deltas || outer.deltas
 	o.run, o.meter = outer.run, outer.meter
-	return context.WithValue(ctx, observerKey{}, o)
+	return context.WithValue(ctx, observerKey{}, &o)
+}
+
+// observerOf is who is told within a context; nobody, if there is none.
+func observerOf(ctx context.Context) observer {
+	if o, ok := ctx.Value(observerKey{}).(*observer); ok {
+		return *o
+	}
+	return observer{}
 }
 
 // both tells two, either of whom may be nil.
@@ -135,16 +143,23 @@ type source struct {
 
 // newSource begins a run of a module. The context is for all that happens within.
 func newSource(ctx context.Context, module string, onEvent func(Event)) (context.Context, source) {
-	o, _ := ctx.Value(observerKey{}).(observer)
+	var own struct { // in one piece, which is made for each run
+		observer observer
+		meter    meter
+		broken   atomic.Pointer[PanicError]
+	}
+	o := observerOf(ctx)
+	own.meter.outer = o.meter
 	s := source{
 		origin: Origin{Module: module, Run: rand.Uint64(), Parent: o.run},
 		tell:   both(o.tell, onEvent),
 		deltas: o.deltas,
-		meter:  &meter{outer: o.meter},
-		broken: new(atomic.Pointer[PanicError]),
+		meter:  &own.meter,
+		broken: &own.broken,
 	}
 	o.run, o.meter = s.origin.Run, s.meter
-	return context.WithValue(ctx, observerKey{}, o), s
+	own.observer = o
+	return context.WithValue(ctx, observerKey{}, &own.observer), s
 }
 
 // at is the origin of what happens in a step.

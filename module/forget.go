@@ -13,6 +13,9 @@ import (
 // conversation is the trajectory as the model sees it: a fold over the steps.
 // What is left out of it, the question says.
 func (r *run) conversation() []message {
+	if len(r.Steps) == 0 {
+		return r.opening
+	}
 	list := slices.Clone(r.opening)
 	if r.forgotten > 0 {
 		asked := &list[len(list)-1]

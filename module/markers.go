@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -75,13 +76,19 @@ func writeInputs(b *strings.Builder, values signature.Values) {
 	for _, v := range values {
 		writeMarker(b, v.Name)
 		b.WriteByte('\n')
-		if hasMarker(plainText(v.JSON)) {
+		if mayMark(v.JSON) && hasMarker(plainText(v.JSON)) {
 			b.Write(v.JSON)
 		} else {
 			writePlain(b, v.JSON)
 		}
 		b.WriteString("\n\n")
 	}
+}
+
+// mayMark spares most values the look for markers: those without their brackets,
+// and without escapes that may be some.
+func mayMark(value json.RawMessage) bool {
+	return bytes.Contains(value, []byte("[[")) || bytes.Contains(value, []byte(`\u`))
 }
 
 // Answer writes outputs in the form that is asked for.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -147,6 +148,15 @@ func quotedText(value string) (text string, ok bool) {
 }
 
 func quote(text string) json.RawMessage {
-	quoted, _ := json.Marshal(text) // a string always encodes
-	return quoted
+	if strings.ContainsFunc(text, escaped) {
+		quoted, _ := json.Marshal(text) // a string always encodes
+		return quoted
+	}
+	quoted := make([]byte, 0, len(text)+len(`""`))
+	return append(append(append(quoted, '"'), text...), '"')
+}
+
+// escaped reports whether a character may stand otherwise in a JSON string.
+func escaped(r rune) bool {
+	return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '<' || r == '>' || r == '&'
 }

@@ -36,11 +36,10 @@ func (f Field) Kind() Kind {
 	if f.Schema == nil {
 		return KindValue
 	}
-	raw := f.Schema.Raw()
-	if !bytes.Contains(raw, []byte(`"`+kindKeyword+`"`)) {
+	if !f.Schema.Mentions(`"` + kindKeyword + `"`) {
 		return KindValue
 	}
-	return kindOf(raw)
+	return kindOf(f.Schema.Raw())
 }
 
 // kindOf looks where a kind may be: at the value itself, beside a null, or at

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // checkFields refuses names that a program could not use as variables.
@@ -57,7 +57,7 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name is empty")
-	case !identifier.MatchString(name):
+	case !identifier(name):
 		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
 	case name == "__proto__":
 		return errors.New("the name is that of an object's prototype in JavaScript; choose another")
@@ -68,7 +68,15 @@ func checkName(name string) error {
 	}
 }
 
-var identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{Nd}_$]*$`)
+// identifier reports whether JavaScript takes a text for a name.
+func identifier(name string) bool {
+	for i, r := range name {
+		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // reserved are the words that no variable of a module may be called, and the
 // names of the language that none should be.

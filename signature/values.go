@@ -53,7 +53,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 }
 
 func writeName(b *bytes.Buffer, name string) {
-	if !identifier.MatchString(name) {
+	if !identifier(name) {
 		b.Write(literal(name))
 		return
 	}

@@ -110,6 +110,9 @@ func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, 
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 
+// Mentions reports whether a text stands in the schema, without copying it.
+func (s *Schema) Mentions(text string) bool { return bytes.Contains(s.raw, []byte(text)) }
+
 // Validate returns what is wrong with a JSON value, in a stable order, or nil if
 // it fits: the first 20 problems, and how many more there are. Malformed JSON,
 // repeated properties and nesting deeper than 1,000 are findings too. Numbers are

@@ -43,9 +43,8 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 		ctx = WithRollout(ctx, call.Rollout)
 	}
 	options, end := call.with(options)
-	response, err := Generate(ctx, model, messages, options...)
+	_, reply, err := exchange(ctx, model, messages, options)
 	end(err)
-	reply := merge(response, options)
 	if err != nil {
 		return Reply{Usage: reply.Usage}, err
 	}
@@ -72,25 +71,32 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 // returned nothing at all. The response is returned beside it, if there is one,
 // for what it cost.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	response, _, err := exchange(ctx, model, messages, options)
+	return response, err
+}
+
+// exchange is [Generate], with the reply that the response amounts to.
+func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
-		return nil, &Error{Kind: Invalid, Err: errors.New("there is no model; pass one")}
+		return nil, Reply{}, &Error{Kind: Invalid, Err: errors.New("there is no model; pass one")}
 	}
 	if ctx.Err() != nil {
-		return nil, CancelledBy(ctx)
+		return nil, Reply{}, CancelledBy(ctx)
 	}
 	x := newExchange(options)
 	response, err := generate(context.WithValue(ctx, exchangeKey{}, x), model, messages, x.heard(options))
+	x.mend(response)
+	reply := merge(response, options)
 	noted := x.noted()
 	switch {
 	case ctx.Err() != nil:
-		return response, cutShort(ctx, err)
+		return response, reply, cutShort(ctx, err)
 	case err != nil:
-		return response, x.charge(classify(withoutURLs(err, messages), noted))
+		return response, reply, x.charge(classify(withoutURLs(err, messages), noted))
 	case noted != nil:
-		return response, x.charge(noted.with(errBare))
+		return response, reply, x.charge(noted.with(errBare))
 	}
-	x.mend(response)
-	return response, judge(merge(response, options))
+	return response, reply, judge(reply)
 }
 
 // generate makes an error of a panic: a provider's at an answer it did not

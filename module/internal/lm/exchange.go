@@ -3,6 +3,7 @@ package lm
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -33,6 +34,9 @@ type Sampling struct{ Temperature, TopP *float64 }
 
 // SamplingOf finds it in call options: what they leave alone stays not a number.
 func SamplingOf(options []llms.CallOption) Sampling {
+	if len(options) == 0 {
+		return Sampling{}
+	}
 	o := llms.CallOptions{Temperature: math.NaN(), TopP: math.NaN()}
 	apply(&o, options)
 	return Sampling{given(o.Temperature), given(o.TopP)}
@@ -47,6 +51,9 @@ func given(x float64) *float64 {
 
 // Options is what call options amount to.
 func Options(options []llms.CallOption) llms.CallOptions {
+	if len(options) == 0 {
+		return llms.CallOptions{} // one that options are applied to is allocated
+	}
 	var o llms.CallOptions
 	apply(&o, options)
 	return o
@@ -108,6 +115,9 @@ func (x *Exchange) NoteStop(reason string) {
 
 // heard returns options that note what is streamed.
 func (x *Exchange) heard(options []llms.CallOption) []llms.CallOption {
+	if len(options) == 0 {
+		return nil
+	}
 	o := Options(options)
 	options = options[:len(options):len(options)]
 	if text := o.StreamingFunc; text != nil {
@@ -141,7 +151,10 @@ func (x *Exchange) charge(err error) error {
 func (x *Exchange) mend(response *llms.ContentResponse) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if list := choices(response); x.stop != "" && len(list) == 1 && list[0].StopReason == "" {
+	if x.stop == "" {
+		return
+	}
+	if list := slices.Collect(choices(response)); len(list) == 1 && list[0].StopReason == "" {
 		list[0].StopReason = x.stop
 	}
 }

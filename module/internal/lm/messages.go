@@ -15,14 +15,18 @@ func sendable(messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	if len(messages) == 0 {
 		return nil, &Error{Kind: Invalid, Err: fmt.Errorf("there is no message to send")}
 	}
-	list := slices.Clone(messages)
-	for i, m := range list {
+	list, copied := messages, false
+	for i, m := range messages {
 		if len(m.Parts) == 0 {
 			return nil, &Error{Kind: Invalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
 		}
-		if m.Role != llms.ChatMessageTypeHuman {
-			list[i].Parts = joinText(m.Parts)
+		if m.Role == llms.ChatMessageTypeHuman || len(m.Parts) == 1 {
+			continue
 		}
+		if !copied {
+			list, copied = slices.Clone(messages), true
+		}
+		list[i].Parts = joinText(m.Parts)
 	}
 	return list, nil
 }

@@ -2,6 +2,7 @@ package lm
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -33,15 +34,16 @@ func Merge(response *llms.ContentResponse) Reply { return merge(response, nil) }
 // alternatives, and the first is the reply.
 func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 	var reply Reply
-	var text, thought []string
 	o := Options(options)
-	for i, c := range choices(response) {
+	first := true
+	for c := range choices(response) {
 		reply.Usage = reply.Usage.max(usageOf(c.GenerationInfo))
-		if i > 0 && (o.N > 1 || o.CandidateCount > 1) {
+		if !first && (o.N > 1 || o.CandidateCount > 1) {
 			continue
 		}
-		t, r := apart(c)
-		text, thought = appendSome(text, t), appendSome(thought, r)
+		first = false
+		text, thought := apart(c)
+		reply.Text, reply.Reasoning = below(reply.Text, text), below(reply.Reasoning, thought)
 		reply.Truncated = reply.Truncated || truncated(c)
 		if refused(c.StopReason) {
 			reply.refusal = c.StopReason
@@ -54,30 +56,32 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 	if reply.Cached {
 		reply.Usage = Usage{}
 	}
-	reply.Text, reply.Reasoning = strings.Join(text, "\n"), strings.Join(thought, "\n")
 	return reply
 }
 
 // CachedKey marks, in a choice's GenerationInfo, what a cache answered.
 const CachedKey = "writ:cached"
 
-func choices(response *llms.ContentResponse) []*llms.ContentChoice {
-	var list []*llms.ContentChoice
-	if response != nil {
+// choices goes through those that are there.
+func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
+	return func(yield func(*llms.ContentChoice) bool) {
+		if response == nil {
+			return
+		}
 		for _, c := range response.Choices {
-			if c != nil {
-				list = append(list, c)
+			if c != nil && !yield(c) {
+				return
 			}
 		}
 	}
-	return list
 }
 
-func appendSome(list []string, s string) []string {
-	if s == "" {
-		return list
+// below puts a text under another. One of them may be empty.
+func below(above, text string) string {
+	if above == "" || text == "" {
+		return above + text
 	}
-	return append(list, s)
+	return above + "\n" + text
 }
 
 // apart returns what a choice says and what it thinks. openai's provider has the
