@@ -45,14 +45,42 @@ func ExampleReAct() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, s := range pred.Trajectory.Steps {
-		fmt.Printf("%s → %q\n", s.Reasoning, s.Code)
+	for i := range pred.Trajectory.Steps {
+		pred.Trajectory.Steps[i].Duration = 0 // it differs each time
 	}
+	fmt.Print(pred.Trajectory)
 	fmt.Println(pred.Output.Total)
 	// Output:
-	// Look it up. → ""
-	// Once more. → "inhabitants({\"city\":\"Oslo\"})"
-	// That is it. → "submit({\"total\":720000})"
+	// step 1, 0s
+	//   reply:
+	//     [[ ## thought ## ]]
+	//     Look it up.
+	//
+	//     [[ ## tool ## ]]
+	//     inhabitant
+	//
+	//     [[ ## args ## ]]
+	//     {"city": "Oslo"}
+	//
+	//     [[ ## completed ## ]]
+	//   told:
+	//     Nothing was called: there is no tool "inhabitant"; did you mean inhabitants?
+	//     The answer is given by submit.
+	// step 2, 0s
+	//   reasoning:
+	//     Once more.
+	//   program:
+	//     inhabitants({"city":"Oslo"})
+	//   call inhabitants({"city":"Oslo"}) → 720000
+	//   told:
+	//     inhabitants returned:
+	//     720000
+	// step 3, 0s
+	//   reasoning:
+	//     That is it.
+	//   program:
+	//     submit({"total":720000})
+	// 3 calls of the model, 1501 tokens in, 86 out
 	// 720000
 }
 

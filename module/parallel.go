@@ -193,7 +193,7 @@ func (b *batch[Out]) err() error {
 	if len(all.Attempts) == 0 {
 		return err
 	}
-	return &IncompleteError{Err: err, Trajectory: all}
+	return &IncompleteError{Err: err, Trajectory: all, batch: true}
 }
 
 func (b *batch[Out]) reason() error {

@@ -133,16 +133,21 @@ type IncompleteError struct {
 
 	// Trajectory is everything that was done.
 	Trajectory Trajectory
+
+	batch bool // of runs, of which others may have come to answers
 }
 
 // Error returns after how many steps there is no answer, and why. A question to
 // which the model did not reply is no step. Of a module that is made of attempts
-// it counts those.
+// it counts those; of a batch of runs it says how many have none.
 func (e *IncompleteError) Error() string {
 	if e == nil {
 		return "module: no answer"
 	}
 	why := shorten(fmt.Sprint(e.Err), maxReason)
+	if e.batch {
+		return "module: " + why
+	}
 	steps, attempts := len(e.Trajectory.Steps), len(e.Trajectory.Attempts)
 	if steps == 0 && attempts > 0 {
 		return fmt.Sprintf("module: no answer after %s: %s", plural(attempts, "attempt"), why)
