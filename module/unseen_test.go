@@ -115,6 +115,39 @@ var unseenKinds2 = map[string]*signature.Spec{
 	"program": programQuestion.Spec(),
 }
 
+// unseenKinds3 are those of testdata/unseen3.
+var unseenKinds3 = map[string]*signature.Spec{
+	"string": about[struct {
+		Answer string `json:"answer"`
+	}](),
+	"int": about[struct {
+		Answer int `json:"answer"`
+	}](),
+	"bool": about[struct {
+		Answer bool `json:"answer"`
+	}](),
+	"float": about[struct {
+		Answer string  `json:"answer"`
+		Sure   float64 `json:"sure" jsonschema:"minimum=0,maximum=1"`
+	}](),
+	"enum": unseenKinds["enum"],
+	"strings": about[struct {
+		Tags []string `json:"tags"`
+	}](),
+	"struct": about[struct {
+		Person struct {
+			Name    string `json:"name"`
+			Age     int    `json:"age"`
+			Address struct {
+				Street string `json:"street"`
+				City   string `json:"city"`
+			} `json:"address"`
+		} `json:"person"`
+	}](),
+	"optional": unseenKinds["optional"],
+	"code":     programQuestion.Spec(),
+}
+
 // unseen is a reply of testdata/unseen.
 type unseen struct {
 	kind, name string
@@ -246,8 +279,8 @@ func plain(v any) any {
 
 // TestUnseenReplies reads the replies that were written by others, who had not seen
 // the readers; docs/measured/replies-unseen.md has their scores as found. The
-// readers were mended by the first set before the second was written, and by the
-// second since.
+// readers were mended by each set before the next was written, and by the last
+// since.
 func TestUnseenReplies(t *testing.T) {
 	t.Parallel()
 	for _, set := range []struct {
@@ -255,7 +288,7 @@ func TestUnseenReplies(t *testing.T) {
 		kinds  map[string]*signature.Spec
 		wrong  int     // that are known
 		share  float64 // of what a careful reader could use
-	}{{"unseen", unseenKinds, 0, 0.95}, {"unseen2", unseenKinds2, 0, 0.95}} {
+	}{{"unseen", unseenKinds, 0, 0.95}, {"unseen2", unseenKinds2, 0, 0.95}, {"unseen3", unseenKinds3, 4, 0.75}} {
 		for _, a := range adapters {
 			t.Run(set.folder+" "+a.name, func(t *testing.T) {
 				total := readUnseen(t, a, unseenReplies(t, set.folder, set.kinds))
