@@ -126,7 +126,7 @@ func (l *lax) object() error {
 			l.at++
 			l.out.WriteByte('}')
 			return nil
-		case c == 0 && n > 0:
+		case (c == 0 || l.fenceEnd()) && n > 0:
 			l.unclosed = true
 			l.out.WriteByte('}')
 			return nil
@@ -139,6 +139,11 @@ func (l *lax) object() error {
 			return err
 		}
 	}
+}
+
+// fenceEnd reports whether a fence ends here, in which an object began.
+func (l *lax) fenceEnd() bool {
+	return strings.HasPrefix(l.text[l.at:], "```") && strings.HasSuffix(strings.TrimRight(l.text[:l.at], " \t"), "\n")
 }
 
 func (l *lax) member() error {

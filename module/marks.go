@@ -1,6 +1,7 @@
 package module
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,6 +43,45 @@ func marksIn(text string) []mark {
 		at = m.end
 	}
 }
+
+// quotedMark finds a marker in a quotation of Markdown.
+var quotedMark = regexp.MustCompile(`(?m)^> *\[\[ *##`)
+
+// unquotedLines is a text without the signs of a quotation, from its first marker
+// on, if all the rest is in it.
+func unquotedLines(text string) string {
+	if !strings.Contains(text, ">") {
+		return text
+	}
+	at := quotedMark.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	lines := strings.Split(strings.TrimSpace(text[at[0]:]), "\n")
+	for i, line := range lines {
+		inner, quoted := strings.CutPrefix(line, ">")
+		if !quoted {
+			return text
+		}
+		lines[i] = strings.TrimPrefix(inner, " ")
+	}
+	return text[:at[0]] + strings.Join(lines, "\n")
+}
+
+// unescapedMarks is a text of which the markers were escaped as Markdown has it, if
+// nothing else in it is: of what else is, it is not certain how it is meant.
+func unescapedMarks(text string) string {
+	if !strings.Contains(text, `\[\[`) {
+		return text
+	}
+	bare := escapedMarks.ReplaceAllString(text, "[[ ## $1 ## ]]")
+	if strings.Contains(bare, `\`) || hasMarker(text) {
+		return text
+	}
+	return bare
+}
+
+var escapedMarks = regexp.MustCompile(`(?m)^\\\[\\\[ *(?:##|\\#\\#) *(\w+) *(?:##|\\#\\#) *\\\]\\\]`)
 
 func hasMarker(text string) bool {
 	for {

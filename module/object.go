@@ -115,6 +115,9 @@ func (r reply) answers(objects []found) (whole []found, err error) {
 	var partial []ReadProblem
 	for _, o := range objects {
 		o = r.unwrapped(o)
+		if len(objects) > 1 && blankForm(o.Values) {
+			continue
+		}
 		switch lacking, has := r.lacking(o.Values); {
 		case has && lacking == nil:
 			whole = append(whole, o)
@@ -156,6 +159,7 @@ func wrapped(object signature.Values) (inner json.RawMessage) {
 		switch {
 		case wrappers[name] && inner == nil:
 			inner = v.JSON
+		case successes[name] && succeeded[strings.ToLower(plainText(v.JSON))]:
 		case !callNames[name] || v.JSON[0] != '"':
 			return nil
 		}
@@ -163,7 +167,10 @@ func wrapped(object signature.Values) (inner json.RawMessage) {
 	return inner
 }
 
-var callNames = wordSet("name type id tool function tool_name recipient")
+var callNames = wordSet("name type id tool function tool_name tool_call_id recipient")
+
+// successes are members that say how it went, and succeeded that it went well.
+var successes, succeeded = wordSet("status success ok"), wordSet("ok success succeeded done complete completed finished true 200")
 
 // calledOnce is what is given to the function of the only call of a list or an
 // object, as providers write it: [{"function": {"arguments": …}}].

@@ -204,8 +204,8 @@ func (u unseen) read(a Adapter) (object, why string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	if findings := u.spec.Validate(raw); findings != nil {
-		return "", "not valid: " + (&signature.InvalidError{Findings: findings}).Error()
+	if err := decoded[u.spec](raw); err != nil {
+		return "", "not valid: " + err.Error()
 	}
 	return string(raw), ""
 }

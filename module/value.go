@@ -79,7 +79,7 @@ func unlinked(value json.RawMessage) json.RawMessage {
 // absent is how models write that there is no value.
 var absent = map[string]bool{
 	"null": true, "none": true, "nil": true, "undefined": true, "n/a": true, "na": true,
-	"not applicable": true, "-": true, "–": true, "—": true,
+	"not applicable": true, "-": true, "–": true, "—": true, "~": true,
 }
 
 // nothing is the value of a field that is said to have none. One that has a
