@@ -22,6 +22,9 @@ func uncertain(s shape, value, beside string) bool {
 			return true
 		}
 	}
+	if s.constants != nil && rationale.MatchString(beside) {
+		beside = concession.ReplaceAllString(beside, "")
+	}
 	words := wordsOf(beside)
 	if rationale.MatchString(beside) && s.summed(value, beside) {
 		return unsure.MatchString(beside) || slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) })
@@ -38,6 +41,10 @@ func uncertain(s shape, value, beside string) bool {
 
 // rationale finds paragraphs below a value that say how it came about.
 var rationale = regexp.MustCompile(`^\n\n[*_]*(?:Rationale|Reasoning|Explanation|Reasons?|Justification|Why)[*_]*:`)
+
+// concession finds what an explanation grants before it goes on: although the view is
+// good, …
+var concession = regexp.MustCompile(`(?i)\b(?:although|though|even though|even if|while|despite)\b[^,.;!?]*,`)
 
 // summed reports whether the numbers in an explanation make up the value, the parts
 // of which may be estimates.
@@ -99,10 +106,26 @@ var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
 // besides reports whether what is said behind a yes or a no may answer another
 // question than that of the field: No, this is harmless.
 func (s shape) besides(word, beside string) bool {
+	if s.isPlain() && !answersAnother(beside) {
+		return false
+	}
 	lower := strings.ToLower(undecorated(word))
 	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
 		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
 }
+
+// answersAnother reports whether what is said behind a yes or a no may be about who
+// answers, or agree with who asks: No, that is right.
+func answersAnother(beside string) bool {
+	words := wordsOf(beside)
+	return len(words) < 3 || speaks[words[0]] || len(words) < 6 && deictic[words[0]] || lacks.MatchString("no"+beside) || refuses.MatchString(beside) ||
+		slices.ContainsFunc(words, func(w string) bool { return truth[w] != "" || w == "right" || chatter[w] && agreements[w] })
+}
+
+var (
+	deictic    = wordSet("that that's this it it's these those there")
+	agreements = wordSet("right correct agreed please thanks thank problem worries unable missing insufficient information")
+)
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
 

@@ -25,6 +25,8 @@ func (s shape) list(text string) json.RawMessage {
 	case certain:
 	case len(lines) > 1:
 		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
+	case len(lines) == 1 && s.items.text && oneWord(lines[0]):
+		items, certain = lines, true
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
 		certain = certain && !(s.items.number() && !spacedCommas(lines[0]))
@@ -34,6 +36,18 @@ func (s shape) list(text string) json.RawMessage {
 	}
 	return s.each(items)
 }
+
+// oneWord reports whether a line is a word that may be the only item of a list, and
+// no word for how many there are.
+func oneWord(line string) bool {
+	word := strings.ToLower(strings.TrimSpace(line))
+	return loneWord.MatchString(word) && !doubts(word) && !corrections[word] && !chatter[word] && !quantities[word] && !absent[word] && truth[word] == ""
+}
+
+var (
+	loneWord   = regexp.MustCompile(`^\pL[\pL-]{2,30}$`)
+	quantities = wordSet("all every everything everyone any anything several various many some few multiple most both tags list items see same such")
+)
 
 // unremarked is a text without its last paragraph, if that is a remark which adds
 // nothing.
@@ -91,6 +105,9 @@ func commas(line string) (items []string, ok bool) {
 			return nil, false
 		}
 		fewest = 2
+	}
+	if strings.Contains(line, "、") && !strings.ContainsAny(line, ",;。") {
+		separator = "、"
 	}
 	if strings.Contains(line, ";") {
 		separator, fewest, longest = ";", 2, 6

@@ -128,9 +128,28 @@ func (s shape) constant(word string) json.RawMessage {
 		}
 	}
 	if len(same) != 1 {
-		return nil
+		return s.lettered(word)
 	}
 	return quote(same[0])
+}
+
+// letter finds a word of a list, with its place.
+var letter = regexp.MustCompile(`^\(?([a-zA-Z1-9])[).:] ?([^\s(].*)$`)
+
+// lettered is a constant behind its place among them: (b) bad.
+func (s shape) lettered(word string) json.RawMessage {
+	m := letter.FindStringSubmatch(word)
+	if m == nil {
+		return nil
+	}
+	place := strings.IndexByte("abcdefghijklmnopqrstuvwxyz", strings.ToLower(m[1])[0])
+	if place < 0 {
+		place = int(m[1][0] - '1')
+	}
+	if place >= len(s.constants) || !strings.EqualFold(s.constants[place], m[2]) {
+		return nil
+	}
+	return quote(s.constants[place])
 }
 
 // undecorated takes a word out of quotes, backticks, bold print, mathematics and
@@ -204,7 +223,10 @@ func (s shape) glossed(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(text[:at])
-	if value == nil || s.besides(text[:at], text[at:]) || uncertain(s, plainText(value), text[at:]) {
+	if value == nil {
+		return nil
+	}
+	if beside := s.withoutAside(plainText(value), text[at:]); beside != "" && (s.besides(text[:at], beside) || uncertain(s, plainText(value), beside)) {
 		return nil
 	}
 	return value

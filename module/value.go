@@ -157,7 +157,7 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 
 // spellings are ways to write values, from the most certain.
 func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.noted}
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted}
 }
 
 type spelling func(shape, string) json.RawMessage
