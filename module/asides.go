@@ -72,7 +72,7 @@ func (s shape) inParts(value, text string) bool {
 	parts := regexp.MustCompile(`[,;] (?:and |but )?| and | but `).Split(text, -1)
 	for _, part := range parts {
 		m := ofPart.FindStringSubmatch(part)
-		if m == nil || dubious(part) {
+		if m == nil || unsure.MatchString(part) || slices.ContainsFunc(wordsOf(part), func(w string) bool { return corrections[w] }) {
 			return false
 		}
 		i := slices.IndexFunc(left, func(c string) bool { return strings.EqualFold(c, m[1]) })

@@ -105,7 +105,7 @@ func markerAt(text string) (name string, length int) {
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	n := strings.IndexFunc(rest, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$'
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '.'
 	})
 	if n <= 0 {
 		return "", 0
@@ -204,6 +204,7 @@ func endsLine(rest string) bool {
 
 // ended reports whether a reply has come to its end marker.
 func ended(outputs []signature.Field, text string) bool {
+	text = withEnd(outputs, text)
 	marks, err := boundaries(outputs, text)
 	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(outputs)) || err == nil && ranOn(outputs, text, marks)
 }
@@ -278,6 +279,13 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 		}
 		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
+		if of, ok := dotted(outputs, m.name); ok {
+			f, known = of, true
+			if g.text, inner = dottedMarks(f, text, marks[i:], end); inner == 0 {
+				return nil, "", structural(f.Name, "cannot be read: write it as one value under %s", marker(f.Name))
+			}
+			inner--
+		}
 		if known && g.text == "" {
 			g.text, inner = memberMarks(f, text, marks[i+1:], end)
 		}
@@ -306,6 +314,33 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 		fields[f.Name], over = g, false
 	}
 	return fields, behind, nil
+}
+
+// dotted is the output of which a marker names a member: person.name.
+func dotted(outputs []signature.Field, name string) (signature.Field, bool) {
+	before, _, ok := strings.Cut(name, ".")
+	if !ok {
+		return signature.Field{}, false
+	}
+	return fieldNamed(outputs, before)
+}
+
+// dottedMarks is what stands under the markers that name members of a field, one a
+// line, and how many there are; none if one of them has more than a line.
+func dottedMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
+	for n < len(marks)-1 {
+		before, name, _ := strings.Cut(marks[n].name, ".")
+		if !sameName(f.Name, before) {
+			break
+		}
+		g := under(text, marks[n:], end)
+		if g.text == "" || strings.Contains(g.text, "\n") {
+			return "", 0
+		}
+		lines += name + ": " + g.text + "\n"
+		n++
+	}
+	return strings.TrimSpace(lines), n
 }
 
 // memberMarks is what stands under the markers of a field's members, one a line, and

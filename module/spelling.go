@@ -25,6 +25,9 @@ func (s shape) literal(text string) json.RawMessage {
 		text = "[" + strings.TrimRight(text, ".,") + "]"
 	}
 	at := strings.IndexAny(text, "{[")
+	if construction.MatchString(text) {
+		at = 0
+	}
 	if at < 0 {
 		return nil
 	}

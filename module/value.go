@@ -232,6 +232,7 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &object) != nil {
 		return raw
 	}
+	object = s.unflattened(object)
 	if less := s.asked(object); less != nil {
 		object = less
 	}
@@ -247,6 +248,49 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 		}
 	}
 	return encode(bent)
+}
+
+// unflattened puts members into the object that they are of, where that is missing,
+// all of it stands beside it, and no other could have them.
+func (s shape) unflattened(object signature.Values) signature.Values {
+	var outer, inner signature.Values
+	var home *member
+	for _, v := range object {
+		if _, known := s.member(v.Name); known {
+			outer = append(outer, v)
+			continue
+		}
+		for i, m := range s.members {
+			if _, known := m.shape.member(v.Name); !known {
+				continue
+			}
+			if home != nil && home != &s.members[i] {
+				return object
+			}
+			home = &s.members[i]
+		}
+		inner = append(inner, v)
+	}
+	if home == nil || !home.required || !home.shape.whole(inner) {
+		return object
+	}
+	if _, given := outer.Get(home.name); given {
+		return object
+	}
+	return append(outer, signature.Value{Name: home.name, JSON: encode(inner)})
+}
+
+// whole reports whether members are all that an object must have, and no others.
+func (s shape) whole(object signature.Values) bool {
+	given := map[string]bool{}
+	for _, v := range object {
+		m, known := s.member(v.Name)
+		if !known || given[m.name] {
+			return false
+		}
+		given[m.name] = true
+	}
+	return !slices.ContainsFunc(s.members, func(m member) bool { return m.required && !given[m.name] })
 }
 
 func encode(v any) json.RawMessage {
