@@ -56,9 +56,9 @@ func (s shape) denies(value, text string) bool {
 	if m == nil {
 		return false
 	}
-	other := plainText(s.exact(m[1]))
-	reason := wordsOf(m[2])
-	return other != "" && other != value && !dubious(m[2]) && !ofField(s.name, m[2]) && !slices.ContainsFunc(reason, func(w string) bool { return speaks[w] || s.isConstant(w) })
+	other := s.exact(m[1])
+	return other != nil && plainText(other) != value && !dubious(m[2]) && !ofField(s.name, m[2]) &&
+		!slices.ContainsFunc(wordsOf(m[2]), func(w string) bool { return speaks[w] || waverings[w] || s.isConstant(w) })
 }
 
 func (s shape) isConstant(word string) bool { return s.constant(word) != nil }
@@ -72,7 +72,7 @@ func (s shape) inParts(value, text string) bool {
 	parts := regexp.MustCompile(`[,;] (?:and |but )?| and | but `).Split(text, -1)
 	for _, part := range parts {
 		m := ofPart.FindStringSubmatch(part)
-		if m == nil || unsure.MatchString(part) || slices.ContainsFunc(wordsOf(part), func(w string) bool { return corrections[w] }) {
+		if m == nil || strings.ContainsAny(part, "?~") || unsure.MatchString(part) || slices.ContainsFunc(wordsOf(part), func(w string) bool { return corrections[w] }) {
 			return false
 		}
 		i := slices.IndexFunc(left, func(c string) bool { return strings.EqualFold(c, m[1]) })

@@ -119,12 +119,13 @@ func (s shape) besides(word, beside string) bool {
 func answersAnother(beside string) bool {
 	words := wordsOf(beside)
 	return len(words) < 3 || speaks[words[0]] || len(words) < 6 && deictic[words[0]] || lacks.MatchString("no"+beside) || refuses.MatchString(beside) ||
-		slices.ContainsFunc(words, func(w string) bool { return truth[w] != "" || w == "right" || chatter[w] && agreements[w] })
+		slices.ContainsFunc(words, func(w string) bool { return truth[w] != "" || agreements[w] || waverings[w] || partial[w] })
 }
 
 var (
 	deictic    = wordSet("that that's this it it's these those there")
-	agreements = wordSet("right correct agreed please thanks thank problem worries unable missing insufficient information")
+	agreements = wordSet("right correct agreed please thanks thank problem worries unable missing insufficient information kidding joking")
+	partial    = wordSet("some sometimes often usually only part parts partial partially hardly except open undecided nobody can tell question questions generally mostly both either cases")
 )
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)

@@ -41,12 +41,15 @@ func (s shape) list(text string) json.RawMessage {
 // no word for how many there are.
 func oneWord(line string) bool {
 	word := strings.ToLower(strings.TrimSpace(line))
-	return loneWord.MatchString(word) && !doubts(word) && !corrections[word] && !chatter[word] && !quantities[word] && !absent[word] && truth[word] == ""
+	return loneWord.MatchString(word) && !doubts(word) && !corrections[word] && !chatter[word] && !quantities[word] && !absent[word] && truth[word] == "" && !unsaid.MatchString(word)
 }
+
+// unsaid finds words that say that there is no word: untagged, unavailable.
+var unsaid = regexp.MustCompile(`^(?:un|in)\pL+(?:ed|able)$`)
 
 var (
 	loneWord   = regexp.MustCompile(`^\pL[\pL-]{2,30}$`)
-	quantities = wordSet("all every everything everyone any anything several various many some few multiple most both tags list items see same such")
+	quantities = wordSet("all every everything everyone any anything several various many some few multiple most both tags list items see same such general misc miscellaneous other placeholder example sample")
 )
 
 // unremarked is a text without its last paragraph, if that is a remark which adds
@@ -106,7 +109,7 @@ func commas(line string) (items []string, ok bool) {
 		}
 		fewest = 2
 	}
-	if strings.Contains(line, "、") && !strings.ContainsAny(line, ",;。") {
+	if strings.Contains(line, "、") && !strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) || strings.ContainsRune(",;。", r) }) {
 		separator = "、"
 	}
 	if strings.Contains(line, ";") {

@@ -47,14 +47,13 @@ func marksIn(text string) []mark {
 // quotedMark finds a marker in a quotation of Markdown.
 var quotedMark = regexp.MustCompile(`(?m)^> *\[\[ *##`)
 
-// unquotedLines is a text without the signs of a quotation, from its first marker
-// on, if all the rest is in it.
+// unquotedLines is a text without the signs of a quotation, if all of it is in one.
 func unquotedLines(text string) string {
 	if !strings.Contains(text, ">") {
 		return text
 	}
 	at := quotedMark.FindStringIndex(text)
-	if at == nil {
+	if at == nil || !blank(text[:at[0]]) {
 		return text
 	}
 	lines := strings.Split(strings.TrimSpace(text[at[0]:]), "\n")
@@ -65,7 +64,7 @@ func unquotedLines(text string) string {
 		}
 		lines[i] = strings.TrimPrefix(inner, " ")
 	}
-	return text[:at[0]] + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // unescapedMarks is a text of which the markers were escaped as Markdown has it, if
@@ -121,13 +120,13 @@ func markerAt(text string) (name string, length int) {
 }
 
 // undecorate takes in what models put round a marker: bold, a heading, a
-// quotation, a colon.
+// colon.
 func (m *mark) undecorate(text string, line int) {
 	if m.start-line > 16 {
 		return
 	}
 	before := strings.TrimSpace(text[line:m.start])
-	if before != "" && before != "**" && before != "`" && before != ">" && strings.Trim(before, "#") != "" {
+	if before != "" && before != "**" && before != "`" && strings.Trim(before, "#") != "" {
 		return
 	}
 	m.start, m.inline = line, false

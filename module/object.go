@@ -26,6 +26,7 @@ func readObject(r reply) (signature.Values, error) {
 	if err != nil {
 		return nil, err // what is in it may have been the answer
 	}
+	all := len(objects)
 	objects, err = r.answers(objects)
 	if len(objects) == 0 || err != nil {
 		return nil, err
@@ -39,6 +40,9 @@ func readObject(r reply) (signature.Values, error) {
 			return nil, structural("", "the reply has several objects with the fields; give one")
 		}
 	}
+	if all > len(objects) && examples.MatchString(prose) {
+		return nil, structural("", "the object may be an example; give the answer alone")
+	}
 	if strings.HasSuffix(strings.TrimSpace(prose), ",") {
 		return nil, structural("", "the object is one of a list; give it alone")
 	}
@@ -47,6 +51,8 @@ func readObject(r reply) (signature.Values, error) {
 	}
 	return values, r.stand(values, r.withoutEmpty(strings.TrimLeft(behind, "] \t\n")))
 }
+
+var examples = regexp.MustCompile(`(?i)\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuch as\b`)
 
 // unquoted is the JSON in a text that is a JSON string of it.
 func unquoted(text string) string {

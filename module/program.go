@@ -133,18 +133,26 @@ func withoutOutput(text string) string {
 // presentedBy reports whether what stands outside of the only fence of a text
 // announces it, or explains it, or does both.
 func presentedBy(text, outside string) bool {
-	if blank(outside) || introduces(outside) || explains(text, outside) {
+	if blank(outside) || offers(outside) || explains(text, outside) {
 		return true
 	}
 	before, rest, _ := strings.Cut(text, "\n```")
-	return introduces(before) && explains("```"+rest, strings.TrimPrefix(outside, before))
+	return offers(before) && explains("```"+rest, strings.TrimPrefix(outside, before))
 }
+
+// offers reports whether a line announces the program that is to run, and not one that
+// was or should not be.
+func offers(line string) bool {
+	return introduces(line) && !slices.ContainsFunc(wordsOf(line), func(w string) bool { return discarded[w] || contracted(w) })
+}
+
+var discarded = wordSet("not never draft old previous original first wrong bad buggy broken before avoid instead bug incorrect naive attempt")
 
 // explains reports whether what stands outside of a fence is an explanation behind
 // it, in whole sentences and no code.
 func explains(text, outside string) bool {
 	outside = strings.TrimSpace(outside)
-	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !strings.ContainsAny(outside, "{};=`")
+	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !rethought.MatchString(outside) && !strings.ContainsAny(outside, "{};=`")
 }
 
 var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\s.]\.$`)

@@ -13,8 +13,10 @@ import (
 // lastWord finds a last sentence that says which value is the final one.
 var lastWord = regexp.MustCompile("(?is)^(.*[.!\\n—–]\\s*)(?:so |thus |hence )?(?:the |my )?(?:final|correct|corrected) (\\pL+)(?: is(?: now)?|:) [*\"`]*([^\\s*\"`]+?)[*\"`]*\\.?\\s*$")
 
-// takenBack finds what takes back the value before it.
-var takenBack = regexp.MustCompile(`(?i)\b(?:wait|actually|correction|misread|miscounted|missed|mistake|mistaken|wrong|sorry|oops)\b`)
+// takenBack finds what takes back the value before it, as the one does who gave it.
+var takenBack = regexp.MustCompile(`(?i)^[\s.!—–]*(?:no,? |hmm,? )?(?:wait|actually|correction|sorry|oops)\b`)
+
+var finals, ownWords = regexp.MustCompile(`(?i)\b(?:final|correct|corrected) \pL+(?: is\b|:)`), wordSet("i i've i’ve my")
 
 // settled reads a value that is taken back for another.
 func (s shape) settled(text string) json.RawMessage {
@@ -34,7 +36,9 @@ func (s shape) settled(text string) json.RawMessage {
 		at += 1 + next
 	}
 	first, between := m[1][:at], m[1][at:]
-	if s.exact(first) == nil || !takenBack.MatchString(between) || unsettled(between) {
+	said := wordsOf(between + text[len(m[1]):])
+	own := slices.ContainsFunc(said, func(w string) bool { return ownWords[w] }) || strings.HasPrefix(strings.ToLower(text[len(m[1]):]), "final ")
+	if s.exact(first) == nil || !own || !takenBack.MatchString(between) || unsettled(between) || len(finals.FindAllString(text, 2)) > 1 {
 		return nil
 	}
 	return s.exact(m[3])
@@ -46,8 +50,8 @@ var settles = wordSet("answer value result count number total sum score rating c
 // unsettled reports whether second thoughts go on: by a doubt, or by what another
 // says.
 func unsettled(between string) bool {
-	return strings.ContainsAny(between, "?\"“”") || unsure.MatchString(between) || lastWord.MatchString(between) ||
+	return strings.ContainsAny(between, "?\"“”") || unsure.MatchString(between) ||
 		slices.ContainsFunc(wordsOf(between), func(w string) bool { return hedges[w] && w != "really" || waverings[w] })
 }
 
-var waverings = wordSet("maybe perhaps might could would should if then says said claims answer's according they he she example suppose still stands")
+var waverings = wordSet("maybe perhaps may might could would should if then says said claims claimed according they he she example suppose still stands")

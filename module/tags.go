@@ -75,6 +75,9 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 			return g, 0, structural(f.Name, "cannot be read: the tag %s is not closed", open)
 		}
 		value := strings.TrimSpace(uncloaked(text[start : start+n]))
+		if strings.Contains(value, "<![CDATA[") {
+			return g, 0, structural(f.Name, "cannot be read: it is not one section of CDATA; write the value alone")
+		}
 		if end > 0 && value != g.text {
 			return g, 0, givenTwice(f.Name)
 		}

@@ -55,7 +55,7 @@ func lastChannel(text string) (string, error) {
 		return text, nil
 	}
 	at := strings.LastIndex(text, channelToken+"final")
-	if call := calledOut.FindStringSubmatch(text); call != nil && at < 0 {
+	if call := calledOut.FindStringSubmatch(text); call != nil && at < 0 && strings.Count(text, "<|call|>") == 1 {
 		return call[1], nil
 	}
 	if at < 0 {
