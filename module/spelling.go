@@ -43,7 +43,8 @@ func (s shape) literal(text string) json.RawMessage {
 	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
 		return nil
 	}
-	if strings.ContainsAny(behind, "{[") || construction.MatchString(behind) || behind != "" && (dubious(behind) || (reply{}).takesBack(nil, behind)) {
+	if strings.ContainsAny(behind, "{[") || construction.MatchString(behind) || strings.HasPrefix(behind, "#") && dubious(behind) ||
+		behind != "" && (reply{}).takesBack(nil, behind) {
 		return nil
 	}
 	return s.bend(value)
