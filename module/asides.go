@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -96,14 +97,10 @@ func (s shape) graded(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(m[3])
-	upper := shape{least: middle(s), most: s.most}.inRange(string(value))
-	if value == nil || !s.inRange(string(value)) || upper != (m[1] != "") {
+	n, err := strconv.ParseFloat(string(value), 64)
+	middle := (*s.least + *s.most) / 2
+	if err != nil || !s.inRange(string(value)) || n == middle || n > middle != (m[1] != "") {
 		return nil
 	}
 	return value
-}
-
-func middle(s shape) *float64 {
-	half := (*s.least + *s.most) / 2
-	return &half
 }

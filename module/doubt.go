@@ -23,6 +23,10 @@ func uncertain(s shape, value, beside string) bool {
 		}
 	}
 	if s.constants != nil && rationale.MatchString(beside) {
+		granted := strings.Join(concession.FindAllString(beside, -1), " ")
+		if slices.Contains(wordsOf(granted), strings.ToLower(value)) {
+			return true
+		}
 		beside = concession.ReplaceAllString(beside, "")
 	}
 	words := wordsOf(beside)
@@ -38,6 +42,22 @@ func uncertain(s shape, value, beside string) bool {
 	}
 	return rivals(s, value, words) && !s.weighed(value, beside, words)
 }
+
+// qualified reports whether what is said on the line of a value says for what it holds,
+// or who holds it.
+func qualified(beside string) bool {
+	words := wordsOf(beside)
+	if len(words) == 0 || strings.HasPrefix(beside, "\n") {
+		return false
+	}
+	return attributes[words[0]] || slices.ContainsFunc(words, func(w string) bool { return qualifiers[w] })
+}
+
+var (
+	attributes = wordSet("says said claims claimed thinks believes according for")
+	qualifiers = wordSet(`theory theoretically cases until before later max min maximum minimum rounded without plus excluding excl per each disputed
+		only partially sometimes usually far claims claimed`)
+)
 
 // rationale finds paragraphs below a value that say how it came about.
 var rationale = regexp.MustCompile(`^\n\n[*_]*(?:Rationale|Reasoning|Explanation|Reasons?|Justification|Why)[*_]*:`)
@@ -80,7 +100,7 @@ func refuted(s shape, beside string) bool {
 
 var beginsWithNo = regexp.MustCompile(`(?i)^\W*(?:no|nothing|none) \w`)
 
-var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|[🤔🤷❓❔]`)
+var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|\bwho knows\b|[🤔🤷❓❔]`)
 
 // weighed reports whether a paragraph below a value that names others gives the
 // reasons for it: it comes to the same number, or names all the other constants.
@@ -106,27 +126,10 @@ var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
 // besides reports whether what is said behind a yes or a no may answer another
 // question than that of the field: No, this is harmless.
 func (s shape) besides(word, beside string) bool {
-	if s.isPlain() && !answersAnother(beside) {
-		return false
-	}
 	lower := strings.ToLower(undecorated(word))
 	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
 		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
 }
-
-// answersAnother reports whether what is said behind a yes or a no may be about who
-// answers, or agree with who asks: No, that is right.
-func answersAnother(beside string) bool {
-	words := wordsOf(beside)
-	return len(words) < 3 || speaks[words[0]] || len(words) < 6 && deictic[words[0]] || lacks.MatchString("no"+beside) || refuses.MatchString(beside) ||
-		slices.ContainsFunc(words, func(w string) bool { return truth[w] != "" || agreements[w] || waverings[w] || partial[w] })
-}
-
-var (
-	deictic    = wordSet("that that's this it it's these those there")
-	agreements = wordSet("right correct agreed please thanks thank problem worries unable missing insufficient information kidding joking")
-	partial    = wordSet("some sometimes often usually only part parts partial partially hardly except open undecided nobody can tell question questions generally mostly both either cases")
-)
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
 

@@ -117,7 +117,7 @@ func blankForm(object signature.Values) bool {
 }
 
 // andSoOn finds items that stand for others: ..., and 3 more.
-var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?)$`)
+var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?|他|等|その他)$`)
 
 // onlyComments reports whether a program has nothing in it that could be run.
 func onlyComments(code string) bool {

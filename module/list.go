@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -17,7 +18,7 @@ func (s shape) list(text string) json.RawMessage {
 		return nil
 	}
 	lines := linesOf(unremarked(text))
-	if len(lines) > 1 && introduces(lines[0]) && !bullet.MatchString(lines[0]) {
+	if len(lines) > 1 && offers(lines[0]) && !bullet.MatchString(lines[0]) {
 		lines = lines[1:]
 	}
 	items, certain := bulleted(lines)
@@ -25,8 +26,6 @@ func (s shape) list(text string) json.RawMessage {
 	case certain:
 	case len(lines) > 1:
 		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
-	case len(lines) == 1 && s.items.text && oneWord(lines[0]):
-		items, certain = lines, true
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
 		certain = certain && !(s.items.number() && !spacedCommas(lines[0]))
@@ -36,21 +35,6 @@ func (s shape) list(text string) json.RawMessage {
 	}
 	return s.each(items)
 }
-
-// oneWord reports whether a line is a word that may be the only item of a list, and
-// no word for how many there are.
-func oneWord(line string) bool {
-	word := strings.ToLower(strings.TrimSpace(line))
-	return loneWord.MatchString(word) && !doubts(word) && !corrections[word] && !chatter[word] && !quantities[word] && !absent[word] && truth[word] == "" && !unsaid.MatchString(word)
-}
-
-// unsaid finds words that say that there is no word: untagged, unavailable.
-var unsaid = regexp.MustCompile(`^(?:un|in)\pL+(?:ed|able)$`)
-
-var (
-	loneWord   = regexp.MustCompile(`^\pL[\pL-]{2,30}$`)
-	quantities = wordSet("all every everything everyone any anything several various many some few multiple most both tags list items see same such general misc miscellaneous other placeholder example sample")
-)
 
 // unremarked is a text without its last paragraph, if that is a remark which adds
 // nothing.
@@ -84,19 +68,34 @@ func bulletKind(line string) string {
 	return ""
 }
 
+// bulletNumber is the number that is the bullet of a line.
+func bulletNumber(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
 // bulleted takes off the bullets or numbers, if every line has one of the same
 // kind.
 func bulleted(lines []string) (items []string, ok bool) {
-	kind := ""
+	kind, number := "", ""
 	for i, line := range lines {
 		m := bullet.FindStringSubmatch(line)
-		if m == nil || i > 0 && m[1] != kind || doubtful.MatchString(m[1]) {
+		if m == nil || i > 0 && (m[1] != kind || !follows(number, m[2])) || doubtful.MatchString(m[1]) {
 			return nil, false
 		}
-		kind = m[1]
+		kind, number = m[1], m[2]
 		items = append(items, strings.TrimSpace(line[len(m[0]):]))
 	}
 	return items, len(items) > 0
+}
+
+// follows reports whether a number of a list can be that of the next item: where some
+// are left out, items may be.
+func follows(last, next string) bool {
+	n, _ := strconv.Atoi(last)
+	return next == last || next == strconv.Itoa(n+1)
 }
 
 // commas splits a line at its semicolons or commas, if what is between them can
@@ -170,6 +169,9 @@ func (s shape) each(items []string) json.RawMessage {
 	values := make([]json.RawMessage, len(items))
 	for i, item := range items {
 		item = strings.TrimRight(item, ",;")
+		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) {
+			return nil
+		}
 		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) {
 			return nil
 		}
@@ -182,6 +184,9 @@ func (s shape) each(items []string) json.RawMessage {
 	}
 	return encode(values)
 }
+
+// struck finds items that are said to be none.
+var struck = regexp.MustCompile(`(?i)^not? |\((?:discarded|removed|dropped|rejected|excluded|not|no|maybe|unsure|optional|uncertain)\b[^)]*\)$`)
 
 // leftOver finds what is no part of an item, where it is not all around it: bold
 // print, tags, links, a box to tick.

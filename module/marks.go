@@ -327,6 +327,9 @@ func dotted(outputs []signature.Field, name string) (signature.Field, bool) {
 // dottedMarks is what stands under the markers that name members of a field, one a
 // line, and how many there are; none if one of them has more than a line.
 func dottedMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
+	if shapeOf(f).members == nil {
+		return "", 0
+	}
 	for n < len(marks)-1 {
 		before, name, _ := strings.Cut(marks[n].name, ".")
 		if !sameName(f.Name, before) {

@@ -140,19 +140,11 @@ func presentedBy(text, outside string) bool {
 	return offers(before) && explains("```"+rest, strings.TrimPrefix(outside, before))
 }
 
-// offers reports whether a line announces the program that is to run, and not one that
-// was or should not be.
-func offers(line string) bool {
-	return introduces(line) && !slices.ContainsFunc(wordsOf(line), func(w string) bool { return discarded[w] || contracted(w) })
-}
-
-var discarded = wordSet("not never draft old previous original first wrong bad buggy broken before avoid instead bug incorrect naive attempt")
-
 // explains reports whether what stands outside of a fence is an explanation behind
 // it, in whole sentences and no code.
 func explains(text, outside string) bool {
 	outside = strings.TrimSpace(outside)
-	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !rethought.MatchString(outside) && !strings.ContainsAny(outside, "{};=`")
+	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !discards(outside) && !rethought.MatchString(outside) && !strings.ContainsAny(outside, "{};=`")
 }
 
 var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\s.]\.$`)

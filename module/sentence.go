@@ -26,11 +26,16 @@ func (s shape) stated(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(said)
-	if value == nil || uncertain(s, plainText(value), text) || refutes.MatchString(text) {
+	if value == nil || uncertain(s, plainText(value), text) || refutes.MatchString(text) || slices.ContainsFunc(wordsOf(text), func(w string) bool { return reported[w] }) {
 		return nil
 	}
 	return value
 }
+
+// reported are words of sentences that say what others hold, or of what else something
+// is said.
+var reported = wordSet(`says said claims claimed denies denied thinks believes believed suggests suggested supposedly allegedly opposite contrary
+	reverse none hardly nothing nobody first second third half will later until before once anything fewer missing extra additional too`)
 
 // claim is a sentence about what was stated: The statement is not true.
 var claim = regexp.MustCompile(`(?i)^(?:the|this|that) (?:statement|claim|assertion|proposition) is(n['’]t| not)? (true|false)[.!]?$`)

@@ -54,4 +54,4 @@ func unsettled(between string) bool {
 		slices.ContainsFunc(wordsOf(between), func(w string) bool { return hedges[w] && w != "really" || waverings[w] })
 }
 
-var waverings = wordSet("maybe perhaps may might could would should if says said claims claimed according they he she example suppose still stands")
+var waverings = wordSet("maybe perhaps may might could would should if says said claims claimed according they he she example suppose still stands torn undecided hesitate doubt")

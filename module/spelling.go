@@ -79,7 +79,7 @@ func (s shape) onceMore(value json.RawMessage, behind string) string {
 
 // withoutFence is what stands in the only fence of a text that is introduced.
 func withoutFence(text string) string {
-	if blocks, outside, open := fences(text); len(blocks) == 1 && !open && introduces(outside) {
+	if blocks, outside, open := fences(text); len(blocks) == 1 && !open && offers(outside) {
 		return blocks[0].text
 	}
 	return text
@@ -230,7 +230,7 @@ func (s shape) glossed(text string) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	if beside := s.withoutAside(plainText(value), text[at:]); beside != "" && (s.besides(text[:at], beside) || uncertain(s, plainText(value), beside)) {
+	if beside := s.withoutAside(plainText(value), text[at:]); beside != "" && (s.format != dateTime && qualified(beside) || s.besides(text[:at], beside) || uncertain(s, plainText(value), beside)) {
 		return nil
 	}
 	return value

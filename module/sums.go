@@ -64,12 +64,14 @@ func plainRatio(text string) *big.Rat {
 	if thousands.MatchString(text) {
 		text = strings.ReplaceAll(text, ",", "")
 	}
-	if decimal(text) == "" || len(text) > 30 {
+	if decimal(text) == "" || len(text) > 30 || maybeThousands.MatchString(text) {
 		return nil
 	}
 	r, _ := new(big.Rat).SetString(decimal(text))
 	return r
 }
+
+var maybeThousands = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
 
 func ratioText(f float64) string { return new(big.Rat).SetFloat64(f).RatString() }
 

@@ -67,6 +67,9 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 		}
 		start := at + i + len(open)
 		if !r.begins(text[at : at+i]) {
+			if other, _, closed := strings.Cut(text[start:], closing); end > 0 && closed && strings.TrimSpace(other) != g.text {
+				return g, 0, givenTwice(f.Name)
+			}
 			at = start
 			continue
 		}
