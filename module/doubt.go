@@ -127,9 +127,14 @@ var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
 // question than that of the field: No, this is harmless.
 func (s shape) besides(word, beside string) bool {
 	lower := strings.ToLower(undecorated(word))
-	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
-		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
+	if !s.boolean || lower != "yes" && lower != "no" {
+		return false
+	}
+	return refuses.MatchString(beside) || besidesAnswer.MatchString(beside) && !because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
 }
+
+// besidesAnswer begins a clause behind a yes or a no.
+var besidesAnswer = regexp.MustCompile(`^[,.] `)
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
 

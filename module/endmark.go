@@ -50,7 +50,7 @@ func withEnd(outputs []signature.Field, text string) string {
 	body := strings.TrimRight(text, " \t\n")
 	at := strings.LastIndexByte(body, '\n') + 1
 	line := body[at:]
-	if cutEnd(outputs, line) && strings.Contains(body[:at], "[[") {
+	if !strings.HasSuffix(line, "]]") && cutEnd(outputs, line) && strings.Contains(body[:at], "[[") {
 		return body[:at] + marker(endName(outputs))
 	}
 	if len(line) > 40 || strings.HasSuffix(line, "## ]]") || at == 0 || !strings.Contains(body[:at], "[[") || !brokenEnd.MatchString(line) {
