@@ -246,21 +246,19 @@ func TestConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = append(want, "q")
-	for range want {
-		here := g.arrival()
-		others := make(chan struct{})
-		go func() {
-			defer close(others)
-			_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
-			if conn, err := g.Accept(); err == nil {
-				t.Error("two run at once")
-				_ = conn.Close()
+	for arrived := 1; arrived <= len(want); arrived++ {
+		here := []net.Conn{g.arrival()}
+		_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
+		if other, err := g.Accept(); err == nil {
+			t.Error("two run at once")
+			here = append(here, other)
+			arrived++
+		}
+		for _, conn := range here {
+			if _, err := conn.Write([]byte{1}); err != nil {
+				t.Error(err)
 			}
-			_ = g.Listener.(*net.TCPListener).SetDeadline(time.Time{})
-		}()
-		<-others
-		if _, err := here.Write([]byte{1}); err != nil {
-			t.Fatal(err)
+			_ = conn.Close()
 		}
 	}
 	all.Wait()
