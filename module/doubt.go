@@ -22,6 +22,13 @@ func uncertain(s shape, value, beside string) bool {
 			return true
 		}
 	}
+	if s.constants != nil && rationale.MatchString(beside) {
+		granted := strings.Join(concession.FindAllString(beside, -1), " ")
+		if slices.Contains(wordsOf(granted), strings.ToLower(value)) {
+			return true
+		}
+		beside = concession.ReplaceAllString(beside, "")
+	}
 	words := wordsOf(beside)
 	if rationale.MatchString(beside) && s.summed(value, beside) {
 		return unsure.MatchString(beside) || slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) })
@@ -36,8 +43,28 @@ func uncertain(s shape, value, beside string) bool {
 	return rivals(s, value, words) && !s.weighed(value, beside, words)
 }
 
+// qualified reports whether what is said on the line of a value says for what it holds,
+// or who holds it.
+func qualified(beside string) bool {
+	words := wordsOf(beside)
+	if len(words) == 0 || strings.HasPrefix(beside, "\n") {
+		return false
+	}
+	return attributes[words[0]] || slices.ContainsFunc(words, func(w string) bool { return qualifiers[w] })
+}
+
+var (
+	attributes = wordSet("says said claims claimed thinks believes according for")
+	qualifiers = wordSet(`theory theoretically cases until before later max min maximum minimum rounded without plus excluding excl per each disputed
+		only partially sometimes usually far claims claimed`)
+)
+
 // rationale finds paragraphs below a value that say how it came about.
 var rationale = regexp.MustCompile(`^\n\n[*_]*(?:Rationale|Reasoning|Explanation|Reasons?|Justification|Why)[*_]*:`)
+
+// concession finds what an explanation grants before it goes on: although the view is
+// good, …
+var concession = regexp.MustCompile(`(?i)\b(?:although|though|even though|even if|while|despite)\b[^,.;!?]*,`)
 
 // summed reports whether the numbers in an explanation make up the value, the parts
 // of which may be estimates.
@@ -73,7 +100,7 @@ func refuted(s shape, beside string) bool {
 
 var beginsWithNo = regexp.MustCompile(`(?i)^\W*(?:no|nothing|none) \w`)
 
-var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|[🤔🤷❓❔]`)
+var unsure = regexp.MustCompile(`(?i)\bon (?:second|closer|further)\b|\bnot (?:\w+ )?(?:sure|certain|clear|confident|known|stated|given|exact|precise|final|correct|right)\b|\bwho knows\b|[🤔🤷❓❔]`)
 
 // weighed reports whether a paragraph below a value that names others gives the
 // reasons for it: it comes to the same number, or names all the other constants.
@@ -100,9 +127,14 @@ var digits = regexp.MustCompile(`\d+(?:\.\d+)?`)
 // question than that of the field: No, this is harmless.
 func (s shape) besides(word, beside string) bool {
 	lower := strings.ToLower(undecorated(word))
-	return s.boolean && (lower == "yes" || lower == "no") && (strings.HasPrefix(beside, ", ") || strings.HasPrefix(beside, ". ")) &&
-		!because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
+	if !s.boolean || lower != "yes" && lower != "no" {
+		return false
+	}
+	return refuses.MatchString(beside) || besidesAnswer.MatchString(beside) && !because.MatchString(beside) && !strings.Contains(strings.ToLower(beside), strings.ToLower(spaced.Replace(s.name)))
 }
+
+// besidesAnswer begins a clause behind a yes or a no.
+var besidesAnswer = regexp.MustCompile(`^[,.] `)
 
 var because = regexp.MustCompile(`(?i)^\W*(?:because|since|as|for|due)\b`)
 

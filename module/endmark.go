@@ -2,6 +2,7 @@ package module
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -37,11 +38,21 @@ var endNames = wordSet("end done finished finish stop")
 // brokenEnd is an end marker that lacks some of its signs.
 var brokenEnd = regexp.MustCompile(`(?i)^(?:[<\[{(*#/ ]*[<\[#][<\[{(*#/ ]*)compl\w{2,6}[>\]})*#/. ]*$|^completed$`)
 
+// cutEnd reports whether a line is the beginning of the end marker, and of no other.
+func cutEnd(outputs []signature.Field, line string) bool {
+	const least = len("[[ ## c")
+	return len(line) >= least && strings.HasPrefix(marker(endName(outputs)), line) &&
+		!slices.ContainsFunc(outputs, func(f signature.Field) bool { return strings.HasPrefix(marker(f.Name), line) })
+}
+
 // withEnd mends an end marker that is not quite one, on the last line.
 func withEnd(outputs []signature.Field, text string) string {
 	body := strings.TrimRight(text, " \t\n")
 	at := strings.LastIndexByte(body, '\n') + 1
 	line := body[at:]
+	if !strings.HasSuffix(line, "]]") && cutEnd(outputs, line) && strings.Contains(body[:at], "[[") {
+		return body[:at] + marker(endName(outputs))
+	}
 	if len(line) > 40 || strings.HasSuffix(line, "## ]]") || at == 0 || !strings.Contains(body[:at], "[[") || !brokenEnd.MatchString(line) {
 		return text
 	}

@@ -82,7 +82,10 @@ func (s shape) asked(object signature.Values) signature.Values {
 
 // idle reports whether a member that the shape has not can be left out.
 func (s shape) idle(v signature.Value) bool {
-	same := slices.ContainsFunc(s.members, func(m member) bool { return akin(m.name, v.Name) })
+	same := slices.ContainsFunc(s.members, func(m member) bool {
+		_, inside := m.shape.member(v.Name)
+		return inside || akin(m.name, v.Name)
+	})
 	return !same && harmless(v.JSON) && idleName(v.Name)
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/signature"
 )
 
 // A model that does not answer may still fill in the form: with a placeholder, or
@@ -99,8 +101,23 @@ func hollowIn(name string, v any, listed bool) bool {
 	return false
 }
 
+// blankForm reports whether nothing in an object is filled in, so that it shows the
+// form of another.
+func blankForm(object signature.Values) bool {
+	return len(object) > 0 && !slices.ContainsFunc(object, func(v signature.Value) bool {
+		var inner signature.Values
+		switch v.JSON[0] {
+		case '"':
+			return !hollowJSON(v.Name, v.JSON) && plainText(v.JSON) != "..."
+		case '{':
+			return json.Unmarshal(v.JSON, &inner) != nil || !blankForm(inner)
+		}
+		return string(v.JSON) != "0" && string(v.JSON) != "null" && string(v.JSON) != "[]"
+	}) && strings.Contains(string(encode(object)), `"`+`...`+`"`)
+}
+
 // andSoOn finds items that stand for others: ..., and 3 more.
-var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?)$`)
+var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?|他|等|その他)$`)
 
 // onlyComments reports whether a program has nothing in it that could be run.
 func onlyComments(code string) bool {

@@ -88,11 +88,15 @@ func (l *lax) value() error {
 	case c == 0:
 		return errCutValue
 	case c == '{':
-		return l.nested(l.object)
+		return l.nested(func() error { return l.object(':', '}') })
 	case c == '[':
 		return l.nested(func() error { return l.array(']') })
 	case c == '(' && l.depth > 0:
 		return l.nested(func() error { return l.array(')') })
+	}
+	if name := construction.FindString(l.text[l.at:min(len(l.text), l.at+200)]); name != "" {
+		l.at += strings.IndexByte(name, '(')
+		return l.nested(func() error { return l.object('=', ')') })
 	}
 	if open, _ := l.quoteAt(); open == "" {
 		return l.word()
@@ -101,6 +105,9 @@ func (l *lax) value() error {
 	l.out.Write(text)
 	return err
 }
+
+// construction begins a value as Python prints it: Person(name='Ada', age=36).
+var construction = regexp.MustCompile(`^\p{Lu}\w*\((?:[a-z_]\w*=[^=])`)
 
 func (l *lax) nested(read func() error) error {
 	if l.depth++; l.depth > maxLaxDepth {
@@ -111,7 +118,7 @@ func (l *lax) nested(read func() error) error {
 	return read()
 }
 
-func (l *lax) object() error {
+func (l *lax) object(colon, end byte) error {
 	l.out.WriteByte('{')
 	for n := 0; ; n++ {
 		line := l.at
@@ -122,32 +129,37 @@ func (l *lax) object() error {
 			c = l.peek()
 		}
 		switch {
-		case c == '}':
+		case c == end:
 			l.at++
 			l.out.WriteByte('}')
 			return nil
-		case c == 0 && n > 0:
+		case (c == 0 || l.fenceEnd()) && n > 0:
 			l.unclosed = true
 			l.out.WriteByte('}')
 			return nil
 		case n > 0 && line >= 0 && !strings.Contains(l.text[line:l.at], "\n"):
-			return l.unexpected("a comma or }")
+			return l.unexpected("a comma or " + string(end))
 		case n > 0:
 			l.out.WriteByte(',')
 		}
-		if err := l.member(); err != nil {
+		if err := l.member(colon); err != nil {
 			return err
 		}
 	}
 }
 
-func (l *lax) member() error {
+// fenceEnd reports whether a fence ends here, in which an object began.
+func (l *lax) fenceEnd() bool {
+	return strings.HasPrefix(l.text[l.at:], "```") && strings.HasSuffix(strings.TrimRight(l.text[:l.at], " \t"), "\n")
+}
+
+func (l *lax) member(colon byte) error {
 	key, err := l.key()
 	if err != nil {
 		return err
 	}
-	if l.peek() != ':' {
-		return l.unexpected("a colon")
+	if l.peek() != colon {
+		return l.unexpected(string(colon))
 	}
 	l.at++
 	l.out.Write(key)

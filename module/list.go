@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -17,7 +18,7 @@ func (s shape) list(text string) json.RawMessage {
 		return nil
 	}
 	lines := linesOf(unremarked(text))
-	if len(lines) > 1 && introduces(lines[0]) && !bullet.MatchString(lines[0]) {
+	if len(lines) > 1 && offers(lines[0]) && !bullet.MatchString(lines[0]) {
 		lines = lines[1:]
 	}
 	items, certain := bulleted(lines)
@@ -67,19 +68,34 @@ func bulletKind(line string) string {
 	return ""
 }
 
+// bulletNumber is the number that is the bullet of a line.
+func bulletNumber(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
 // bulleted takes off the bullets or numbers, if every line has one of the same
 // kind.
 func bulleted(lines []string) (items []string, ok bool) {
-	kind := ""
+	kind, number := "", ""
 	for i, line := range lines {
 		m := bullet.FindStringSubmatch(line)
-		if m == nil || i > 0 && m[1] != kind || doubtful.MatchString(m[1]) {
+		if m == nil || i > 0 && (m[1] != kind || !follows(number, m[2])) || doubtful.MatchString(m[1]) {
 			return nil, false
 		}
-		kind = m[1]
+		kind, number = m[1], m[2]
 		items = append(items, strings.TrimSpace(line[len(m[0]):]))
 	}
 	return items, len(items) > 0
+}
+
+// follows reports whether a number of a list can be that of the next item: where some
+// are left out, items may be.
+func follows(last, next string) bool {
+	n, _ := strconv.Atoi(last)
+	return next == last || next == strconv.Itoa(n+1)
 }
 
 // commas splits a line at its semicolons or commas, if what is between them can
@@ -91,6 +107,9 @@ func commas(line string) (items []string, ok bool) {
 			return nil, false
 		}
 		fewest = 2
+	}
+	if strings.Contains(line, "、") && !strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) || strings.ContainsRune(",;。", r) }) {
+		separator = "、"
 	}
 	if strings.Contains(line, ";") {
 		separator, fewest, longest = ";", 2, 6
@@ -150,6 +169,9 @@ func (s shape) each(items []string) json.RawMessage {
 	values := make([]json.RawMessage, len(items))
 	for i, item := range items {
 		item = strings.TrimRight(item, ",;")
+		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) {
+			return nil
+		}
 		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) {
 			return nil
 		}
@@ -162,6 +184,9 @@ func (s shape) each(items []string) json.RawMessage {
 	}
 	return encode(values)
 }
+
+// struck finds items that are said to be none.
+var struck = regexp.MustCompile(`(?i)^not? |\((?:discarded|removed|dropped|rejected|excluded|not|no|maybe|unsure|optional|uncertain)\b[^)]*\)$`)
 
 // leftOver finds what is no part of an item, where it is not all around it: bold
 // print, tags, links, a box to tick.

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,44 @@ func marksIn(text string) []mark {
 	}
 }
 
+// quotedMark finds a marker in a quotation of Markdown.
+var quotedMark = regexp.MustCompile(`(?m)^> *\[\[ *##`)
+
+// unquotedLines is a text without the signs of a quotation, if all of it is in one.
+func unquotedLines(text string) string {
+	if !strings.Contains(text, ">") {
+		return text
+	}
+	at := quotedMark.FindStringIndex(text)
+	if at == nil || !blank(text[:at[0]]) {
+		return text
+	}
+	lines := strings.Split(strings.TrimSpace(text[at[0]:]), "\n")
+	for i, line := range lines {
+		inner, quoted := strings.CutPrefix(line, ">")
+		if !quoted {
+			return text
+		}
+		lines[i] = strings.TrimPrefix(inner, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unescapedMarks is a text of which the markers were escaped as Markdown has it, if
+// nothing else in it is: of what else is, it is not certain how it is meant.
+func unescapedMarks(text string) string {
+	if !strings.Contains(text, `\[\[`) {
+		return text
+	}
+	bare := escapedMarks.ReplaceAllString(text, "[[ ## $1 ## ]]")
+	if strings.Contains(bare, `\`) || hasMarker(text) {
+		return text
+	}
+	return bare
+}
+
+var escapedMarks = regexp.MustCompile(`(?m)^\\\[\\\[ *(?:##|\\#\\#) *(\w+) *(?:##|\\#\\#) *\\\]\\\]`)
+
 func hasMarker(text string) bool {
 	for {
 		i := strings.Index(text, "[[")
@@ -65,7 +104,7 @@ func markerAt(text string) (name string, length int) {
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	n := strings.IndexFunc(rest, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$'
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '.'
 	})
 	if n <= 0 {
 		return "", 0
@@ -81,13 +120,13 @@ func markerAt(text string) (name string, length int) {
 }
 
 // undecorate takes in what models put round a marker: bold, a heading, a
-// quotation, a colon.
+// colon.
 func (m *mark) undecorate(text string, line int) {
 	if m.start-line > 16 {
 		return
 	}
 	before := strings.TrimSpace(text[line:m.start])
-	if before != "" && before != "**" && before != "`" && before != ">" && strings.Trim(before, "#") != "" {
+	if before != "" && before != "**" && before != "`" && strings.Trim(before, "#") != "" {
 		return
 	}
 	m.start, m.inline = line, false
@@ -164,6 +203,7 @@ func endsLine(rest string) bool {
 
 // ended reports whether a reply has come to its end marker.
 func ended(outputs []signature.Field, text string) bool {
+	text = withEnd(outputs, text)
 	marks, err := boundaries(outputs, text)
 	return err == nil && len(marks) > 0 && strings.EqualFold(marks[len(marks)-1].name, endName(outputs)) || err == nil && ranOn(outputs, text, marks)
 }
@@ -238,6 +278,13 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 		}
 		f, known := marked(outputs, end, m.name)
 		g := under(text, marks[i:], end)
+		if of, ok := dotted(outputs, m.name); ok {
+			f, known = of, true
+			if g.text, inner = dottedMarks(f, text, marks[i:], end); inner == 0 {
+				return nil, "", structural(f.Name, "cannot be read: write it as one value under %s", marker(f.Name))
+			}
+			inner--
+		}
 		if known && g.text == "" {
 			g.text, inner = memberMarks(f, text, marks[i+1:], end)
 		}
@@ -266,6 +313,36 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 		fields[f.Name], over = g, false
 	}
 	return fields, behind, nil
+}
+
+// dotted is the output of which a marker names a member: person.name.
+func dotted(outputs []signature.Field, name string) (signature.Field, bool) {
+	before, _, ok := strings.Cut(name, ".")
+	if !ok {
+		return signature.Field{}, false
+	}
+	return fieldNamed(outputs, before)
+}
+
+// dottedMarks is what stands under the markers that name members of a field, one a
+// line, and how many there are; none if one of them has more than a line.
+func dottedMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
+	if shapeOf(f).members == nil {
+		return "", 0
+	}
+	for n < len(marks)-1 {
+		before, name, _ := strings.Cut(marks[n].name, ".")
+		if !sameName(f.Name, before) {
+			break
+		}
+		g := under(text, marks[n:], end)
+		if g.text == "" || strings.Contains(g.text, "\n") {
+			return "", 0
+		}
+		lines += name + ": " + g.text + "\n"
+		n++
+	}
+	return strings.TrimSpace(lines), n
 }
 
 // memberMarks is what stands under the markers of a field's members, one a line, and

@@ -3,12 +3,16 @@ package module
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var (
 	plainNumber = regexp.MustCompile(`^([+-]?)0*(\d*)(\.\d*)?([eE][+-]?\d{1,3})?$`)
 	thousands   = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}((?:,\d{3})+)(\.\d+)?$`)
+	points      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$`)
 	spaces      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:[\x{a0}\x{2009}\x{202f}]\d{3})+$`)
 	comma       = regexp.MustCompile(`^([+-]?(?:0|[1-9]\d*)),(\d{1,2}|\d{4,})$|^([+-]?0),(\d+)$`)
 	ofOne       = regexp.MustCompile(`^((?:0?\.\d+|[01](?:\.\d+)?))(?: ?/ ?| out of )1(?:\.0+)?$`)
@@ -44,13 +48,44 @@ func decimal(text string) string {
 
 var joinedDigits = strings.NewReplacer("\u00a0", "", "\u2009", "", "\u202f", "")
 
+// zeros are those of the digits in which numbers are written, besides ours.
+var zeros = []rune{'٠', '۰', '०', '０'}
+
+// westernDigits writes the digits of one script as ours.
+func westernDigits(text string) string {
+	if text == "" || text[0] < 0x80 && text[0] != '-' {
+		return text
+	}
+	for _, zero := range zeros {
+		western := strings.Map(func(r rune) rune {
+			switch {
+			case r >= zero && r <= zero+9:
+				return '0' + r - zero
+			case r == '．' && zero == '０':
+				return '.'
+			case r < 0x80 && unicode.IsDigit(r):
+				return -1
+			}
+			return r
+		}, text)
+		if western != text && decimal(western) != "" && utf8.RuneCountInString(western) == utf8.RuneCountInString(text) {
+			return western
+		}
+	}
+	return text
+}
+
 // numeral reads a number that is also written in words or with commas between
 // its thousands, or before its fraction: where one could be either, it reads
 // nothing.
 func numeral(s shape, word string) string {
-	text := numerals[strings.ToLower(word)]
+	text := numberInWords(word)
+	word = westernDigits(word)
 	if m := thousands.FindStringSubmatch(word); m != nil && (!s.fraction && m[2] == "" || len(m[1]) > 4 || s.fraction && m[2] != "") {
 		word = strings.ReplaceAll(word, ",", "")
+	}
+	if points.MatchString(word) {
+		word = strings.ReplaceAll(word, ".", "")
 	}
 	if spaces.MatchString(word) {
 		word = joinedDigits.Replace(word)
@@ -79,21 +114,20 @@ func numeral(s shape, word string) string {
 var (
 	percent     = regexp.MustCompile(`^([1-9]\d{0,2}(?:\.\d+)?|0) ?%$`)
 	withPercent = regexp.MustCompile(`^(\d(?:\.\d+)?) \(?(?:=|or|i\.e\.,?)? ?(\d{1,3}(?:\.\d+)?) ?%\)?$`)
-	quotient    = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?[/÷] ?(\d+(?:\.\d+)?) ?= ?(\d+(?:\.\d+)?)$`)
 )
 
 // unadorned is a number without what only says the same once more: the braces of the
-// form, the unit that is the name of the field, 60% beside 0.6, the quotient that it
-// is. Of a number between 0 and 1, 75% is 0.75.
+// form, the unit that is the name of the field, 60% beside 0.6, what it is worked out
+// from. Of a number between 0 and 1, 75% is 0.75.
 func (s shape) unadorned(word string) string {
 	if inner, ok := strings.CutPrefix(word, "{"); ok {
 		return strings.TrimSuffix(inner, "}")
 	}
 	if number, unit := cutUnit(word); unit != "" && s.ownUnit(number, unit) {
-		return number
+		return numeral(s, number)
 	}
-	if m := quotient.FindStringSubmatch(word); m != nil && s.fraction && equalRatio(m[3], m[1], m[2]) {
-		return m[3]
+	if result := worked(word); result != "" {
+		return result
 	}
 	if !s.fraction || s.least == nil || s.most == nil || *s.least != 0 || *s.most != 1 {
 		return word
@@ -116,22 +150,41 @@ func equalRatio(number, a, b string) bool {
 	return n.Mul(n, y).Cmp(x) == 0 && y.Sign() > 0
 }
 
-var unitBehind = regexp.MustCompile(`^(-?\d+(?:\.\d+)?) ?(\pL+)$`)
+var unitBehind = regexp.MustCompile(`^(-?\d[\d,]*(?:\.\d+)?) ?(\pL+)(?: old)?$`)
+
+var currency = regexp.MustCompile(`^[$€£]( ?\d[\d,]*(?:\.\d+)?)$`)
 
 func cutUnit(word string) (number, unit string) {
 	if m := unitBehind.FindStringSubmatch(word); m != nil {
 		return m[1], strings.ToLower(m[2])
 	}
+	if m := currency.FindStringSubmatch(word); m != nil {
+		return strings.TrimSpace(m[1]), "dollars"
+	}
 	return "", ""
 }
 
 // ownUnit reports whether a unit is the one that the name of a field says, or that
-// years have.
+// years and ages have. A field that is only the answer has that of the question.
 func (s shape) ownUnit(number, unit string) bool {
 	own := strings.ToLower(s.name)
 	last := own[strings.LastIndexByte(own, '_')+1:]
-	if last == "year" && (unit == "ad" || unit == "ce" || unit == "年") {
+	switch {
+	case last == "year" && (unit == "ad" || unit == "ce" || unit == "年"):
 		return !strings.HasPrefix(number, "-")
+	case last == "age":
+		return unit == "years" || unit == "year" || unit == "yrs"
+	case s.isPlain() && measures[unit]:
+		return true
 	}
 	return len(last) > 3 && strings.HasSuffix(last, "s") && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(last, "s")
 }
+
+// plainNames are names of fields that say nothing of what is asked for.
+var plainNames = []string{"answer", "result", "value"}
+
+func (s shape) isPlain() bool { return slices.Contains(plainNames, strings.ToLower(s.name)) }
+
+// measures are units that a question may ask for.
+var measures = wordSet(`km cm mm meters metres kilometers kilometres centimeters centimetres millimeters millimetres miles feet inches yards
+	kg mg grams kilograms tonnes tons pounds ounces liters litres hours minutes seconds days weeks months years dollars euros usd eur gbp`)

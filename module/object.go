@@ -26,6 +26,7 @@ func readObject(r reply) (signature.Values, error) {
 	if err != nil {
 		return nil, err // what is in it may have been the answer
 	}
+	all := len(objects)
 	objects, err = r.answers(objects)
 	if len(objects) == 0 || err != nil {
 		return nil, err
@@ -39,6 +40,9 @@ func readObject(r reply) (signature.Values, error) {
 			return nil, structural("", "the reply has several objects with the fields; give one")
 		}
 	}
+	if all > len(objects) && examples.MatchString(prose) {
+		return nil, structural("", "the object may be an example; give the answer alone")
+	}
 	if strings.HasSuffix(strings.TrimSpace(prose), ",") {
 		return nil, structural("", "the object is one of a list; give it alone")
 	}
@@ -47,6 +51,8 @@ func readObject(r reply) (signature.Values, error) {
 	}
 	return values, r.stand(values, r.withoutEmpty(strings.TrimLeft(behind, "] \t\n")))
 }
+
+var examples = regexp.MustCompile(`(?i)\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuch as\b`)
 
 // unquoted is the JSON in a text that is a JSON string of it.
 func unquoted(text string) string {
@@ -115,6 +121,9 @@ func (r reply) answers(objects []found) (whole []found, err error) {
 	var partial []ReadProblem
 	for _, o := range objects {
 		o = r.unwrapped(o)
+		if len(objects) > 1 && blankForm(o.Values) {
+			continue
+		}
 		switch lacking, has := r.lacking(o.Values); {
 		case has && lacking == nil:
 			whole = append(whole, o)
@@ -156,6 +165,7 @@ func wrapped(object signature.Values) (inner json.RawMessage) {
 		switch {
 		case wrappers[name] && inner == nil:
 			inner = v.JSON
+		case successes[name] && succeeded[strings.ToLower(plainText(v.JSON))]:
 		case !callNames[name] || v.JSON[0] != '"':
 			return nil
 		}
@@ -163,7 +173,10 @@ func wrapped(object signature.Values) (inner json.RawMessage) {
 	return inner
 }
 
-var callNames = wordSet("name type id tool function tool_name recipient")
+var callNames = wordSet("name type id tool function tool_name tool_call_id recipient")
+
+// successes are members that say how it went, and succeeded that it went well.
+var successes, succeeded = wordSet("status success ok"), wordSet("ok success succeeded done complete completed finished true 200")
 
 // calledOnce is what is given to the function of the only call of a list or an
 // object, as providers write it: [{"function": {"arguments": …}}].

@@ -34,14 +34,16 @@ func indentedBlock(lines []outlineLine, depth int) (n node, ok bool) {
 		return n, false
 	}
 	headed := isHeading(lines[0].text)
-	bulleted, kind := bullet.MatchString(lines[0].text), bulletKind(lines[0].text)
+	bulleted, kind, number := bullet.MatchString(lines[0].text), bulletKind(lines[0].text), ""
 	for _, part := range parts(lines, headed, bulleted) {
 		switch {
 		case part[0].indent != lines[0].indent, bulletKind(part[0].text) != kind, doubtful.MatchString(kind):
 			return n, false
 		case bulleted:
 			item, ok := bulletItem(part, depth)
-			if !ok {
+			last := number
+			number = bulletNumber(part[0].text)
+			if !ok || len(n.items) > 0 && !follows(last, number) {
 				return n, false
 			}
 			n.items = append(n.items, item)

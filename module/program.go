@@ -88,6 +88,7 @@ var errRethought = errors.New("what is said behind the program may take it back;
 // beside the fence, or several of them, may be two programs, or one that holds a
 // fence as text.
 func codeIn(g given) (string, error) {
+	g.text = withoutOutput(g.text)
 	blocks, outside, open := fences(g.text)
 	quoted, isQuoted := quotedText(g.text)
 	switch {
@@ -97,7 +98,7 @@ func codeIn(g given) (string, error) {
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 1 && !mayBeJavaScript[blocks[0].tag]:
 		return "", fmt.Errorf("the program is said to be %s; write JavaScript", blocks[0].tag)
-	case len(blocks) == 1 && (blank(outside) || introduces(outside) || explains(g.text, outside)):
+	case len(blocks) == 1 && presentedBy(g.text, outside):
 		return blocks[0].text, nil
 	case len(blocks) > 0:
 		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
@@ -118,11 +119,32 @@ func closedByEnd(text string) string {
 	return strings.TrimSpace(rest)
 }
 
+// printed finds what a program prints, in a fence of its own behind it.
+var printed = regexp.MustCompile("(?si)\n```\n\\s*(?:(?:expected |sample |example )?output|(?:this|it) (?:prints|outputs)|prints)[*_]*:[*_]*\\s*\n```(?:text|txt|console|output|plaintext)?\n[^`]*\n```\\s*$")
+
+// withoutOutput is a text without what the program in it is said to print.
+func withoutOutput(text string) string {
+	if at := printed.FindStringIndex(text); at != nil {
+		return text[:at[0]] + "\n```"
+	}
+	return text
+}
+
+// presentedBy reports whether what stands outside of the only fence of a text
+// announces it, or explains it, or does both.
+func presentedBy(text, outside string) bool {
+	if blank(outside) || offers(outside) || explains(text, outside) {
+		return true
+	}
+	before, rest, _ := strings.Cut(text, "\n```")
+	return offers(before) && explains("```"+rest, strings.TrimPrefix(outside, before))
+}
+
 // explains reports whether what stands outside of a fence is an explanation behind
 // it, in whole sentences and no code.
 func explains(text, outside string) bool {
 	outside = strings.TrimSpace(outside)
-	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !strings.ContainsAny(outside, "{};=`")
+	return strings.HasPrefix(text, "`"+"``") && explanation.MatchString(outside) && !talks(outside) && !discards(outside) && !rethought.MatchString(outside) && !strings.ContainsAny(outside, "{};=`")
 }
 
 var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\s.]\.$`)

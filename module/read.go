@@ -64,7 +64,7 @@ var errCutOff = structural("", "the reply was cut off at the model's limit of to
 
 // visible is the part of a reply that is meant to be read.
 func visible(said string) (string, error) {
-	text, err := withoutTokens(lineEnds(said))
+	text, err := withoutTokens(unescapedMarks(unquotedLines(lineEnds(said))))
 	if err == nil {
 		text, err = withoutThoughts(text)
 	}

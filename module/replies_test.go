@@ -79,8 +79,14 @@ func about[Out any]() *signature.Spec {
 	type in struct {
 		Text string `json:"text"`
 	}
-	return signature.Must(signature.New[in, Out]("")).Spec()
+	sig := signature.Must(signature.New[in, Out](""))
+	decoded[sig.Spec()] = func(raw json.RawMessage) error { _, err := sig.Decode(raw); return err }
+	return sig.Spec()
 }
+
+// decoded are what turns the outputs of a question into Go values, as a program gets
+// them.
+var decoded = map[*signature.Spec]func(json.RawMessage) error{}
 
 // sample is a reply, and what a careful reader takes from it.
 type sample struct {
@@ -154,8 +160,8 @@ func readSample(a Adapter, s sample) (object, wrong string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	if findings := kinds[s.kind].Validate(raw); findings != nil {
-		return "", "not valid: " + (&signature.InvalidError{Findings: findings}).Error()
+	if err := decoded[kinds[s.kind]](raw); err != nil {
+		return "", "not valid: " + err.Error()
 	}
 	return string(raw), ""
 }

@@ -18,13 +18,59 @@ func (s shape) stated(text string) json.RawMessage {
 	if !s.scalar() || strings.Contains(text, "\n") || len(text) > 300 {
 		return nil
 	}
+	if value := s.claimed(text); value != nil {
+		return value
+	}
 	said := s.statedWord(text)
 	if said == "" {
 		return nil
 	}
 	value := s.exact(said)
-	if value == nil || uncertain(s, plainText(value), text) || refutes.MatchString(text) {
+	if value == nil || uncertain(s, plainText(value), text) || refutes.MatchString(text) || slices.ContainsFunc(wordsOf(text), func(w string) bool { return reported[w] }) {
 		return nil
+	}
+	return value
+}
+
+// reported are words of sentences that say what others hold, or of what else something
+// is said.
+var reported = wordSet(`says said claims claimed denies denied thinks believes believed suggests suggested supposedly allegedly opposite contrary
+	reverse none hardly nothing nobody first second third half will later until before once anything fewer missing extra additional too`)
+
+// claim is a sentence about what was stated: The statement is not true.
+var claim = regexp.MustCompile(`(?i)^(?:the|this|that) (?:statement|claim|assertion|proposition) is(n['’]t| not)? (true|false)[.!]?$`)
+
+// claimed is the truth of what was stated. A double denial is none.
+func (s shape) claimed(sentence string) json.RawMessage {
+	m := claim.FindStringSubmatch(strings.TrimSpace(sentence))
+	if m == nil || !s.boolean || s.number() || !s.isPlain() || m[1] != "" && strings.EqualFold(m[2], "false") {
+		return nil
+	}
+	return json.RawMessage(strconv.FormatBool(m[1] == "" && strings.EqualFold(m[2], "true")))
+}
+
+var box = regexp.MustCompile(`^(?:[-*•] )?\[([ xX✓✔]?)\] *(\S.*)$`)
+
+// ticked is the only one of several values of which the box is ticked.
+func (s shape) ticked(text string) (value json.RawMessage) {
+	lines := linesOf(text)
+	if len(lines) < 2 || !s.scalar() || s.boolean && len(lines) > 2 {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, line := range lines {
+		m := box.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			return nil
+		}
+		option, tick := s.exact(m[2]), strings.TrimSpace(m[1]) != ""
+		if option == nil || seen[string(option)] || tick && value != nil {
+			return nil
+		}
+		seen[string(option)] = true
+		if tick {
+			value = option
+		}
 	}
 	return value
 }

@@ -25,6 +25,9 @@ func (s shape) literal(text string) json.RawMessage {
 		text = "[" + strings.TrimRight(text, ".,") + "]"
 	}
 	at := strings.IndexAny(text, "{[")
+	if construction.MatchString(text) {
+		at = 0
+	}
 	if at < 0 {
 		return nil
 	}
@@ -40,7 +43,8 @@ func (s shape) literal(text string) json.RawMessage {
 	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
 		return nil
 	}
-	if strings.ContainsAny(behind, "{[") || behind != "" && (reply{}).takesBack(nil, behind) {
+	if strings.ContainsAny(behind, "{[") || construction.MatchString(behind) || strings.HasPrefix(behind, "#") && dubious(behind) ||
+		behind != "" && (reply{}).takesBack(nil, behind) {
 		return nil
 	}
 	return s.bend(value)
@@ -75,7 +79,7 @@ func (s shape) onceMore(value json.RawMessage, behind string) string {
 
 // withoutFence is what stands in the only fence of a text that is introduced.
 func withoutFence(text string) string {
-	if blocks, outside, open := fences(text); len(blocks) == 1 && !open && introduces(outside) {
+	if blocks, outside, open := fences(text); len(blocks) == 1 && !open && offers(outside) {
 		return blocks[0].text
 	}
 	return text
@@ -128,9 +132,28 @@ func (s shape) constant(word string) json.RawMessage {
 		}
 	}
 	if len(same) != 1 {
-		return nil
+		return s.lettered(word)
 	}
 	return quote(same[0])
+}
+
+// letter finds a word of a list, with its place.
+var letter = regexp.MustCompile(`^\(?([a-zA-Z1-9])[).:] ?([^\s(].*)$`)
+
+// lettered is a constant behind its place among them: (b) bad.
+func (s shape) lettered(word string) json.RawMessage {
+	m := letter.FindStringSubmatch(word)
+	if m == nil {
+		return nil
+	}
+	place := strings.IndexByte("abcdefghijklmnopqrstuvwxyz", strings.ToLower(m[1])[0])
+	if place < 0 {
+		place = int(m[1][0] - '1')
+	}
+	if place >= len(s.constants) || !strings.EqualFold(s.constants[place], m[2]) {
+		return nil
+	}
+	return quote(s.constants[place])
 }
 
 // undecorated takes a word out of quotes, backticks, bold print, mathematics and
@@ -204,7 +227,10 @@ func (s shape) glossed(text string) json.RawMessage {
 		return nil
 	}
 	value := s.exact(text[:at])
-	if value == nil || s.besides(text[:at], text[at:]) || uncertain(s, plainText(value), text[at:]) {
+	if value == nil {
+		return nil
+	}
+	if beside := s.withoutAside(plainText(value), text[at:]); beside != "" && (s.format != dateTime && qualified(beside) || s.besides(text[:at], beside) || uncertain(s, plainText(value), beside)) {
 		return nil
 	}
 	return value

@@ -9,11 +9,12 @@ import (
 
 // readTags reads fields in tags: <mood>good</mood>.
 func readTags(r reply) (signature.Values, error) {
-	fields := map[string]given{}
-	behind := 0
 	if !strings.Contains(r.text, "</") {
 		return nil, nil
 	}
+	r.text = withoutInvocation(r.text)
+	fields := map[string]given{}
+	behind := 0
 	for _, f := range r.outputs {
 		g, end, err := r.tagged(f)
 		if err != nil {
@@ -66,6 +67,9 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 		}
 		start := at + i + len(open)
 		if !r.begins(text[at : at+i]) {
+			if other, _, closed := strings.Cut(text[start:], closing); end > 0 && closed && strings.TrimSpace(other) != g.text {
+				return g, 0, givenTwice(f.Name)
+			}
 			at = start
 			continue
 		}
@@ -73,13 +77,41 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 		if n < 0 {
 			return g, 0, structural(f.Name, "cannot be read: the tag %s is not closed", open)
 		}
-		value := strings.TrimSpace(text[start : start+n])
+		value := strings.TrimSpace(uncloaked(text[start : start+n]))
+		if strings.Contains(value, "<![CDATA[") {
+			return g, 0, structural(f.Name, "cannot be read: it is not one section of CDATA; write the value alone")
+		}
 		if end > 0 && value != g.text {
 			return g, 0, givenTwice(f.Name)
 		}
 		g, end = given{text: value}, start+n+len(closing)
 		at = end
 	}
+}
+
+// uncloaked is what stands in a section of XML in which no sign means anything.
+func uncloaked(text string) string {
+	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "<![CDATA["); ok && strings.Count(inner, "]]>") == 1 {
+		if inner, ok = strings.CutSuffix(inner, "]]>"); ok {
+			return inner
+		}
+	}
+	return text
+}
+
+// parameter finds the arguments of a call in tags: <parameter name="mood">good</parameter>.
+var parameter = regexp.MustCompile(`(?s)<parameter name="(\w+)">(.*?)</parameter>`)
+
+// invocation finds a reply that is one call in tags, and nothing else.
+var invocation = regexp.MustCompile(`(?s)^\s*(?:<function_calls>\s*)?<invoke name="\w+">\s*((?:<parameter name="\w+">.*?</parameter>\s*)+)</invoke>\s*(?:</function_calls>\s*)?$`)
+
+// withoutInvocation writes the arguments of such a call as tags of their own.
+func withoutInvocation(text string) string {
+	m := invocation.FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "<invoke") {
+		return text
+	}
+	return strings.TrimSpace(parameter.ReplaceAllString(m[1], "<$1>$2</$1>"))
 }
 
 // begins reports whether a tag behind this text begins its line, but for the tags of

@@ -89,7 +89,7 @@ func isCode(f signature.Field) bool {
 }
 
 func onlyCode(f signature.Field, blocks []block, outside string) (json.RawMessage, error) {
-	if len(blocks) > 1 || !introduces(outside) {
+	if len(blocks) > 1 || !offers(outside) {
 		return nil, structural(f.Name, "cannot be read: there is more than one code fence, or something beside it; put the code into one and nothing beside it")
 	}
 	return quote(blocks[0].text), nil
@@ -100,6 +100,20 @@ func introduces(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasSuffix(text, ":") && !strings.Contains(text, "\n") && !strings.ContainsAny(apostrophe.ReplaceAllString(text, ""), "(){}[];=<>`\"'")
 }
+
+// offers reports whether a line announces what is meant, and not what was, may be or
+// should not be.
+func offers(line string) bool { return introduces(line) && !discards(line) }
+
+func discards(text string) bool {
+	return slices.ContainsFunc(wordsOf(text), func(w string) bool {
+		return discarded[w] || contracted(w) || strings.HasSuffix(w, "'s") && w != "here's" && w != "it's" && w != "that's"
+	})
+}
+
+var discarded = wordSet(`not never draft old previous original former wrong bad buggy broken before avoid instead bug incorrect naive attempt
+	sent either pseudocode part sketch rest later only yet next incomplete unfinished still candidate candidates possible potential
+	fails fail failed failing replaced obsolete deprecated excluded rejected removed dropped forbidden alternative alternatives except without missing`)
 
 var apostrophe = regexp.MustCompile(`\b['’]\b`)
 

@@ -15,6 +15,9 @@ func withoutTokens(text string) (string, error) {
 	if strings.IndexByte(text, '<') < 0 || !strings.Contains(text, "<|") && !tokenEnd.MatchString(text) {
 		return text, nil
 	}
+	if m := actionCalls.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
 	text, err := lastChannel(strings.TrimSpace(text))
 	for {
 		before, token := cutToken(text)
@@ -52,12 +55,21 @@ func lastChannel(text string) (string, error) {
 		return text, nil
 	}
 	at := strings.LastIndex(text, channelToken+"final")
+	if call := calledOut.FindStringSubmatch(text); call != nil && at < 0 && strings.Count(text, "<|call|>") == 1 {
+		return call[1], nil
+	}
 	if at < 0 {
 		return "", structural("", "the reply ends before its thoughts do; answer in the final channel")
 	}
 	_, text, _ = strings.Cut(text[at:], messageToken)
 	return text, nil
 }
+
+// calledOut finds a call that a message ends with, which is all it says to others.
+var calledOut = regexp.MustCompile(`(?s)<\|channel\|>commentary to=[\w.]+ ?(?:<\|constrain\|>)?(?:json)?<\|message\|>(\{[^|]*\})<\|call\|>$`)
+
+// actionCalls finds a message that is the calls of an action.
+var actionCalls = regexp.MustCompile(`(?s)^\s*<\|START_ACTION\|>(.*)<\|END_ACTION\|>\s*$`)
 
 // turn finds what templates put before the turn of the model, and names of it that
 // models repeat before a marker.

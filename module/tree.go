@@ -67,7 +67,7 @@ func (s shape) unremarked(text string) string {
 // courtesies behind it.
 func announced(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
-	if introduces(first) && !strings.HasSuffix(strings.TrimSpace(first), "**:") && !blank(rest) {
+	if offers(first) && !strings.HasSuffix(strings.TrimSpace(first), "**:") && !blank(rest) {
 		text = rest
 	}
 	at := max(0, len(text)-longestRemark/10)

@@ -79,7 +79,7 @@ func unlinked(value json.RawMessage) json.RawMessage {
 // absent is how models write that there is no value.
 var absent = map[string]bool{
 	"null": true, "none": true, "nil": true, "undefined": true, "n/a": true, "na": true,
-	"not applicable": true, "-": true, "–": true, "—": true,
+	"not applicable": true, "-": true, "–": true, "—": true, "~": true,
 }
 
 // nothing is the value of a field that is said to have none. One that has a
@@ -157,7 +157,7 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 
 // spellings are ways to write values, from the most certain.
 func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.stated, shape.list, shape.noted}
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted}
 }
 
 type spelling func(shape, string) json.RawMessage
@@ -232,6 +232,7 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &object) != nil {
 		return raw
 	}
+	object = s.unflattened(object)
 	if less := s.asked(object); less != nil {
 		object = less
 	}
@@ -247,6 +248,49 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 		}
 	}
 	return encode(bent)
+}
+
+// unflattened puts members into the object that they are of, where that is missing,
+// all of it stands beside it, and no other could have them.
+func (s shape) unflattened(object signature.Values) signature.Values {
+	var outer, inner signature.Values
+	var home *member
+	for _, v := range object {
+		if _, known := s.member(v.Name); known {
+			outer = append(outer, v)
+			continue
+		}
+		for i, m := range s.members {
+			if _, known := m.shape.member(v.Name); !known {
+				continue
+			}
+			if home != nil && home != &s.members[i] {
+				return object
+			}
+			home = &s.members[i]
+		}
+		inner = append(inner, v)
+	}
+	if home == nil || !home.required || !home.shape.whole(inner) {
+		return object
+	}
+	if _, given := outer.Get(home.name); given {
+		return object
+	}
+	return append(outer, signature.Value{Name: home.name, JSON: encode(inner)})
+}
+
+// whole reports whether members are all that an object must have, and no others.
+func (s shape) whole(object signature.Values) bool {
+	given := map[string]bool{}
+	for _, v := range object {
+		m, known := s.member(v.Name)
+		if !known || given[m.name] {
+			return false
+		}
+		given[m.name] = true
+	}
+	return !slices.ContainsFunc(s.members, func(m member) bool { return m.required && !given[m.name] })
 }
 
 func encode(v any) json.RawMessage {

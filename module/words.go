@@ -16,7 +16,7 @@ var corrections = wordSet(`wait actually correction corrections corrected apolog
 	revise revised revising revision update updated edit edited amend amended meant instead rather should ought
 	disregard ignore hmm hm unsure uncertain fairer reflection alternatively alternative withdraw retract error
 	erroneous misread misspoke miscounted make could might perhaps maybe possibly however nope would
-	changed change mind prefer better actual final correct otherwise recount recounting recounted alternatives`)
+	twice disagree disagrees disputes contradicts denies changed change mind prefer better actual final correct otherwise recount recounting recounted alternatives`)
 
 // hedges make a value uncertain that stands with them.
 var hedges = wordSet(`or either between about approx approximately around roughly nearly almost least more less than

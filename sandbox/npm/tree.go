@@ -1,0 +1,80 @@
+package npm
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// FS returns the packages as they are now, under node_modules/, for the bundler.
+// It stays what it is when packages are installed later, at least until the second
+// installation after. Links that lead out of node_modules can't be followed. That
+// the environment can't be opened is the error of everything that is read from it;
+// an environment without packages has an empty folder.
+func (e *Environment) FS() fs.FS {
+	root, err := e.open()
+	if err != nil {
+		return broken{err}
+	}
+	sub, err := root.OpenRoot(modules)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tree{root, nil}
+	case err != nil:
+		_ = root.Close()
+		return broken{err}
+	}
+	return tree{root, sub}
+}
+
+type broken struct{ err error }
+
+// Open says why nothing can be opened.
+func (b broken) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
+}
+
+// tree has one folder, node_modules, and what is in it: what else lies in the
+// folder of an environment can't be read. The roots are closed by their finalizers,
+// when nobody has the tree any more.
+type tree struct{ top, modules *os.Root }
+
+// Open opens node_modules or what is in it.
+func (t tree) Open(name string) (fs.File, error) {
+	rest, below := strings.CutPrefix(name, modules+"/")
+	switch {
+	case name == ".":
+		f, err := t.top.Open(".")
+		if err != nil {
+			return nil, err
+		}
+		return topFolder{f}, nil
+	case !fs.ValidPath(name):
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	case t.modules == nil || !below && name != modules:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case !below:
+		return t.top.FS().Open(modules)
+	}
+	f, err := t.modules.FS().Open(rest)
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		pathErr.Path = name
+	}
+	return f, err
+}
+
+// topFolder shows node_modules only.
+type topFolder struct{ *os.File }
+
+// ReadDir leaves out what lies beside node_modules.
+func (d topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	for {
+		entries, err := d.File.ReadDir(n)
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() != modules })
+		if len(entries) > 0 || err != nil || n <= 0 {
+			return entries, err
+		}
+	}
+}
