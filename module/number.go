@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ var (
 	points      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$`)
 	spaces      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:[\x{a0}\x{2009}\x{202f}]\d{3})+$`)
 	comma       = regexp.MustCompile(`^([+-]?(?:0|[1-9]\d*)),(\d{1,2}|\d{4,})$|^([+-]?0),(\d+)$`)
-	ofOne       = regexp.MustCompile(`^((?:0?\.\d+|[01](?:\.\d+)?))(?: ?/ ?| out of )1(?:\.0+)?$`)
+	ofMost      = regexp.MustCompile(`^(\d*\.?\d+)(?: ?/ ?| out of )([1-9]\d*(?:\.0+)?)$`)
 	underscores = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:_\d{3})+$`)
 )
 
@@ -90,8 +91,9 @@ func numeral(s shape, word string) string {
 	if spaces.MatchString(word) {
 		word = joinedDigits.Replace(word)
 	}
+	word = s.withoutMost(word)
 	if s.fraction {
-		word = comma.ReplaceAllString(ofOne.ReplaceAllString(word, "$1"), "$1$3.$2$4")
+		word = comma.ReplaceAllString(word, "$1$3.$2$4")
 	}
 	if text == "" {
 		text = decimal(word)
@@ -109,6 +111,18 @@ func numeral(s shape, word string) string {
 		return r.Num().String()
 	}
 	return text
+}
+
+// withoutMost is the 4 of 4/6, where 6 is the most that may be given.
+func (s shape) withoutMost(word string) string {
+	m := ofMost.FindStringSubmatch(word)
+	if m == nil || s.most == nil {
+		return word
+	}
+	if most, err := strconv.ParseFloat(m[2], 64); err != nil || most != *s.most {
+		return word
+	}
+	return m[1]
 }
 
 var (

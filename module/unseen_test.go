@@ -149,6 +149,31 @@ var unseenKinds3 = map[string]*signature.Spec{
 	"code":     programQuestion.Spec(),
 }
 
+// unseenKinds4 are those of testdata/unseen4, whose files have the name of a question
+// and of the form that it was put in.
+var unseenKinds4 = func() map[string]*signature.Spec {
+	kinds := map[string]*signature.Spec{}
+	for name, fields := range map[string]string{
+		"sentiment": `review -> mood: Literal["positive","negative","mixed"], score: float(ge=0, le=1)`,
+		"count":     `text -> people: int`,
+		"spam":      `mail -> spam: bool, reason: str`,
+		"tags":      `article -> tags: list[str]`,
+		"person":    `letter -> person: dict[str, str], age: int`,
+		"summary":   `minutes -> summary: str, next: list[str], deadline: str | None`,
+		"answer":    `context: list[str], question -> answer: str`,
+		"math":      `problem -> steps: str, result: float`,
+		"extract":   `invoice -> items: list[dict[str, Any]], total: float, currency: Literal["EUR","USD","NOK"]`,
+		"translate": `text, language -> translation: str, notes: str | None`,
+		"sql":       `question, tables -> reasoning: str, sql: str`,
+		"grade":     `essay, rubric -> grade: int(ge=1, le=6), strengths: list[str], weaknesses: list[str]`,
+	} {
+		sig := signature.Must(signature.Parse(fields, ""))
+		decoded[sig.Spec()] = func(raw json.RawMessage) error { _, err := sig.Decode(raw); return err }
+		kinds[name+".markers"], kinds[name+".json"] = sig.Spec(), sig.Spec()
+	}
+	return kinds
+}()
+
 // neighbourKinds are those of testdata/neighbours.
 var neighbourKinds = func() map[string]*signature.Spec {
 	kinds := maps.Clone(unseenKinds3)
@@ -298,7 +323,7 @@ func TestUnseenReplies(t *testing.T) {
 		kinds  map[string]*signature.Spec
 		wrong  int     // that are known
 		share  float64 // of what a careful reader could use
-	}{{"unseen", unseenKinds, 0, 0.95}, {"unseen2", unseenKinds2, 0, 0.95}, {"unseen3", unseenKinds3, 0, 0.95}, {"neighbours", neighbourKinds, 0, 0.95}} {
+	}{{"unseen", unseenKinds, 0, 0.95}, {"unseen2", unseenKinds2, 0, 0.95}, {"unseen3", unseenKinds3, 0, 0.95}, {"unseen4", unseenKinds4, 0, 0.95}, {"neighbours", neighbourKinds, 0, 0.95}} {
 		for _, a := range adapters {
 			t.Run(set.folder+" "+a.name, func(t *testing.T) {
 				total := readUnseen(t, a, unseenReplies(t, set.folder, set.kinds))

@@ -26,8 +26,13 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	if hollow(f.Name, text) {
 		return nil, errHollow(f.Name)
 	}
-	if !f.Required && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
-		return nothing(f)
+	if len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
+		switch null := json.RawMessage("null"); {
+		case !f.Required:
+			return nothing(f)
+		case fits(f, null):
+			return null, nil
+		}
 	}
 	if startsJSON(text) && fits(f, json.RawMessage(text)) {
 		return full(f, json.RawMessage(text))
