@@ -155,10 +155,11 @@ func TestSessions(t *testing.T) {
 	all.Wait()
 }
 
+// TestIdleSessions has sessions end that nobody uses.
 func TestIdleSessions(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Limits: serve.Limits{Idle: 20 * time.Millisecond}})
-	id := r.begin()
+	id := r.post(initialize).header.Get("Mcp-Session-Id")
 	for s := range r.server(serve.Principal{Name: "local"}).Sessions() {
 		if err := s.Wait(); err != nil { // nobody but the limit ends it
 			t.Error(err)
