@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -151,6 +152,20 @@ func use(root *os.Root, name string, info os.FileInfo) {
 	}
 }
 
+// broken is an error of the file system without the path of the storage folder, which
+// is nobody's business.
+func broken(what string, err error) error {
+	var path *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		err = fmt.Errorf("%s %s: %w", path.Op, filepath.Base(path.Path), path.Err)
+	case errors.As(err, &link):
+		err = fmt.Errorf("%s %s: %w", link.Op, filepath.Base(link.New), link.Err)
+	}
+	return fmt.Errorf("workspace: %s: %w", what, err)
+}
+
 // kinds of things, and the names of their folders.
 const (
 	files        = "files"
@@ -174,7 +189,7 @@ func (s *Space) look(kind string) (*os.Root, error) {
 func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
 	for {
 		if err := ensure(s.store.owners, s.dir); err != nil {
-			return fmt.Errorf("workspace: %w", err)
+			return broken("the storage folder", err)
 		}
 		unlock, err := s.store.lock(ctx, s.dir)
 		if errors.Is(err, os.ErrNotExist) {
@@ -186,7 +201,7 @@ func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root)
 		defer unlock()
 		owner, err := within(s.store.owners, s.dir)
 		if err != nil {
-			return fmt.Errorf("workspace: %w", err)
+			return broken("the storage folder", err)
 		}
 		defer owner.Close()
 		return s.changeIn(owner, kind, f)
@@ -195,15 +210,15 @@ func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root)
 
 func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) error) error {
 	if err := ensure(owner, kind); err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	folder, err := within(owner, kind)
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	defer folder.Close()
 	if err := clean(folder); err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	return f(folder)
 }

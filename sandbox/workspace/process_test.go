@@ -87,12 +87,14 @@ func (c *child) die(t *testing.T) {
 	c.in.Close()
 }
 
+var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner, "hold": holder}
+
 // play is the child's main.
 func play(role string) int {
 	store, err := workspace.Open(os.Getenv(folderEnv), nil)
 	if err == nil {
 		defer store.Close()
-		err = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner}[role](store)
+		err = roles[role](store)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, role, err)
@@ -143,6 +145,17 @@ func writer(store *workspace.Store) error {
 }
 
 func block(i int) string { return strings.Repeat(string(rune('a'+i%26)), 4096) }
+
+// holder holds the lock of an environment, and never lets go.
+func holder(store *workspace.Store) error {
+	return lines(func(words []string) (string, error) {
+		e, err := store.Space("ann").Environment(context.Background(), words[0])
+		if err == nil {
+			_, err = e.Lock(context.Background())
+		}
+		return "held", err
+	})
+}
 
 // runner runs programs in a session. Their tool next counts in a file; hang tells
 // that it was called, and never returns.
