@@ -37,13 +37,17 @@ func within(root *os.Root, name string) (*os.Root, error) {
 // ensure makes a folder in a folder, if it isn't there.
 func ensure(root *os.Root, name string) error {
 	err := root.Mkdir(name, 0o700)
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	if err == nil {
+		return persist(root)
 	}
-	if err != nil {
+	info, bad := root.Lstat(name)
+	switch {
+	case bad != nil:
 		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", name)
 	}
-	return persist(root)
+	return nil
 }
 
 // regular opens a file for reading: a link, a device or a pipe is as good as absent.
@@ -187,7 +191,7 @@ func (s *Space) look(kind string) (*os.Root, error) {
 // change runs f in the owner's folder of a kind, with the owner's lock, by which the
 // folder is as one process after the other leaves it.
 func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
-	for {
+	for ctx.Err() == nil {
 		if err := ensure(s.store.owners, s.dir); err != nil {
 			return broken("the storage folder", err)
 		}
@@ -206,6 +210,7 @@ func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root)
 		defer owner.Close()
 		return s.changeIn(owner, kind, f)
 	}
+	return waited(ctx)
 }
 
 func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) error) error {

@@ -87,7 +87,7 @@ func (c *child) die(t *testing.T) {
 	c.in.Close()
 }
 
-var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner, "hold": holder}
+var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner, "count": countUp, "hold": holder}
 
 // play is the child's main.
 func play(role string) int {
@@ -178,6 +178,20 @@ func runner(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
 		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:], " "), Tools: set})
 		return shown(out, err), nil
+	})
+}
+
+// countUp runs programs in a session without end, and tells of each.
+func countUp(store *workspace.Store) error {
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	return lines(func(words []string) (string, error) {
+		for {
+			fmt.Println(shown(store.Space("ann").RunSession(context.Background(), words[0], box, program("n += 1; n"))))
+		}
 	})
 }
 

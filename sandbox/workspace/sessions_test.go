@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,37 @@ func TestSessionSurvivesKill(t *testing.T) {
 	defer c.end(t)
 	if got := c.do(t, handle+" n"); got != "5" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A process that stores one program after the other is killed, again and again: what
+// it has told of is stored, and the record is whole.
+func TestSessionKilledWhileStoring(t *testing.T) {
+	t.Parallel()
+	store, dir := openStore(t, nil)
+	ann, box := store.Space("ann"), inProcess(t)
+	handle := newSession(t, ann)
+	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
+		t.Fatal(got)
+	}
+	told := 0
+	for round := range 12 {
+		c := start(t, "count", dir)
+		if _, err := fmt.Fprintln(c.in, handle); err != nil {
+			t.Fatal(err)
+		}
+		for range round + 1 {
+			told++
+			if line, err := c.out.ReadString('\n'); err != nil || line != fmt.Sprintln(told) {
+				t.Fatalf("%q, %v; want %d", line, err, told)
+			}
+		}
+		c.die(t)
+		got, err := strconv.Atoi(shown(ann.RunSession(t.Context(), handle, box, program("n"))))
+		if err != nil || got < told {
+			t.Fatalf("%d, %v; it had told of %d", got, err, told)
+		}
+		told = got // it may have come further than it told
 	}
 }
 
