@@ -25,6 +25,7 @@ import (
 // programs are run again on the record: no tool is called, replies arrive in the
 // order in which they arrived, and Date, Math.random and crypto repeat
 // themselves. For that, Date stands still while a program of a session computes.
+// [Session.AppendRecord] and [Sandbox.RestoreSession] take it to another process.
 //
 // It is safe for concurrent use; programs run one after the other.
 type Session struct {
@@ -37,7 +38,8 @@ type Session struct {
 
 	mu   sync.Mutex
 	log  []engine.Step
-	size int // bytes of the log, about
+	size int     // bytes of the log, about
+	sums []chain // of the lines of the record, as far as they are known
 }
 
 // SessionOptions configures a [Session].
@@ -74,6 +76,8 @@ var ErrSessionFull = errors.New("sandbox: the session has recorded all that it m
 // than Limits.Time, or more memory than there is. Start another.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
+var errNoSession = errors.New("sandbox: this session is nil or empty; make one by NewSession")
+
 // NewSession begins a session. Nil options are the defaults. What is wrong with
 // its inputs, runs of the session say.
 func (s *Sandbox) NewSession(o *SessionOptions) *Session {
@@ -105,7 +109,7 @@ func (s *Session) Check(ctx context.Context, p Program) (Review, error) {
 
 func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
 	if s == nil || s.box == nil {
-		return nil, errors.New("sandbox: this session is nil or empty; make one by NewSession")
+		return nil, errNoSession
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -129,6 +133,7 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	out, err := s.box.run(ctx, p, checkOnly, step)
 	if err == nil && step.ok {
 		s.mu.Lock()
+		step.shareLibrary()
 		s.log = append(slices.Clip(s.log), step.made)
 		s.size += step.size()
 		s.mu.Unlock()
@@ -190,13 +195,24 @@ func (s *sessionStep) given() []engine.Input {
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
-		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
+		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
 }
 
+// shareLibrary leaves out the text of a library that an earlier program has, too.
+func (s *sessionStep) shareLibrary() {
+	own := s.made.Prelude
+	if own != nil && slices.ContainsFunc(s.log, func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == own.Hash }) {
+		s.made.Prelude = &engine.Prelude{Hash: own.Hash}
+	}
+}
+
 func (s *sessionStep) size() int {
 	n := len(s.made.Source) + len(s.made.Value) + 24*len(s.made.Turns)
+	if p := s.made.Prelude; p != nil {
+		n += len(p.Hash) + len(p.Text)
+	}
 	for _, in := range s.made.Inputs {
 		n += len(in.JSON)
 	}
