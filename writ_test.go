@@ -18,7 +18,7 @@ var direct = []string{
 	"github.com/evanw/esbuild",
 	"github.com/invopop/jsonschema",
 	"github.com/modelcontextprotocol/go-sdk",
-	"github.com/rogpeppe/go-internal", // tests only
+	"github.com/rogpeppe/go-internal",
 	"github.com/santhosh-tekuri/jsonschema/v6",
 	"github.com/tailscale/hujson",
 	"github.com/tdewolff/parse/v2",
