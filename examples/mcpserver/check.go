@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -38,7 +39,7 @@ func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	s, l := a.settings, a.box.Limits()
 	row("transport", "%s", s.transport)
 	row("programs", "%s, %d MiB, %d tool calls, %d at the same time", l.Time, l.Memory>>20, l.Calls, cmp.Or(s.workers, max(4, 2*runtime.NumCPU())))
-	row("isolation", "%v", a.box.Isolation())
+	row("isolation", "%s", strings.ReplaceAll(a.box.Isolation().String(), "\n", "; "))
 	if a.model != nil {
 		row("tasks", "%s: %d steps, %s, %s", s.model, s.task.steps, s.task.time, tokens(s.task.tokens))
 	}

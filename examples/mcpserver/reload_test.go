@@ -75,7 +75,7 @@ func TestReloadBroken(t *testing.T) {
 	for !log.has("the tools stay as they were") {
 		time.Sleep(time.Millisecond)
 	}
-	if !log.has("WRIT_NO_SUCH") || !log.has(`server \\"a\\": no`) {
+	if !log.has("WRIT_NO_SUCH") || !log.has(`server \"a\": no`) {
 		t.Errorf("the log lacks something:\n%s", log.String())
 	}
 	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
