@@ -39,7 +39,7 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
-	if links < 50 {
+	if links < 30 {
 		t.Errorf("only %d links were found", links)
 	}
 }
