@@ -37,7 +37,8 @@ type Session struct {
 
 	mu   sync.Mutex
 	log  []engine.Step
-	size int // bytes of the log, about
+	size int     // bytes of the log, about
+	sums []chain // of the lines of the record, as far as they are known
 }
 
 // SessionOptions configures a [Session].
@@ -74,6 +75,8 @@ var ErrSessionFull = errors.New("sandbox: the session has recorded all that it m
 // than Limits.Time, or more memory than there is. Start another.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
+var errNoSession = errors.New("sandbox: this session is nil or empty; make one by NewSession")
+
 // NewSession begins a session. Nil options are the defaults. What is wrong with
 // its inputs, runs of the session say.
 func (s *Sandbox) NewSession(o *SessionOptions) *Session {
@@ -105,7 +108,7 @@ func (s *Session) Check(ctx context.Context, p Program) (Review, error) {
 
 func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
 	if s == nil || s.box == nil {
-		return nil, errors.New("sandbox: this session is nil or empty; make one by NewSession")
+		return nil, errNoSession
 	}
 	select {
 	case s.turn <- struct{}{}:

@@ -7,8 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +24,10 @@ import (
 func TestMain(m *testing.M) {
 	testserver.Main()
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
-		os.Exit(command(context.Background(), os.Args[2:], &mcp.StdioTransport{}, os.Stderr))
+		hup := make(chan os.Signal, 1)
+		signal.Notify(hup, syscall.SIGHUP)
+		p := process{os.LookupEnv, &mcp.StdioTransport{}, hup, os.Stdout, os.Stderr}
+		os.Exit(p.command(context.Background(), os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
@@ -144,19 +150,17 @@ func TestBadArguments(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{map[string]any{}, "code is missing or empty; pass a JavaScript program"},
-		{map[string]any{"code": "  "}, "code is missing or empty; pass a JavaScript program"},
-		{map[string]any{"code": "1", "timeout": -1}, "timeout must be a positive number of seconds, not -1"},
-		{map[string]any{"code": 1}, "code must be a string, not a number"},
-		{map[string]any{"code": "1", "color": "red"}, `execute_code takes code (text) and timeout (seconds): json: unknown field "color"`},
+		{map[string]any{}, "code is required"},
+		{map[string]any{"code": "  "}, "the program is empty; pass JavaScript"},
+		{map[string]any{"code": "1", "timeout": -1}, "timeout must be more than 0, not -1"},
+		{map[string]any{"code": 1}, "code must be a string, not 1"},
+		{map[string]any{"code": "1", "timeot": 3}, "timeot is not a known property (did you mean timeout?)"},
+		{map[string]any{"code": "1", "variables": map[string]any{"class": 1}}, `variables: "class" cannot be the name of a constant`},
 	} {
-		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: test.args})
-		if err != nil {
-			t.Errorf("%v: %v", test.args, err)
-			continue
-		}
-		if text := result.Content[0].(*mcp.TextContent).Text; !result.IsError || text != test.want {
-			t.Errorf("%v\ngot  %s\nwant %s", test.args, text, test.want)
+		e := executeCode(t, session, test.args)
+		want := []diagnostic{{ErrorType: "INVALID_ARGUMENT", Message: test.want}}
+		if e.Success || e.ErrorType != "INVALID_ARGUMENT" || !slices.Equal(e.Diagnostics, want) {
+			t.Errorf("%v\ngot  %+v\nwant %+v", test.args, e, want)
 		}
 	}
 }
@@ -168,10 +172,11 @@ func TestDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 1 || list.Tools[0].Name != "execute_code" {
+	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "execute_code" })
+	if i < 0 {
 		t.Fatalf("got %+v", list.Tools)
 	}
-	if d := list.Tools[0].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
 	}
 }
@@ -228,18 +233,31 @@ func TestFailures(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
+		env  map[string]string
 		code int
-		want string
+		want []string
 	}{
-		{[]string{"-config", "missing.json"}, 1, "missing.json"},
-		{[]string{"-config", unknown}, 1, "no-such-command-anywhere"},
-		{[]string{"-transport", "http"}, 2, "the only transport is stdio"},
-		{[]string{"-nonsense"}, 2, "flag provided but not defined"},
+		{[]string{"-config", "missing.json"}, nil, 2, []string{"missing.json"}},
+		{[]string{"-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
+		{[]string{"-transport", "pigeon"}, nil, 2, []string{"-transport pigeon: "}},
+		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
+		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
+			"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
+			`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
+		}},
+		{[]string{"-model", "openai"}, nil, 2, []string{`model "openai": write provider:model`}},
 	} {
 		var stderr bytes.Buffer
 		here, _ := mcp.NewInMemoryTransports()
-		if code := command(t.Context(), test.args, here, &stderr); code != test.code || !strings.Contains(stderr.String(), test.want) {
-			t.Errorf("%v: code %d, want %d; stderr lacks %q:\n%s", test.args, code, test.code, test.want, stderr.String())
+		lookup := func(name string) (string, bool) { text, ok := test.env[name]; return text, ok }
+		code := process{lookup, here, nil, io.Discard, &stderr}.command(t.Context(), test.args)
+		if code != test.code {
+			t.Errorf("%v: code %d, want %d", test.args, code, test.code)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("%v: stderr lacks %q:\n%s", test.args, want, stderr.String())
+			}
 		}
 	}
 }

@@ -55,7 +55,8 @@ func serve(folder string) error {
 		return err
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "files", Version: "1"}, nil)
-	add := func(name, schema string, do func(fileArgs) (string, error)) {
+	var add func(name, schema string, do func(fileArgs) (string, error))
+	add = func(name, schema string, do func(fileArgs) (string, error)) {
 		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)},
 			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				var args fileArgs
@@ -87,6 +88,10 @@ func serve(folder string) error {
 	})
 	add("write_file", `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`, func(a fileArgs) (string, error) {
 		return "written", root.WriteFile(a.Path, []byte(a.Content), 0o600)
+	})
+	add("learn", `{"type":"object","properties":{"path":{"type":"string"}}}`, func(a fileArgs) (string, error) {
+		add(a.Path, `{"type":"object"}`, func(fileArgs) (string, error) { return "done", nil })
+		return "learnt", nil
 	})
 	add("die", `{"type":"object"}`, func(fileArgs) (string, error) {
 		os.Exit(3)

@@ -1,0 +1,72 @@
+package docs_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+)
+
+// TestLinks follows the relative links of the documents, to headings too.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	links := 0
+	for _, p := range pages(t) {
+		for _, match := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			links++
+			target, anchor, _ := strings.Cut(match[1], "#")
+			file := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), target)))
+			if target == "" {
+				file = filepath.Join(root, filepath.FromSlash(p.name))
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", p.name, match[1])
+				continue
+			}
+			if anchor != "" && strings.HasSuffix(file, ".md") && !hasHeading(t, file, anchor) {
+				t.Errorf("%s: the link %s leads to no heading", p.name, match[1])
+			}
+		}
+	}
+	if links < 30 {
+		t.Errorf("only %d links were found", links)
+	}
+}
+
+func hasHeading(t *testing.T, file, anchor string) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+		if slug(match[1]) == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+// slug is the name that GitHub gives a heading.
+func slug(heading string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r == ' ' {
+			return '-'
+		}
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f {
+			return r
+		}
+		return -1
+	}, strings.ToLower(heading))
+	return kept
+}

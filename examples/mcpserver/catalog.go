@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// catalog has the tools that programs may call, as they are now. A program keeps
+// those that it began with; servers that were replaced are closed when the last
+// program that uses them has ended.
+type catalog struct {
+	path    string // of the configuration; "" for no tools
+	options mcptools.Options
+	log     *slog.Logger
+	hidden  *hidden
+	refresh chan struct{} // a server has other tools
+
+	mu  sync.Mutex
+	now *snapshot
+}
+
+// snapshot is one state of the catalog.
+type snapshot struct {
+	servers *shared // nil if there are none
+	all     source
+	guard   tools.Policy // around all calls
+
+	mu    sync.Mutex
+	views map[string]*view
+}
+
+// view is what one principal may use of a snapshot.
+type view struct {
+	set       *tools.Set
+	discovery *discovery.Discovery
+}
+
+// shared is a group of servers that closes when its last user has gone.
+type shared struct {
+	*mcptools.Servers
+	mu      sync.Mutex
+	users   int
+	retired bool
+}
+
+func (s *shared) use(n int) {
+	s.mu.Lock()
+	s.users += n
+	over := s.retired && s.users == 0
+	s.mu.Unlock()
+	if over {
+		s.Close()
+	}
+}
+
+func (s *shared) retire() {
+	s.use(1)
+	s.mu.Lock()
+	s.retired = true
+	s.mu.Unlock()
+	s.use(-1)
+}
+
+// openCatalog connects to the servers of a configuration file.
+func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options) (*catalog, error) {
+	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), now: &snapshot{}}
+	c.options.OnToolsChanged = func(string) {
+		select {
+		case c.refresh <- struct{}{}:
+		default:
+		}
+	}
+	if path == "" {
+		return c, nil
+	}
+	return c, c.reload(ctx)
+}
+
+// reload reads the configuration again and connects to the servers in it. On an
+// error all stays as it was.
+func (c *catalog) reload(ctx context.Context) error {
+	config, err := mcptools.ReadConfig(c.path, &c.options)
+	if err != nil {
+		return err
+	}
+	if err := c.hidden.add(config); err != nil {
+		return err
+	}
+	servers, err := mcptools.Start(ctx, config, &c.options)
+	if err != nil {
+		return err
+	}
+	next := &shared{Servers: servers}
+	if err := c.list(ctx, next); err != nil {
+		return errors.Join(err, servers.Close())
+	}
+	return nil
+}
+
+// list makes the tools that the servers have now those of the catalog.
+func (c *catalog) list(ctx context.Context, servers *shared) error {
+	all, err := servers.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	next := &snapshot{servers: servers, all: source{all, servers.Warnings()}, guard: c.hidden.policy()}
+	v, err := next.view(nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range v.set.Warnings() {
+		c.log.Warn(w)
+	}
+	c.mu.Lock()
+	last := c.now
+	c.now = next
+	c.mu.Unlock()
+	if last.servers != nil && last.servers != servers {
+		last.servers.retire()
+	}
+	return nil
+}
+
+// relist asks the servers for their tools again.
+func (c *catalog) relist(ctx context.Context) error {
+	s := c.current()
+	if s.servers == nil {
+		return nil
+	}
+	return c.list(ctx, s.servers)
+}
+
+func (c *catalog) current() *snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// use returns the tools that the patterns allow, to be released after use.
+func (c *catalog) use(patterns []string) (*view, func(), error) {
+	c.mu.Lock()
+	s := c.now
+	if s.servers != nil {
+		s.servers.use(1)
+	}
+	c.mu.Unlock()
+	release := func() {
+		if s.servers != nil {
+			s.servers.use(-1)
+		}
+	}
+	v, err := s.view(patterns)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return v, release, nil
+}
+
+// everything is what somebody may use who may use all.
+func (c *catalog) everything() *view {
+	v, err := c.current().view(nil)
+	if err != nil {
+		panic(err) // unreachable: list has made the same
+	}
+	return v
+}
+
+// status is how the servers do.
+func (c *catalog) status() []mcptools.Status {
+	if s := c.current(); s.servers != nil {
+		return s.servers.Status()
+	}
+	return nil
+}
+
+func (c *catalog) close() {
+	if s := c.current(); s.servers != nil {
+		s.servers.retire()
+	}
+}
+
+// describeMost is how many bytes describe_tool says about one tool.
+const describeMost = 32 << 10
+
+// view returns what the patterns allow; nil allows everything. What a principal may
+// not use it does not see either, and the policy is there should a name be read in
+// two ways.
+func (s *snapshot) view(patterns []string) (*view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := strings.Join(patterns, "\n")
+	if v := s.views[key]; v != nil {
+		return v, nil
+	}
+	set, err := tools.NewSet(context.Background(), s.all)
+	if err != nil {
+		return nil, err
+	}
+	if patterns != nil {
+		set, err = tools.NewSet(context.Background(), allowed(set, patterns))
+		if err != nil {
+			return nil, err
+		}
+		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
+	}
+	if s.guard != nil {
+		set = set.With(s.guard, policy.AllowDestructive)
+	}
+	v := &view{set, discovery.New(set, describeMost)}
+	if s.views == nil {
+		s.views = map[string]*view{}
+	}
+	s.views[key] = v
+	return v, nil
+}
+
+// source is a list of tools as a tools.Source.
+type source struct {
+	tools    []*tools.Tool
+	warnings []string
+}
+
+func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
+func (s source) Warnings() []string                           { return s.warnings }
+
+// allowed are the tools of a set that the patterns match.
+func allowed(set *tools.Set, patterns []string) source {
+	may := policy.Allow(policy.Tools(patterns...), "")
+	var list source
+	for _, b := range set.Bindings() {
+		if permits(may, b) {
+			list.tools = append(list.tools, b.Tool)
+		}
+	}
+	return list
+}
+
+// permits asks a policy about a call of a tool without making it.
+func permits(p tools.Policy, b *tools.Binding) bool {
+	reached := false
+	_, err := p(tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+		reached = true
+		return nil, nil
+	})).Call(context.Background(), tools.Call{Tool: b, Args: json.RawMessage("{}")})
+	return reached && err == nil
+}

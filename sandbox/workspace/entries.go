@@ -1,0 +1,148 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// entries visits what a folder has under handles.
+func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error {
+	names, err := list(folder)
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	for _, name := range names {
+		if _, ok := nameOf(name); !ok {
+			continue
+		}
+		info, err := folder.Lstat(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has just been removed
+		}
+		if err != nil {
+			return fmt.Errorf("workspace: %w", err)
+		}
+		visit(name, info)
+	}
+	return nil
+}
+
+// each visits what the owner has of a kind.
+func (s *Space) each(ctx context.Context, kind string, visit func(handle string, info os.FileInfo)) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("workspace: not looked: %w", err)
+	}
+	folder, err := s.look(kind)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	defer folder.Close()
+	return entries(folder, visit)
+}
+
+// words are what the kinds of things are called.
+var words = map[string]string{files: "file", environments: "environment", sessions: "session"}
+
+// present reports whether the owner has something of that handle. It makes nothing,
+// and takes no lock.
+func (s *Space) present(kind, handle string) error {
+	folder, err := s.look(kind)
+	if err == nil {
+		_, err = folder.Lstat(entry(handle))
+		folder.Close()
+	}
+	if err != nil {
+		return missing(words[kind], handle, err)
+	}
+	return nil
+}
+
+// path names a thing from the folder of all owners.
+func (s *Space) path(kind, handle string) string {
+	return s.dir + "/" + kind + "/" + entry(handle)
+}
+
+// hold takes the lock of an environment or a session.
+func (s *Space) hold(ctx context.Context, kind, handle string) (release func(), err error) {
+	if err := s.present(kind, handle); err != nil {
+		return nil, err
+	}
+	release, err = s.store.lock(ctx, s.path(kind, handle))
+	if errors.Is(err, os.ErrNotExist) {
+		err = notFound(words[kind], handle)
+	}
+	return release, err
+}
+
+// inside opens the folder of an environment or a session.
+func (s *Space) inside(kind, handle string) (*os.Root, error) {
+	folder, err := s.look(kind)
+	if err != nil {
+		return nil, missing(words[kind], handle, err)
+	}
+	defer folder.Close()
+	root, err := within(folder, entry(handle))
+	if err != nil {
+		return nil, missing(words[kind], handle, err)
+	}
+	return root, nil
+}
+
+// establish makes the folder of an environment or a session, which is there with all
+// that it begins with, or not at all.
+func establish(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
+	temp := temporary()
+	if err := folder.Mkdir(temp, 0o700); err != nil {
+		return "", fmt.Errorf("workspace: %w", err)
+	}
+	handle = unused(folder, name)
+	err = furnish(folder, temp, subfolders)
+	if err == nil {
+		err = folder.Rename(temp, handle)
+	}
+	if err == nil {
+		err = persist(folder)
+	}
+	if err != nil {
+		return "", fmt.Errorf("workspace: %w", errors.Join(err, folder.RemoveAll(temp)))
+	}
+	return handle, nil
+}
+
+func furnish(folder *os.Root, name string, subfolders []string) error {
+	root, err := folder.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, sub := range subfolders {
+		if err := root.Mkdir(sub, 0o700); err != nil {
+			return err
+		}
+	}
+	lock, err := root.OpenFile(lockFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(lock.Close(), persist(root))
+}
+
+// remove removes an environment or a session that nobody uses, for which it waits.
+func (s *Space) remove(ctx context.Context, kind, handle string) error {
+	release, err := s.hold(ctx, kind, handle)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.change(ctx, kind, func(folder *os.Root) error {
+		if err := discard(folder, entry(handle)); err != nil {
+			return missing(words[kind], handle, err)
+		}
+		return nil
+	})
+}

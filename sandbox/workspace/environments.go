@@ -1,0 +1,205 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Environment is a named folder, such as one of npm packages, with settings.
+type Environment struct {
+	Handle string
+	Name   string
+	Dir    string    // absolute; there, empty at first, and for the caller to fill
+	Used   time.Time // when it was last looked up, to the hour
+
+	space *Space
+}
+
+const (
+	packages     = "packages"
+	settingsFile = "settings.json"
+	settingsSize = 64 << 10
+)
+
+// NewEnvironment makes an environment. No two of an owner have the same name:
+// [ErrExists]. The other errors are [ErrName] and [ErrLimit], as for files.
+func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, error) {
+	if err := validName(name); err != nil {
+		return Environment{}, err
+	}
+	var made Environment
+	err := s.change(ctx, environments, func(folder *os.Root) error {
+		if err := s.vacant(folder, name); err != nil {
+			return err
+		}
+		handle, err := establish(folder, name, packages)
+		if err == nil {
+			made = s.environment(handle, time.Now())
+		}
+		return err
+	})
+	return made, err
+}
+
+// vacant reports whether there may be an environment more, of that name.
+func (s *Space) vacant(folder *os.Root, name string) error {
+	count, most, taken := 0, s.store.limits.Environments, false
+	err := entries(folder, func(handle string, _ os.FileInfo) {
+		other, _ := nameOf(handle)
+		count++
+		taken = taken || other == name || handle == name
+	})
+	switch {
+	case err != nil:
+		return err
+	case taken:
+		return fmt.Errorf("%w: you have an environment %q; use it, or choose another name", ErrExists, name)
+	case count >= most:
+		return fmt.Errorf("%w: you have %d environments, and may have %d; nothing was made. Remove one that is no longer needed", ErrLimit, count, most)
+	}
+	return nil
+}
+
+func (s *Space) environment(handle string, used time.Time) Environment {
+	name, _ := nameOf(handle)
+	dir := filepath.Join(s.store.path, "owners", s.dir, environments, handle, packages)
+	return Environment{Handle: handle, Name: name, Dir: dir, Used: used, space: s}
+}
+
+// Environment finds an environment of the owner by its handle or by its name, which
+// counts as using it. The error is [ErrNotFound] where there is none.
+func (s *Space) Environment(ctx context.Context, handle string) (Environment, error) {
+	list, err := s.Environments(ctx)
+	if err != nil {
+		return Environment{}, err
+	}
+	i := slices.IndexFunc(list, func(e Environment) bool { return e.Handle == handle })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(e Environment) bool { return e.Name == handle })
+	}
+	if i < 0 {
+		return Environment{}, notFound(words[environments], handle)
+	}
+	return list[i], list[i].use()
+}
+
+// use notes that the environment is used.
+func (e *Environment) use() error {
+	root, err := e.space.inside(environments, e.Handle)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Lstat(lockFile)
+	if err == nil {
+		use(root, lockFile, info)
+	}
+	return nil
+}
+
+// Environments returns the owner's environments, by their names.
+func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
+	var found []Environment
+	err := s.folders(ctx, environments, func(handle string, used time.Time) {
+		found = append(found, s.environment(handle, used))
+	})
+	slices.SortFunc(found, func(a, b Environment) int { return strings.Compare(a.Handle, b.Handle) })
+	return found, err
+}
+
+// folders visits the owner's environments or sessions.
+func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
+	folder, err := s.look(kind)
+	if errors.Is(err, os.ErrNotExist) {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	defer folder.Close()
+	return s.each(ctx, kind, func(handle string, info os.FileInfo) {
+		if lock, err := folder.Lstat(handle + "/" + lockFile); info.IsDir() && err == nil {
+			visit(handle, lock.ModTime())
+		}
+	})
+}
+
+// RemoveEnvironment removes an environment with its folder, by its handle or name,
+// when nobody holds its lock. The error is [ErrNotFound] where there is none.
+func (s *Space) RemoveEnvironment(ctx context.Context, handle string) error {
+	e, err := s.Environment(ctx, handle)
+	if err != nil {
+		return err
+	}
+	return s.remove(ctx, environments, e.Handle)
+}
+
+var errNoEnvironment = errors.New("workspace: this environment is empty; get one by Space.Environment")
+
+// Lock waits until nobody else holds the environment's lock, in any process, and
+// takes it: for changing what is in its folder. The system takes it back from a
+// process that dies. The error is [ErrNotFound] where the environment has been
+// removed. Settings need no lock, but who changes what they were should have it.
+func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
+	if e.space == nil {
+		return nil, errNoEnvironment
+	}
+	return e.space.hold(ctx, environments, e.Handle)
+}
+
+// Settings returns what SetSettings stored last, or nil.
+func (e Environment) Settings(ctx context.Context) (json.RawMessage, error) {
+	if e.space == nil {
+		return nil, errNoEnvironment
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("workspace: not read: %w", err)
+	}
+	root, err := e.space.inside(environments, e.Handle)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	text, _, err := contents(root, settingsFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workspace: the settings: %w", err)
+	}
+	return text, nil
+}
+
+// SetSettings stores JSON of up to 64 KiB with the environment: as a whole, or not at
+// all if there is an error.
+func (e Environment) SetSettings(ctx context.Context, settings json.RawMessage) error {
+	switch {
+	case e.space == nil:
+		return errNoEnvironment
+	case !json.Valid(settings):
+		return errors.New("workspace: the settings are not JSON; nothing was stored")
+	case len(settings) > settingsSize:
+		return fmt.Errorf("%w: the settings have %d bytes, and may have %d; nothing was stored", ErrLimit, len(settings), settingsSize)
+	}
+	if err := e.space.present(environments, e.Handle); err != nil {
+		return err
+	}
+	return e.space.change(ctx, environments, func(folder *os.Root) error {
+		root, err := within(folder, entry(e.Handle))
+		if err != nil {
+			return missing(words[environments], e.Handle, err)
+		}
+		defer root.Close()
+		if err := errors.Join(clean(root), replace(root, settingsFile, settings)); err != nil {
+			return fmt.Errorf("workspace: the settings were not stored: %w", err)
+		}
+		return nil
+	})
+}

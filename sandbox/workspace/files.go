@@ -1,0 +1,233 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// File is a code file.
+type File struct {
+	Handle string
+	Name   string    // as it was given
+	Size   int64     // bytes
+	Used   time.Time // when it was last written or read, to the hour
+}
+
+func fileOf(handle string, info os.FileInfo) File {
+	name, _ := nameOf(handle)
+	return File{Handle: handle, Name: name, Size: info.Size(), Used: info.ModTime()}
+}
+
+// NewFile makes a code file. Its handle is the name with a random part in it. A name
+// is letters from a to z, digits, dots, hyphens and underscores: else the error is
+// [ErrName]. It is [ErrLimit] where the owner has too much. Once it has returned, the
+// file outlives a crash.
+func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
+	if err := validName(name); err != nil {
+		return File{}, err
+	}
+	var made File
+	err := s.change(ctx, files, func(folder *os.Root) (err error) {
+		have, err := s.usage(folder)
+		if err == nil {
+			err = s.store.limits.admits(have, 1, 0, int64(len(content)))
+		}
+		if err == nil {
+			made, err = write(folder, unused(folder, name), []byte(content))
+		}
+		return err
+	})
+	return made, err
+}
+
+// unused is a handle of that name that nothing has.
+func unused(folder *os.Root, name string) string {
+	for {
+		handle := newHandle(name)
+		if _, err := folder.Lstat(handle); err != nil {
+			return handle
+		}
+	}
+}
+
+// Append writes content to the end of a file: all of it or, if there is an error,
+// nothing. What several append at the same time stands there whole, one after the
+// other. The error is [ErrNotFound] or [ErrLimit].
+func (s *Space) Append(ctx context.Context, handle, content string) (File, error) {
+	if err := s.present(files, handle); err != nil {
+		return File{}, err
+	}
+	var file File
+	err := s.change(ctx, files, func(folder *os.Root) error {
+		old, info, err := contents(folder, entry(handle))
+		if err != nil {
+			return missing("file", handle, err)
+		}
+		have, err := s.usage(folder)
+		if err == nil {
+			err = s.store.limits.admits(have, 0, info.Size(), int64(len(content)))
+		}
+		if err == nil {
+			file, err = write(folder, handle, old, []byte(content))
+		}
+		return err
+	})
+	return file, err
+}
+
+// Read returns a file. The error is [ErrNotFound] where there is none.
+func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
+	var text []byte
+	file, err := s.read(ctx, handle, func(f *os.File, size int64) (err error) {
+		text, err = part(f, 0, size)
+		return err
+	})
+	return string(text), file, err
+}
+
+// ReadPart returns up to limit bytes of a file from offset on. The next part begins
+// at offset + len(part), at File.Size if there is none. A part ends with a whole
+// character, so that it may be up to three bytes shorter than it could be; limit is
+// at least 4. The error is [ErrNotFound] where there is no file.
+func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
+	if offset < 0 || limit < utf8.UTFMax {
+		return "", File{}, fmt.Errorf("workspace: there are no %d bytes from %d on; an offset is not negative, and a limit at least %d", limit, offset, utf8.UTFMax)
+	}
+	var text []byte
+	file, err := s.read(ctx, handle, func(f *os.File, size int64) (err error) {
+		if offset > size {
+			return fmt.Errorf("workspace: the file has %d bytes; there is nothing at %d", size, offset)
+		}
+		text, err = part(f, offset, min(limit, size-offset))
+		if offset+int64(len(text)) < size {
+			text = wholeCharacters(text)
+		}
+		return err
+	})
+	return string(text), file, err
+}
+
+// read finds and opens a file. It needs no lock: who changes a file puts another one
+// in its place.
+func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, size int64) error) (File, error) {
+	if err := ctx.Err(); err != nil {
+		return File{}, fmt.Errorf("workspace: not read: %w", err)
+	}
+	folder, err := s.look(files)
+	if err != nil {
+		return File{}, missing("file", handle, err)
+	}
+	defer folder.Close()
+	file, info, err := regular(folder, entry(handle))
+	if err != nil {
+		return File{}, missing("file", handle, err)
+	}
+	defer file.Close()
+	use(folder, handle, info)
+	if err := f(file, info.Size()); err != nil {
+		return File{}, err
+	}
+	return fileOf(handle, info), nil
+}
+
+func part(file *os.File, offset, size int64) ([]byte, error) {
+	text := make([]byte, size)
+	if n, err := file.ReadAt(text, offset); n < len(text) {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	return text, nil
+}
+
+// wholeCharacters is text without the character that its end cuts.
+func wholeCharacters(text []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n < len(text); n++ {
+		tail := text[len(text)-n:]
+		if utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// Files returns the owner's code files, by their names.
+func (s *Space) Files(ctx context.Context) ([]File, error) {
+	var found []File
+	err := s.each(ctx, files, func(handle string, info os.FileInfo) {
+		if info.Mode().IsRegular() {
+			found = append(found, fileOf(handle, info))
+		}
+	})
+	slices.SortFunc(found, func(a, b File) int { return strings.Compare(a.Handle, b.Handle) })
+	return found, err
+}
+
+// RemoveFile removes a file. The error is [ErrNotFound] where there is none.
+func (s *Space) RemoveFile(ctx context.Context, handle string) error {
+	if err := s.present(files, handle); err != nil {
+		return err
+	}
+	return s.change(ctx, files, func(folder *os.Root) error {
+		if err := folder.Remove(entry(handle)); err != nil {
+			return missing("file", handle, err)
+		}
+		return persist(folder)
+	})
+}
+
+func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
+	if err := replace(folder, handle, content...); err != nil {
+		return File{}, fmt.Errorf("workspace: the file was not written: %w", err)
+	}
+	info, err := folder.Lstat(handle)
+	if err != nil {
+		return File{}, fmt.Errorf("workspace: %w", err)
+	}
+	return fileOf(handle, info), nil
+}
+
+// missing is the error of what could not be opened. All that has no place in a
+// storage folder is not found.
+func missing(what, handle string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return notFound(what, handle)
+	}
+	return fmt.Errorf("workspace: the %s %.100q: %w", what, handle, err)
+}
+
+// amount is how much an owner has.
+type amount struct {
+	files int
+	bytes int64
+}
+
+func (s *Space) usage(folder *os.Root) (amount, error) {
+	var sum amount
+	err := entries(folder, func(_ string, info os.FileInfo) {
+		sum.files++
+		sum.bytes += info.Size()
+	})
+	return sum, err
+}
+
+// admits says whether there may be so many files more, one of which has so many bytes
+// already and gets others.
+func (o *Options) admits(have amount, files int, size, more int64) error {
+	switch {
+	case size+more > o.FileBytes:
+		return fmt.Errorf("%w: the file would have %d bytes, and may have %d; nothing was written. Put the rest into another file", ErrLimit, size+more, o.FileBytes)
+	case have.files+files > o.Files:
+		return fmt.Errorf("%w: you have %d files, and may have %d; nothing was written. Remove one that is no longer needed", ErrLimit, have.files, o.Files)
+	case have.bytes+more > o.Bytes:
+		return fmt.Errorf("%w: your files would have %d bytes together, and may have %d; nothing was written. Remove some that are no longer needed", ErrLimit, have.bytes+more, o.Bytes)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Everything is done in the folder in which it lies, opened as an os.Root, and no
+// symbolic link is ever followed: nothing in the storage folder leads anywhere.
+
+// leftover begins the names of what is being made or removed. Nobody else makes any
+// while its folder's lock is held, so that what has such a name then, a crash left.
+const leftover = ".tmp-"
+
+func temporary() string { return leftover + rand.Text() }
+
+// within opens a folder in a folder.
+func within(root *os.Root, name string) (*os.Root, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", name)
+	}
+	return root.OpenRoot(name)
+}
+
+// ensure makes a folder in a folder, if it isn't there.
+func ensure(root *os.Root, name string) error {
+	err := root.Mkdir(name, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return persist(root)
+}
+
+// regular opens a file for reading: a link, a device or a pipe is as good as absent.
+func regular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, nil, os.ErrNotExist
+	}
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !os.SameFile(seen, info) {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// contents reads a whole file.
+func contents(root *os.Root, name string) ([]byte, os.FileInfo, error) {
+	file, info, err := regular(root, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	text := make([]byte, info.Size())
+	n, err := io.ReadFull(file, text)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
+	}
+	return text[:n], info, err
+}
+
+// replace writes a file so that it is there whole, or as it was before. The caller
+// has the folder's lock.
+func replace(root *os.Root, name string, text ...[]byte) error {
+	temp := temporary()
+	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, part := range text {
+		if err == nil {
+			_, err = file.Write(part)
+		}
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	return persist(root)
+}
+
+// discard removes a file or folder with all that is in it: at once out of sight, and
+// then from the disk. The caller has the folder's lock.
+func discard(root *os.Root, name string) error {
+	temp := temporary()
+	if err := root.Rename(name, temp); err != nil {
+		return err
+	}
+	return errors.Join(persist(root), root.RemoveAll(temp))
+}
+
+// list is what a folder has.
+func list(root *os.Root) ([]string, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
+}
+
+// clean removes what crashes have left. The caller has the folder's lock.
+func clean(root *os.Root) error {
+	names, err := list(root)
+	for _, name := range names {
+		if strings.HasPrefix(name, leftover) {
+			err = errors.Join(err, root.RemoveAll(name))
+		}
+	}
+	return err
+}
+
+// grain is how exactly it is known when something was used.
+const grain = time.Hour
+
+// use notes that a file is used.
+func use(root *os.Root, name string, info os.FileInfo) {
+	if now := time.Now(); now.Sub(info.ModTime()) > grain {
+		_ = root.Chtimes(name, now, now) // it may be gone, which others will say
+	}
+}
+
+// kinds of things, and the names of their folders.
+const (
+	files        = "files"
+	environments = "environments"
+	sessions     = "sessions"
+)
+
+// look opens the owner's folder of a kind. It is [os.ErrNotExist] while there never
+// was anything of that kind.
+func (s *Space) look(kind string) (*os.Root, error) {
+	owner, err := within(s.store.owners, s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer owner.Close()
+	return within(owner, kind)
+}
+
+// change runs f in the owner's folder of a kind, with the owner's lock, by which the
+// folder is as one process after the other leaves it.
+func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
+	for {
+		if err := ensure(s.store.owners, s.dir); err != nil {
+			return fmt.Errorf("workspace: %w", err)
+		}
+		unlock, err := s.store.lock(ctx, s.dir)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has been swept
+		}
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		owner, err := within(s.store.owners, s.dir)
+		if err != nil {
+			return fmt.Errorf("workspace: %w", err)
+		}
+		defer owner.Close()
+		return s.changeIn(owner, kind, f)
+	}
+}
+
+func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) error) error {
+	if err := ensure(owner, kind); err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	folder, err := within(owner, kind)
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	defer folder.Close()
+	if err := clean(folder); err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	return f(folder)
+}

@@ -1,0 +1,150 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// A folder is locked by its file "lock", which the system unlocks when its holder
+// dies. Those who wait in one process have one of them try, and of the processes
+// that wait only the one that holds "next" does: who has just had the lock comes
+// after those who wait, though these only look now and then.
+const (
+	lockFile = "lock"
+	nextFile = "next"
+)
+
+var errBusy = errors.New("workspace: it is in use")
+
+// lock takes the lock of a folder, named from that of the owners. It waits until it
+// has it or ctx is done; it is [os.ErrNotExist] where the folder isn't, or no longer.
+func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
+	leave, err := s.turns.enter(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	next, err := s.await(ctx, folder+"/"+nextFile)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	file, err := s.await(ctx, folder+"/"+lockFile)
+	next.Close()
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() {
+		file.Close() // which unlocks it
+		leave()
+	}, nil
+}
+
+// tryLock is lock, but errBusy where somebody has it.
+func (s *Store) tryLock(folder string) (unlock func(), err error) {
+	file, err := s.attempt(folder + "/" + lockFile)
+	if err != nil {
+		return nil, err
+	}
+	return func() { file.Close() }, nil
+}
+
+// waited is the error of who gave up, also for errors.Is where ctx has a cause.
+func waited(ctx context.Context) error {
+	return fmt.Errorf("workspace: gave up waiting for others: %w (%w)", ctx.Err(), context.Cause(ctx))
+}
+
+// await opens a file and locks it.
+func (s *Store) await(ctx context.Context, name string) (*os.File, error) {
+	const longest = 16 * time.Millisecond
+	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
+		file, err := s.attempt(name)
+		if !errors.Is(err, errBusy) {
+			return file, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, waited(ctx)
+		}
+	}
+}
+
+// attempt opens a file and locks it, if nobody else has.
+func (s *Store) attempt(name string) (*os.File, error) {
+	file, err := s.owners.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := lockNow(file)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("workspace: the lock of the storage folder: %w", err)
+	case !ok:
+		err = errBusy
+	default:
+		err = s.current(name, file)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// current reports whether a file is still the one of that name.
+func (s *Store) current(name string, file *os.File) error {
+	have, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := s.owners.Lstat(name)
+	if err == nil && !os.SameFile(have, now) {
+		err = errBusy // another one is there now
+	}
+	return err
+}
+
+// turns lets one goroutine of the process after the other have something.
+type turns struct {
+	mu    sync.Mutex
+	queue map[string]*turn
+}
+
+type turn struct {
+	held  chan struct{}
+	users int
+}
+
+func (t *turns) enter(ctx context.Context, name string) (leave func(), err error) {
+	t.mu.Lock()
+	if t.queue == nil {
+		t.queue = map[string]*turn{}
+	}
+	mine := t.queue[name]
+	if mine == nil {
+		mine = &turn{held: make(chan struct{}, 1)}
+		t.queue[name] = mine
+	}
+	mine.users++
+	t.mu.Unlock()
+	select {
+	case mine.held <- struct{}{}:
+		return func() { <-mine.held; t.done(name, mine) }, nil
+	case <-ctx.Done():
+		t.done(name, mine)
+		return nil, waited(ctx)
+	}
+}
+
+func (t *turns) done(name string, mine *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if mine.users--; mine.users == 0 {
+		delete(t.queue, name)
+	}
+}

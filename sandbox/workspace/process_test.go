@@ -1,0 +1,204 @@
+package workspace_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/tools"
+)
+
+// The variables that make a process of this test binary play a role, in a storage
+// folder.
+const (
+	roleEnv   = "WRIT_TEST_ROLE"
+	folderEnv = "WRIT_TEST_FOLDER"
+)
+
+// child is another process with the same storage folder. What is sent to it comes
+// back as a line when it is done.
+type child struct {
+	*exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func start(t *testing.T, role, folder string) *child {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.Command(self)}
+	c.Env = append(os.Environ(), roleEnv+"="+role, folderEnv+"="+folder)
+	c.Stderr = os.Stderr
+	if c.in, err = c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.out = bufio.NewReader(out)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// do sends a line and returns the answer.
+func (c *child) do(t *testing.T, line string) string {
+	t.Helper()
+	if _, err := fmt.Fprintln(c.in, line); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return strings.TrimSuffix(answer, "\n")
+}
+
+// end lets the process end of its own accord.
+func (c *child) end(t *testing.T) {
+	t.Helper()
+	c.in.Close()
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// die is kill -9.
+func (c *child) die(t *testing.T) {
+	t.Helper()
+	if err := c.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = c.Wait() // it says that it was killed
+	c.in.Close()
+}
+
+// play is the child's main.
+func play(role string) int {
+	store, err := workspace.Open(os.Getenv(folderEnv), nil)
+	if err == nil {
+		defer store.Close()
+		err = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner}[role](store)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, role, err)
+		return 1
+	}
+	return 0
+}
+
+// lines calls f with each line of the input.
+func lines(f func(words []string) (answer string, err error)) error {
+	input := bufio.NewScanner(os.Stdin)
+	for input.Scan() {
+		answer, err := f(strings.SplitN(input.Text(), " ", 3))
+		if err != nil {
+			return err
+		}
+		fmt.Println(answer)
+	}
+	return input.Err()
+}
+
+// appender appends so many pieces to a file.
+func appender(store *workspace.Store) error {
+	return lines(func(words []string) (string, error) {
+		n, err := strconv.Atoi(words[1])
+		for i := 0; i < n && err == nil; i++ {
+			_, err = store.Space("ann").Append(context.Background(), words[0], piece(words[2], i))
+		}
+		return "done", err
+	})
+}
+
+// piece is a line that tells whether it is whole.
+func piece(who string, i int) string {
+	return fmt.Sprintf("<%s %d %s>\n", who, i, strings.Repeat(who, 100))
+}
+
+// writer appends large blocks to a file without end, and tells of each.
+func writer(store *workspace.Store) error {
+	return lines(func(words []string) (string, error) {
+		for i := 0; ; i++ {
+			if _, err := store.Space("ann").Append(context.Background(), words[0], block(i)); err != nil {
+				return "", err
+			}
+			fmt.Println(i)
+		}
+	})
+}
+
+func block(i int) string { return strings.Repeat(string(rune('a'+i%26)), 4096) }
+
+// runner runs programs in a session. Their tool next counts in a file; hang tells
+// that it was called, and never returns.
+func runner(store *workspace.Store) error {
+	ctx := context.Background()
+	box, err := sandbox.New(nil)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	hang := func(ctx context.Context, _ struct{}) (int, error) {
+		fmt.Println("hanging")
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	set, err := tools.NewSet(ctx, counter(os.Getenv(folderEnv)+".calls"), tools.Func("hang", "", hang, nil))
+	if err != nil {
+		return err
+	}
+	return lines(func(words []string) (string, error) {
+		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:], " "), Tools: set})
+		return shown(out, err), nil
+	})
+}
+
+// counter is a tool that writes a byte into a file and returns how many are there.
+func counter(file string) *tools.Tool {
+	return tools.Func("next", "", func(context.Context, struct{}) (int64, error) {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		if _, err := f.WriteString("x"); err != nil {
+			return 0, err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}, nil)
+}
+
+func shown(out *sandbox.Outcome, err error) string {
+	switch {
+	case err != nil:
+		return "error: " + err.Error()
+	case out.Failure != nil:
+		return "failure: " + out.Failure.Message
+	case out.Value == nil:
+		return "undefined"
+	}
+	text, err := json.Marshal(out.Value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

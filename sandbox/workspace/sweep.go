@@ -1,0 +1,111 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Sweep removes what nobody has used for [Options].Unused, and what crashes have
+// left. Reading, running and looking up are uses; listing is not. What somebody holds
+// at the moment stays. It returns how many things it has removed. Call it now and
+// then: once a day will do. Several processes may do so at once.
+func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
+	owners, err := list(s.owners)
+	if err != nil {
+		return 0, fmt.Errorf("workspace: %w", err)
+	}
+	var errs []error
+	for _, owner := range owners {
+		if ctx.Err() != nil {
+			return removed, errors.Join(append(errs, fmt.Errorf("workspace: not all was swept: %w", ctx.Err()))...)
+		}
+		n, err := s.sweepOwner(ctx, owner)
+		removed += n
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // another process may have been quicker
+			errs = append(errs, err)
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+func (s *Store) sweepOwner(ctx context.Context, owner string) (removed int, err error) {
+	if strings.HasPrefix(owner, leftover) {
+		return 0, s.owners.RemoveAll(owner)
+	}
+	unlock, err := s.lock(ctx, owner)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	left := 0
+	for _, kind := range []string{files, environments, sessions} {
+		gone, stays, err := s.sweepKind(owner, kind)
+		removed, left = removed+gone, left+stays
+		if err != nil {
+			return removed, fmt.Errorf("workspace: %w", err)
+		}
+	}
+	if left == 0 {
+		err = discard(s.owners, owner)
+	}
+	return removed, err
+}
+
+func (s *Store) sweepKind(owner, kind string) (gone, left int, err error) {
+	root, err := within(s.owners, owner)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer root.Close()
+	folder, err := within(root, kind)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	defer folder.Close()
+	if err := clean(folder); err != nil {
+		return 0, 0, err
+	}
+	var errs []error
+	err = entries(folder, func(handle string, info os.FileInfo) {
+		switch err := s.expire(folder, owner+"/"+kind+"/"+handle, handle, info); {
+		case err == nil:
+			gone++
+		default:
+			left++
+			if !errors.Is(err, errBusy) {
+				errs = append(errs, err)
+			}
+		}
+	})
+	return gone, left, errors.Join(append(errs, err)...)
+}
+
+// expire removes a thing that is old; errBusy is that it is not, or is in use.
+func (s *Store) expire(folder *os.Root, path, handle string, info os.FileInfo) error {
+	if !info.IsDir() {
+		if s.young(info) {
+			return errBusy
+		}
+		return folder.Remove(handle)
+	}
+	lock, err := folder.Lstat(handle + "/" + lockFile)
+	if err == nil && s.young(lock) {
+		return errBusy
+	}
+	unlock, err := s.tryLock(path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.warm.drop(path)
+	return discard(folder, handle)
+}
+
+func (s *Store) young(info os.FileInfo) bool { return time.Since(info.ModTime()) <= s.limits.Unused }
