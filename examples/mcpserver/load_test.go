@@ -105,7 +105,7 @@ func load(t *testing.T, r *running, tokens []string, n int, program func(i int) 
 	var all sync.WaitGroup
 	begin := time.Now()
 	for c, token := range tokens {
-		session := client(t.Context(), t, r.url, token, []string{newEra, oldEra}[c%2])
+		session := dialed(t.Context(), t, r.url, token, []string{newEra, oldEra}[c%2])
 		all.Go(func() {
 			defer session.Close()
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {

@@ -99,8 +99,8 @@ const (
 	oldEra = "2025-11-25"
 )
 
-// client connects to an endpoint.
-func client(ctx context.Context, t *testing.T, url, token, version string) *mcp.ClientSession {
+// dialed connects to an endpoint.
+func dialed(ctx context.Context, t *testing.T, url, token, version string) *mcp.ClientSession {
 	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}},

@@ -5,10 +5,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log"
 	"log/slog"
-	"net"
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,11 +14,6 @@ import (
 )
 
 func main() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("http://%s/mcp\n", listener.Addr())
 	server := mcp.NewServer(&mcp.Implementation{Name: "everything", Version: "1"}, &mcp.ServerOptions{
 		CompletionHandler:  completionHandler,
 		SubscribeHandler:   subscribeHandler,
@@ -29,9 +22,9 @@ func main() {
 	registerTools(server)
 	registerResources(server)
 	registerPrompts(server)
-	err = serve.Run(context.Background(), func(serve.Principal) *mcp.Server { return server }, &serve.Options{
+	err := serve.Run(context.Background(), func(serve.Principal) *mcp.Server { return server }, &serve.Options{
 		Transport: serve.HTTP,
-		Listener:  listener,
+		Addr:      "127.0.0.1:0",
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {
