@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,25 +135,23 @@ func load(t *testing.T, r *running, tokens []string, n int, program func(i int) 
 	return a
 }
 
-func execute1(ctx context.Context, session *mcp.ClientSession, p trial) (e execution, err error) {
+func execute1(ctx context.Context, session *mcp.ClientSession, p trial) (execution, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	args := map[string]any{"code": p.code}
 	if p.timeout > 0 {
 		args["timeout"] = p.timeout
 	}
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "execute_code", Arguments: args})
-	if err != nil {
-		return e, err
-	}
+	return answered[execution](ctx, session, "execute_code", args)
+}
+
+// decode reads the structured result.
+func decode(result *mcp.CallToolResult, into any) error {
 	text, err := json.Marshal(result.StructuredContent)
-	if err == nil && result.StructuredContent == nil {
-		err = errors.New("no structured result")
+	if err != nil || result.StructuredContent == nil {
+		return fmt.Errorf("no structured result (%v): %+v", err, result.Content)
 	}
-	if err != nil {
-		return e, fmt.Errorf("%w: %+v", err, result.Content)
-	}
-	return e, json.Unmarshal(text, &e)
+	return json.Unmarshal(text, into)
 }
 
 // writeTokens makes principals, and returns their tokens and the file that says so.

@@ -129,7 +129,7 @@ func (r *running) usage(t *testing.T) usage {
 		rss:         rss(t, r.cmd.Process.Pid),
 		children:    len(descendants(r.cmd.Process.Pid)),
 		descriptors: len(glob(t, fmt.Sprintf("/proc/%d/fd/*", r.cmd.Process.Pid))),
-		goroutines: 0,
+		goroutines:  0,
 	}
 }
 
