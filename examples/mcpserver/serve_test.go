@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -38,18 +39,18 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 		t.Fatal(err)
 	}
 	t.Cleanup(a.close)
-	ctx, stop := context.WithCancel(context.Background())
-	here, there := mcp.NewInMemoryTransports()
+	input, toServer := io.Pipe()
+	fromServer, output := io.Pipe()
+	s.serving.In, s.serving.Out = input, output
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, there, nil) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
+	go func() { ended <- a.serve(context.Background(), s.transport(a.log, a.queue), nil) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		session.Close()
-		stop()
-		if err := <-ended; err != nil && ctx.Err() == nil {
+		if err := <-ended; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client reads no last words
 			t.Error(err)
 		}
 	})

@@ -20,7 +20,7 @@ type events struct {
 }
 
 type stream struct {
-	owner string
+	owner Principal
 	post  *mcp.SSEServerTransport
 	conn  *settling
 }
@@ -31,7 +31,7 @@ func (e *events) open(w http.ResponseWriter, r *http.Request, p Principal, serve
 	post := &mcp.SSEServerTransport{
 		Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: e.limits.Body,
 	}
-	one := &stream{owner: p.Name, post: post, conn: newSettling(post)}
+	one := &stream{owner: p, post: post, conn: newSettling(post)}
 	if !e.add(id, one) {
 		return busy("you have too many sessions", time.Second)
 	}
@@ -65,7 +65,7 @@ func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m mes
 	e.mu.Lock()
 	one := e.all[r.URL.Query().Get("sessionid")]
 	e.mu.Unlock()
-	if one == nil || one.owner != p.Name {
+	if one == nil || !one.owner.same(p) {
 		http.Error(w, "session not found", http.StatusNotFound)
 		return nil
 	}
@@ -81,7 +81,7 @@ func (e *events) add(id string, one *stream) bool {
 	defer e.mu.Unlock()
 	count := 0
 	for _, other := range e.all {
-		if other.owner == one.owner {
+		if other.owner.Name == one.owner.Name {
 			count++
 		}
 	}

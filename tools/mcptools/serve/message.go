@@ -51,8 +51,6 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal)
 	if r.ContentLength > l.Body {
 		return message{}, l.tooLarge()
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(l.Stall))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, l.Body))
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
@@ -62,7 +60,7 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal)
 	case err != nil:
 		return message{}, &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the message could not be read"}
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see web.observe
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	return look(body)

@@ -46,6 +46,12 @@ func (w *response) hurry() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
 }
 
+// expect gives the client its time for the body. It has to be lifted when the body
+// is there: the end of the time would then end the request.
+func (w *response) expect() {
+	_ = w.control.SetReadDeadline(time.Now().Add(w.stall))
+}
+
 func (w *response) status() int {
 	if w.code == 0 {
 		return http.StatusOK

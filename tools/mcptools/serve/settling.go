@@ -67,7 +67,7 @@ func (s *settling) giveUp() {
 // settle takes no more calls, and returns when all are answered or it is given up.
 func (s *settling) settle() {
 	s.mu.Lock()
-	if !s.stopped() {
+	if !isClosed(s.ending) {
 		close(s.ending)
 		if len(s.open) == 0 {
 			close(s.settled)
@@ -80,19 +80,10 @@ func (s *settling) settle() {
 	}
 }
 
-func (s *settling) stopped() bool {
-	select {
-	case <-s.ending:
-		return true
-	default:
-		return false
-	}
-}
-
 func (s *settling) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped() {
+	if isClosed(s.ending) {
 		return false
 	}
 	s.open[id] = true
@@ -106,7 +97,7 @@ func (s *settling) answered(id jsonrpc.ID) {
 		return
 	}
 	delete(s.open, id)
-	if len(s.open) == 0 && s.stopped() {
+	if len(s.open) == 0 && isClosed(s.ending) {
 		close(s.settled)
 	}
 }

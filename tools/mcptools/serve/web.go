@@ -122,6 +122,10 @@ func (s *web) observe(next http.Handler) http.Handler {
 		begin := time.Now()
 		about := &seen{method: "refused"}
 		answer := newResponse(w, s.Limits.Stall)
+		answer.hurry()
+		if r.Body != http.NoBody {
+			answer.expect()
+		}
 		s.meter.begin()
 		defer func() {
 			answer.hurry()
