@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
@@ -23,6 +25,7 @@ type catalog struct {
 	log     *slog.Logger
 	hidden  *hidden
 	refresh chan struct{} // a server has other tools
+	look    time.Duration // how often the configuration file is looked at
 
 	mu  sync.Mutex
 	now *snapshot
@@ -72,7 +75,7 @@ func (s *shared) retire() {
 
 // openCatalog connects to the servers of a configuration file.
 func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options) (*catalog, error) {
-	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), now: &snapshot{}}
+	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), look: time.Second, now: &snapshot{}}
 	c.options.OnToolsChanged = func(string) {
 		select {
 		case c.refresh <- struct{}{}:
@@ -173,6 +176,17 @@ func (c *catalog) everything() *view {
 		panic(err) // unreachable: list has made the same
 	}
 	return v
+}
+
+// toolsOf names the tools of a server.
+func (c *catalog) toolsOf(server string) string {
+	var names []string
+	for _, t := range c.current().all.tools {
+		if t.Namespace == server {
+			names = append(names, t.Name)
+		}
+	}
+	return cut(strings.Join(names, ", "), 500)
 }
 
 // status is how the servers do.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/sandbox/npm"
 )
@@ -136,6 +137,7 @@ func (g *gate) address() string { return g.Addr().String() }
 // arrival waits until a fake is there. Closing it ends the fake.
 func (g *gate) arrival() net.Conn {
 	g.t.Helper()
+	_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute))
 	conn, err := g.Accept()
 	if err != nil {
 		g.t.Fatal(err)

@@ -137,8 +137,10 @@ func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 // does where it has more to say. Who is not known keeps no connection.
 type challenging struct{ http.ResponseWriter }
 
+// Unwrap is for [http.ResponseController].
 func (c *challenging) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
+// WriteHeader adds what belongs to a 401.
 func (c *challenging) WriteHeader(code int) {
 	if code == http.StatusUnauthorized {
 		c.Header().Set("Connection", "close")

@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -33,14 +32,14 @@ func (e *events) open(w http.ResponseWriter, r *http.Request, p Principal, serve
 	}
 	one := &stream{owner: p, post: post, conn: newSettling(post)}
 	if !e.add(id, one) {
-		return busy("you have too many sessions", time.Second)
+		return busy("you have too many sessions")
 	}
 	defer e.remove(id)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	live, err := server.Connect(r.Context(), one.conn, nil)
 	if err != nil {
-		return busy("the session could not be begun", time.Second)
+		return busy("the session could not be begun")
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -70,7 +69,7 @@ func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m mes
 		return nil
 	}
 	if m.calls && one.conn.calls() >= e.limits.Requests {
-		return busy("too many calls of this session run", time.Second)
+		return busy("too many calls of this session run")
 	}
 	one.post.ServeHTTP(w, r)
 	return nil

@@ -45,8 +45,14 @@ type refusal struct {
 
 // read takes the body of a request, and gives it back to be read again.
 func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal) {
-	if r.Method != http.MethodPost {
-		return message{method: r.Method}, nil
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodGet:
+		return message{method: "stream"}, nil
+	case http.MethodDelete:
+		return message{method: "end"}, nil
+	default:
+		return message{method: "other"}, nil
 	}
 	if r.ContentLength > l.Body {
 		return message{}, l.tooLarge()
@@ -138,6 +144,7 @@ func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 	})
 }
 
-func busy(text string, retry time.Duration) *refusal {
-	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: retry}
+// busy asks the client to come again.
+func busy(text string) *refusal {
+	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second}
 }

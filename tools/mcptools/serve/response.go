@@ -18,8 +18,10 @@ func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 }
 
+// Unwrap is for [http.ResponseController].
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader notes the status.
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 || w.code < 200 {
 		w.code = code
@@ -27,6 +29,7 @@ func (w *response) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
+// Write gives the client its time for this piece.
 func (w *response) Write(p []byte) (int, error) {
 	if w.code == 0 {
 		w.code = http.StatusOK

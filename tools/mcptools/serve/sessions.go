@@ -34,7 +34,7 @@ type session struct {
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
 	if !s.room(p.Name) {
-		return busy("you have too many sessions, and all of them are in use", time.Second)
+		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
 	s.handler.ServeHTTP(&opening{ResponseWriter: w, opened: func(id string) {
@@ -174,6 +174,7 @@ type opening struct {
 	opened func(id string)
 }
 
+// Unwrap is for [http.ResponseController].
 func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 func (o *opening) look() {
@@ -184,11 +185,13 @@ func (o *opening) look() {
 	})
 }
 
+// WriteHeader looks for the id before the client can.
 func (o *opening) WriteHeader(code int) {
 	o.look()
 	o.ResponseWriter.WriteHeader(code)
 }
 
+// Write looks for the id before the client can.
 func (o *opening) Write(p []byte) (int, error) {
 	o.look()
 	return o.ResponseWriter.Write(p)

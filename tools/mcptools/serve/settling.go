@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,6 +35,7 @@ func newSettling(t mcp.Transport) *settling {
 	return s
 }
 
+// Connect is of [mcp.Transport].
 func (s *settling) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := s.Transport.Connect(ctx)
 	if err != nil {
@@ -42,14 +44,23 @@ func (s *settling) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &settlingConn{Connection: c, s: s}, nil
 }
 
+// SupportsProtocolVersion is of [mcp.ProtocolVersionSupporter].
 func (s *settling) SupportsProtocolVersion(version string) bool {
 	t, ok := s.Transport.(mcp.ProtocolVersionSupporter)
 	return !ok || t.SupportsProtocolVersion(version)
 }
 
-// drain ends the connection when all calls are answered, or it is given up.
-func (s *settling) drain() {
+// drain ends the connection when all calls are answered, or it is given up. A
+// lingering one stays for a moment: there are clients that forget an answer if the
+// end comes on its heels, the SDK's of the old transport among them.
+func (s *settling) drain(linger time.Duration) {
 	s.settle()
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.lost:
+	}
 	s.end()
 }
 
@@ -139,6 +150,7 @@ func (c *settlingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// Write notes which calls are answered.
 func (c *settlingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if answer, ok := msg.(*jsonrpc.Response); ok {
@@ -147,6 +159,7 @@ func (c *settlingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
+// Close ends the waiting for calls too.
 func (c *settlingConn) Close() error {
 	c.s.giveUp()
 	return c.Connection.Close()
