@@ -92,6 +92,9 @@ func TestFences(t *testing.T) {
 				t.Errorf("%s:%d: a block of kind %q %q, closed: %v; commands are sh or console, with needs=npm and fails or without; what is not run is one of %q",
 					p.name, f.line, f.kind, f.more, f.closed, kinds[3:])
 			}
+			if f.kind == "console" && !strings.HasPrefix(f.text, "$ ") {
+				t.Errorf("%s:%d: a console begins with a command, behind \"$ \"", p.name, f.line)
+			}
 		}
 	}
 }
