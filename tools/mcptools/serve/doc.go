@@ -1,0 +1,2 @@
+// Package serve is what an MCP server needs beside its tools.
+package serve

@@ -1,0 +1,114 @@
+package serve
+
+import (
+	"crypto/rand"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// events serves the protocol of 2024-11-05: a stream for what the server says, and
+// an address for what the client does. The SDK's own handler takes messages for a
+// session from anybody.
+type events struct {
+	limits Limits
+	mu     sync.Mutex
+	all    map[string]*stream
+}
+
+type stream struct {
+	owner string
+	post  *mcp.SSEServerTransport
+	conn  *settling
+}
+
+// open serves a session: it lives as long as its stream.
+func (e *events) open(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
+	id := rand.Text()
+	post := &mcp.SSEServerTransport{
+		Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: e.limits.Body,
+	}
+	one := &stream{owner: p.Name, post: post, conn: newSettling(post)}
+	if !e.add(id, one) {
+		return busy("you have too many sessions", time.Second)
+	}
+	defer e.remove(id)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	live, err := server.Connect(r.Context(), one.conn, nil)
+	if err != nil {
+		return busy("the session could not be begun", time.Second)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = live.Wait() // however it ended
+		close(ended)
+	}()
+	select {
+	case <-r.Context().Done():
+		one.conn.giveUp() // nobody is there to read the answers
+		<-ended
+	case <-ended:
+	}
+	return nil
+}
+
+// send hands a message to a session. One of somebody else is as if there were none.
+func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "Content-Type must be 'application/json'", http.StatusUnsupportedMediaType)
+		return nil
+	}
+	e.mu.Lock()
+	one := e.all[r.URL.Query().Get("sessionid")]
+	e.mu.Unlock()
+	if one == nil || one.owner != p.Name {
+		http.Error(w, "session not found", http.StatusNotFound)
+		return nil
+	}
+	if m.calls && one.conn.calls() >= e.limits.Requests {
+		return busy("too many calls of this session run", time.Second)
+	}
+	one.post.ServeHTTP(w, r)
+	return nil
+}
+
+func (e *events) add(id string, one *stream) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	count := 0
+	for _, other := range e.all {
+		if other.owner == one.owner {
+			count++
+		}
+	}
+	if count >= e.limits.Sessions {
+		return false
+	}
+	e.all[id] = one
+	return true
+}
+
+func (e *events) remove(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.all, id)
+}
+
+func (e *events) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.all)
+}
+
+// each does something to every session.
+func (e *events) each(do func(*settling)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, one := range e.all {
+		do(one.conn)
+	}
+}

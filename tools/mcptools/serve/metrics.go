@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bounds are the upper ends of the buckets of durations, in seconds.
+var bounds = [...]float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+
+// durations is a histogram.
+type durations struct {
+	buckets [len(bounds) + 1]uint64
+	sum     float64
+	count   uint64
+}
+
+func (d *durations) add(t time.Duration) {
+	seconds := t.Seconds()
+	i, _ := slices.BinarySearch(bounds[:], seconds)
+	d.buckets[i]++
+	d.sum += seconds
+	d.count++
+}
+
+func (d *durations) write(w io.Writer, name, help string) {
+	head(w, name, "histogram", help)
+	total := uint64(0)
+	for i, b := range bounds {
+		total += d.buckets[i]
+		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", name, strconv.FormatFloat(b, 'g', -1, 64), total)
+	}
+	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %g\n%s_count %d\n", name, d.count, name, d.sum, name, d.count)
+}
+
+func head(w io.Writer, name, kind, help string) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+func gauge(w io.Writer, name, help string, value int) {
+	head(w, name, "gauge", help)
+	fmt.Fprintf(w, "%s %d\n", name, value)
+}
+
+// webMeter counts requests. What clients choose appears only where it is one of a
+// few known words, so that nobody can fill the memory with names.
+type webMeter struct {
+	mu       sync.Mutex
+	requests map[webLabels]uint64
+	open     int
+	took     durations
+}
+
+type webLabels struct {
+	method string
+	code   int
+}
+
+func (m *webMeter) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open++
+}
+
+func (m *webMeter) end(method string, code int, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.requests == nil {
+		m.requests = map[webLabels]uint64{}
+	}
+	m.open--
+	m.requests[webLabels{method, code}]++
+	m.took.add(took)
+}
+
+func (m *webMeter) write(w io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head(w, "writ_http_requests_total", "counter", "Requests by what they asked for and how they were answered.")
+	byName := func(a, b webLabels) int {
+		return strings.Compare(fmt.Sprint(a.method, a.code), fmt.Sprint(b.method, b.code))
+	}
+	for _, l := range slices.SortedFunc(maps.Keys(m.requests), byName) {
+		fmt.Fprintf(w, "writ_http_requests_total{method=%q,code=\"%d\"} %d\n", l.method, l.code, m.requests[l])
+	}
+	gauge(w, "writ_http_requests_open", "Requests that are not answered yet, streams included.", m.open)
+	m.took.write(w, "writ_http_request_duration_seconds", "How long requests took, streams included.")
+}
+
+// queueMeter counts what a [Queue] ran.
+type queueMeter struct {
+	mu       sync.Mutex
+	outcomes map[string]uint64
+	waited   durations
+	took     durations
+}
+
+func (m *queueMeter) refused(err error) {
+	outcome := "cancelled"
+	if busy := (*BusyError)(nil); errors.As(err, &busy) {
+		outcome = "busy"
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count(outcome)
+}
+
+func (m *queueMeter) ran(err error, waited, took time.Duration) {
+	outcome := "done"
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrStopped):
+		outcome = "cancelled"
+	case err != nil:
+		outcome = "failed"
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count(outcome)
+	m.waited.add(waited)
+	m.took.add(took)
+}
+
+func (m *queueMeter) count(outcome string) {
+	if m.outcomes == nil {
+		m.outcomes = map[string]uint64{}
+	}
+	m.outcomes[outcome]++
+}
+
+// WriteMetrics writes what the queue did in the text format of Prometheus.
+func (q *Queue) WriteMetrics(w io.Writer) {
+	q.mu.Lock()
+	running, waiting := q.running, q.waiting
+	q.mu.Unlock()
+	gauge(w, "writ_executions_running", "Executions that run.", running)
+	gauge(w, "writ_executions_waiting", "Executions that wait for their turn.", waiting)
+	m := &q.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head(w, "writ_executions_total", "counter", "Executions by how they ended.")
+	for _, outcome := range []string{"busy", "cancelled", "done", "failed"} {
+		fmt.Fprintf(w, "writ_executions_total{outcome=%q} %d\n", outcome, m.outcomes[outcome])
+	}
+	m.waited.write(w, "writ_execution_wait_seconds", "How long executions waited for their turn.")
+	m.took.write(w, "writ_execution_duration_seconds", "How long executions ran.")
+}

@@ -1,0 +1,58 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Principal is who asks: one client, or all those that share a token.
+type Principal struct {
+	// Name tells principals apart: what one has, another can't see.
+	Name string
+
+	// Tools are patterns of the tools it may use, in which * stands for any text:
+	// "execute_code", "mail.*". Nil is all of them; an empty list is none.
+	Tools []string
+}
+
+// local is who asks where nobody has to say who he is: on stdio, and over HTTP
+// without authentication.
+var local = Principal{Name: "local"}
+
+// Allows reports whether the principal may use a tool of that name.
+func (p Principal) Allows(tool string) bool {
+	return p.Tools == nil || slices.ContainsFunc(p.Tools, func(pattern string) bool { return fits(pattern, tool) })
+}
+
+// fits reports whether a name is what a pattern says, like those of policy.Tools.
+func fits(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	for _, part := range parts[1:last] {
+		var found bool
+		if _, name, found = strings.Cut(name, part); !found {
+			return false
+		}
+	}
+	return ok && strings.HasSuffix(name, parts[last])
+}
+
+type principalKey struct{}
+
+// WithPrincipal is for hosts that serve in a way of their own, and for their
+// tests: [Run] does it for every request.
+func WithPrincipal(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// PrincipalOf says who asks, in the handlers of a server that [Run] serves. It is
+// false anywhere else; refuse then what belongs to somebody.
+func PrincipalOf(ctx context.Context) (Principal, bool) {
+	p, ok := ctx.Value(principalKey{}).(Principal)
+	return p, ok
+}

@@ -1,0 +1,298 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// BusyError is returned by [Queue.Do] when a call cannot wait for its turn any
+// longer. Give it to the client as a result, so that whoever wrote the call can
+// read it: there is nothing wrong with it, and it has not begun.
+type BusyError struct {
+	// RetryAfter is when trying again makes sense, by how long calls took lately.
+	RetryAfter time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("busy, nothing was done; try again in %d s", e.seconds())
+}
+
+func (e *BusyError) seconds() int { return int(math.Ceil(e.RetryAfter.Seconds())) }
+
+// QueueOptions are the limits of a [Queue]. Zero is the default of each.
+type QueueOptions struct {
+	// Running is how many calls run at once. Zero is twice the processors.
+	Running int
+
+	// Each is how many calls of one principal run at once. Zero is as many as may run
+	// at all, if nobody else wants to.
+	Each int
+
+	// Waiting is how many calls wait at once. When there are more, the principal with
+	// most of them loses its newest. Zero is 256; negative is none.
+	Waiting int
+
+	// Wait is how long a call waits at most. Zero is 30 seconds.
+	Wait time.Duration
+}
+
+// Queue bounds how many calls run at once, and is fair between those who make
+// them: as long as several wait, they take turns, however many calls each of them
+// has. It is safe for concurrent use.
+type Queue struct {
+	limits QueueOptions
+	stop   context.Context // ends what runs
+	end    context.CancelCauseFunc
+
+	mu      sync.Mutex
+	lines   []*line // in the order of their turns; only those with somebody in them
+	of      map[string]*line
+	waiting int
+	running int
+	each    map[string]int
+	took    time.Duration // how long a call takes, the last ones counting most
+
+	meter queueMeter
+}
+
+// line are the calls of one principal that wait.
+type line struct {
+	who string
+	all []*place
+}
+
+// place is one call that waits. turn is closed when it may run, lost when it can't
+// wait any longer.
+type place struct {
+	turn chan struct{}
+	lost chan struct{}
+}
+
+// NewQueue makes a queue. Nil are all defaults.
+func NewQueue(o *QueueOptions) *Queue {
+	if o == nil {
+		o = &QueueOptions{}
+	}
+	l := *o
+	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
+	l.Each = min(cmp.Or(l.Each, l.Running), l.Running)
+	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
+	l.Wait = cmp.Or(l.Wait, 30*time.Second)
+	q := &Queue{limits: l, of: map[string]*line{}, each: map[string]int{}}
+	q.stop, q.end = context.WithCancelCause(context.Background())
+	return q
+}
+
+// ErrStopped is the cause of the end of what a [Queue] runs when the grace of a
+// shutdown is over, and what is said to calls that come later.
+var ErrStopped = errors.New("the server is shutting down")
+
+// Do runs f when it is who's turn. It returns what f returns; or a *BusyError, if
+// there is no place to wait or the wait was too long; or the cause of the end of
+// ctx, which is also what f is given. If there is an error of Do itself, f has not
+// run.
+func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
+	begin := time.Now()
+	if err := q.enter(ctx, who); err != nil {
+		q.meter.refused(err)
+		return err
+	}
+	started := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	unlink := context.AfterFunc(q.stop, func() { cancel(context.Cause(q.stop)) })
+	done := false
+	defer func() {
+		unlink()
+		cancel(nil)
+		q.leave(who, time.Since(started))
+		if !done { // f panics
+			q.meter.ran(errors.New("panic"), started.Sub(begin), time.Since(started))
+		}
+	}()
+	err := f(ctx)
+	done = true
+	q.meter.ran(err, started.Sub(begin), time.Since(started))
+	return err
+}
+
+// enter returns when the call may run.
+func (q *Queue) enter(ctx context.Context, who string) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := context.Cause(q.stop); err != nil {
+		return err
+	}
+	p, err := q.join(who)
+	if p == nil {
+		return err
+	}
+	timer := time.NewTimer(q.limits.Wait)
+	defer timer.Stop()
+	select {
+	case <-p.turn:
+		return nil
+	case <-p.lost:
+		return q.busy()
+	case <-timer.C:
+		err = q.busy()
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-q.stop.Done():
+		err = context.Cause(q.stop)
+	}
+	if !q.quit(who, p) {
+		return nil // its turn came at the same time
+	}
+	return err
+}
+
+// join takes a place in the line of who: none, if the call may run at once or there
+// is no room for it.
+func (q *Queue) join(who string) (*place, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.of[who]
+	if l == nil && q.running < q.limits.Running && q.each[who] < q.limits.Each {
+		q.start(who)
+		return nil, nil
+	}
+	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
+		return nil, &BusyError{RetryAfter: q.estimate()}
+	}
+	if l == nil {
+		l = &line{who: who}
+		q.of[who] = l
+		q.lines = append(q.lines, l)
+	}
+	p := &place{turn: make(chan struct{}), lost: make(chan struct{})}
+	l.all = append(l.all, p)
+	q.waiting++
+	return p, nil
+}
+
+// makeRoom takes the newest place of the longest line away, if that is longer than
+// the line of who would be.
+func (q *Queue) makeRoom(who string) bool {
+	var longest *line
+	for _, l := range q.lines {
+		if longest == nil || len(l.all) > len(longest.all) {
+			longest = l
+		}
+	}
+	own := 1
+	if l := q.of[who]; l != nil {
+		own = len(l.all) + 1
+	}
+	if longest == nil || len(longest.all) <= own {
+		return false
+	}
+	last := len(longest.all) - 1
+	close(longest.all[last].lost)
+	longest.all = longest.all[:last]
+	q.waiting--
+	return true
+}
+
+func (q *Queue) start(who string) {
+	q.running++
+	q.each[who]++
+}
+
+// leave gives the place of a call that has run to the next one.
+func (q *Queue) leave(who string, took time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running--
+	if q.each[who]--; q.each[who] == 0 {
+		delete(q.each, who)
+	}
+	if q.took == 0 {
+		q.took = took
+	}
+	q.took += (took - q.took) / 8
+	q.next()
+}
+
+// next lets run what may: of each line in turn the oldest, and then that line is
+// the last one.
+func (q *Queue) next() {
+	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
+		l := q.lines[i]
+		if q.each[l.who] >= q.limits.Each {
+			i++
+			continue
+		}
+		p := l.all[0]
+		l.all = l.all[1:]
+		q.lines = append(q.lines[:i], q.lines[i+1:]...)
+		if len(l.all) > 0 {
+			q.lines = append(q.lines, l)
+		} else {
+			delete(q.of, l.who)
+		}
+		q.waiting--
+		q.start(l.who)
+		close(p.turn)
+		i = 0
+	}
+}
+
+// quit gives a place up. It is false if it was the place's turn already.
+func (q *Queue) quit(who string, p *place) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case <-p.turn:
+		return false
+	case <-p.lost:
+		return true
+	default:
+	}
+	l := q.of[who]
+	for i := range l.all {
+		if l.all[i] == p {
+			l.all = append(l.all[:i], l.all[i+1:]...)
+			break
+		}
+	}
+	q.waiting--
+	if len(l.all) == 0 {
+		q.drop(l)
+	}
+	return true
+}
+
+func (q *Queue) drop(l *line) {
+	delete(q.of, l.who)
+	for i := range q.lines {
+		if q.lines[i] == l {
+			q.lines = append(q.lines[:i], q.lines[i+1:]...)
+			return
+		}
+	}
+}
+
+func (q *Queue) busy() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return &BusyError{RetryAfter: q.estimate()}
+}
+
+// estimate is when there might be room: when all that waits now has run, in whole
+// seconds from 1 to 60.
+func (q *Queue) estimate() time.Duration {
+	rounds := 1 + q.waiting/q.limits.Running
+	wait := (time.Duration(rounds) * q.took).Round(time.Second)
+	return min(max(wait, time.Second), time.Minute)
+}
+
+// Stop ends everything: what runs is cancelled, with the cause [ErrStopped], and
+// what waits is refused. [Run] does it when its grace is over.
+func (q *Queue) Stop() { q.end(ErrStopped) }

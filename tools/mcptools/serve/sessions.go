@@ -1,0 +1,207 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const sessionHeader = "Mcp-Session-Id"
+
+// sessions are those of clients of the older protocols: who began each of them, and
+// what it is used for. The SDK knows neither, nor how many there may be.
+type sessions struct {
+	limits  Limits
+	handler http.Handler // the SDK's
+	mu      sync.Mutex
+	all     map[string]*session
+	ending  sync.WaitGroup
+}
+
+type session struct {
+	id     string
+	owner  string
+	server *mcp.Server
+	live   *mcp.ServerSession
+	open   int       // requests
+	used   time.Time // when the last one ended
+	idle   *time.Timer
+}
+
+// begin handles the first request of a session.
+func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
+	if !s.room(p.Name) {
+		return busy("you have too many sessions, and all of them are in use", time.Second)
+	}
+	var begun *session
+	s.handler.ServeHTTP(&opening{ResponseWriter: w, opened: func(id string) {
+		begun = s.add(id, p.Name, server)
+	}}, withServer(r, server))
+	if begun != nil {
+		s.release(begun)
+	}
+	return nil
+}
+
+// use handles another request of a session. One of somebody else is as if there
+// were none.
+func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
+	one := s.acquire(r.Header.Get(sessionHeader), p.Name)
+	if one == nil {
+		http.Error(w, "session not found", http.StatusNotFound)
+		return
+	}
+	defer s.release(one)
+	s.handler.ServeHTTP(w, withServer(r, one.server))
+}
+
+func (s *sessions) add(id, owner string, server *mcp.Server) *session {
+	one := &session{id: id, owner: owner, server: server, open: 1}
+	for live := range server.Sessions() {
+		if live.ID() == id {
+			one.live = live
+		}
+	}
+	if one.live == nil {
+		return nil // it ended already
+	}
+	one.idle = time.AfterFunc(s.limits.Idle, func() { s.expire(one) })
+	one.idle.Stop()
+	s.mu.Lock()
+	s.all[id] = one
+	s.mu.Unlock()
+	s.ending.Go(func() {
+		_ = one.live.Wait() // however it ended
+		s.forget(one)
+	})
+	return one
+}
+
+func (s *sessions) acquire(id, owner string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.all[id]
+	if one == nil || one.owner != owner {
+		return nil
+	}
+	one.open++
+	one.idle.Stop()
+	return one
+}
+
+func (s *sessions) release(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.open--
+	one.used = time.Now()
+	if one.open == 0 && s.all[one.id] == one {
+		one.idle.Reset(s.limits.Idle)
+	}
+}
+
+func (s *sessions) forget(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.idle.Stop()
+	delete(s.all, one.id)
+}
+
+func (s *sessions) expire(one *session) {
+	s.mu.Lock()
+	idle := one.open == 0 && s.all[one.id] == one
+	if idle {
+		delete(s.all, one.id)
+	}
+	s.mu.Unlock()
+	if idle {
+		_ = one.live.Close() // nobody can act on it
+	}
+}
+
+// room makes room for one more session of the owner: the one that was idle for
+// longest ends. There is none if all are in use.
+func (s *sessions) room(owner string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := 0
+	var oldest *session
+	for _, one := range s.all {
+		if one.owner != owner {
+			continue
+		}
+		count++
+		if one.open == 0 && (oldest == nil || one.used.Before(oldest.used)) {
+			oldest = one
+		}
+	}
+	if count < s.limits.Sessions {
+		return true
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.idle.Stop()
+	delete(s.all, oldest.id)
+	s.ending.Go(func() { _ = oldest.live.Close() }) // it waits for its calls
+	return true
+}
+
+func (s *sessions) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
+// close ends all sessions, after the calls that run in them.
+func (s *sessions) close() {
+	s.mu.Lock()
+	for id, one := range s.all {
+		one.idle.Stop()
+		delete(s.all, id)
+		s.ending.Go(func() { _ = one.live.Close() })
+	}
+	s.mu.Unlock()
+	s.ending.Wait()
+}
+
+// opening sees the id of a new session before the client does.
+type opening struct {
+	http.ResponseWriter
+	once   sync.Once
+	opened func(id string)
+}
+
+func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+func (o *opening) look() {
+	o.once.Do(func() {
+		if id := o.Header().Get(sessionHeader); id != "" {
+			o.opened(id)
+		}
+	})
+}
+
+func (o *opening) WriteHeader(code int) {
+	o.look()
+	o.ResponseWriter.WriteHeader(code)
+}
+
+func (o *opening) Write(p []byte) (int, error) {
+	o.look()
+	return o.ResponseWriter.Write(p)
+}
+
+type serverKey struct{}
+
+// withServer says which server the SDK shall take for a request.
+func withServer(r *http.Request, server *mcp.Server) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), serverKey{}, server))
+}
+
+func serverOf(r *http.Request) *mcp.Server {
+	server, _ := r.Context().Value(serverKey{}).(*mcp.Server)
+	return server
+}

@@ -1,0 +1,164 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// settling is a transport whose end waits for the calls that run. The SDK cancels
+// them when nothing more can be read, and could not send their answers then.
+type settling struct {
+	mcp.Transport
+	life   context.Context // of reading
+	end    context.CancelFunc
+	ending chan struct{} // closed when no more calls are taken
+	lost   chan struct{} // closed when nobody waits for answers any more
+
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]bool // calls without an answer
+	settled chan struct{}       // closed when there are none, once ending is closed
+	given   bool                // lost is closed
+}
+
+func newSettling(t mcp.Transport) *settling {
+	s := &settling{
+		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{}, settled: make(chan struct{}),
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+func (s *settling) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := s.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &settlingConn{Connection: c, s: s}, nil
+}
+
+func (s *settling) SupportsProtocolVersion(version string) bool {
+	t, ok := s.Transport.(mcp.ProtocolVersionSupporter)
+	return !ok || t.SupportsProtocolVersion(version)
+}
+
+// drain ends the connection when all calls are answered, or it is given up.
+func (s *settling) drain() {
+	s.settle()
+	s.end()
+}
+
+// giveUp ends the connection now.
+func (s *settling) giveUp() {
+	s.mu.Lock()
+	if !s.given {
+		s.given = true
+		close(s.lost)
+	}
+	s.mu.Unlock()
+	s.end()
+}
+
+// settle takes no more calls, and returns when all are answered or it is given up.
+func (s *settling) settle() {
+	s.mu.Lock()
+	if !s.stopped() {
+		close(s.ending)
+		if len(s.open) == 0 {
+			close(s.settled)
+		}
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.settled:
+	case <-s.lost:
+	}
+}
+
+func (s *settling) stopped() bool {
+	select {
+	case <-s.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *settling) begin(id jsonrpc.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped() {
+		return false
+	}
+	s.open[id] = true
+	return true
+}
+
+func (s *settling) answered(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open[id] {
+		return
+	}
+	delete(s.open, id)
+	if len(s.open) == 0 && s.stopped() {
+		close(s.settled)
+	}
+}
+
+// calls is how many have no answer yet.
+func (s *settling) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+type settlingConn struct {
+	mcp.Connection
+	s *settling
+}
+
+var errDraining = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is shutting down; nothing was done"}
+
+// Read returns the next message; its end, only after all calls are answered. In
+// between calls are refused, but answers to what running calls asked the client,
+// and cancellations, go through.
+func (c *settlingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		msg, err := c.Connection.Read(c.s.life)
+		if err != nil {
+			c.s.settle()
+			if c.s.life.Err() != nil {
+				err = io.EOF
+			}
+			return nil, err
+		}
+		call, ok := msg.(*jsonrpc.Request)
+		if !ok || !call.IsCall() || c.s.begin(call.ID) {
+			return msg, nil
+		}
+		if err := c.Connection.Write(ctx, &jsonrpc.Response{ID: call.ID, Error: errDraining}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *settlingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, msg)
+	if answer, ok := msg.(*jsonrpc.Response); ok {
+		c.s.answered(answer.ID)
+	}
+	return err
+}
+
+func (c *settlingConn) Close() error {
+	c.s.giveUp()
+	return c.Connection.Close()
+}
+
+var errUnsettled = errors.New("calls were still running when the grace was over, and were cancelled")

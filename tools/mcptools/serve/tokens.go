@@ -1,0 +1,156 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+)
+
+// TokenFile makes an [Auth] of a file of tokens:
+//
+//	{"tokens": [
+//	  {"principal": "ada", "sha256": "9f86d081884c7d65…", "tools": ["execute_code"], "expires": "2027-01-01T00:00:00Z"},
+//	  {"principal": "bob", "token": "no fewer than 20 characters"}
+//	]}
+//
+// A token stands there itself or, better, as the hexadecimal SHA-256 of it:
+// printf %s "$token" | sha256sum. A principal may have several. Without tools it may
+// use all of them; without expires, forever. The error names everything that is
+// wrong with the file, and quotes no token.
+func TokenFile(path string) (*Auth, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokens: %w", err)
+	}
+	a, err := Tokens(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// Tokens makes an [Auth] of what is in a [TokenFile].
+func Tokens(text []byte) (*Auth, error) {
+	var file struct {
+		Tokens []tokenEntry `json:"tokens"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("tokens: %w", withoutValue(err))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("tokens: something follows the JSON document")
+	}
+	known, err := readTokens(file.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	return &Auth{
+		Verifier: known.verify,
+		Principal: func(info *auth.TokenInfo) (Principal, error) {
+			p, _ := info.Extra[principalExtra].(Principal)
+			return p, nil
+		},
+	}, nil
+}
+
+// withoutValue keeps what stands in the file out of the error: it may be a token.
+func withoutValue(err error) error {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("%s must be %s (at byte %d)", wrong.Field, wrong.Type, wrong.Offset)
+	}
+	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
+		return fmt.Errorf("not JSON (at byte %d)", bad.Offset)
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fmt.Errorf("unknown field %.20s", field)
+	}
+	return errors.New("not a list of tokens")
+}
+
+type tokenEntry struct {
+	Principal string    `json:"principal"`
+	Token     string    `json:"token"`
+	SHA256    string    `json:"sha256"`
+	Tools     []string  `json:"tools"`
+	Expires   time.Time `json:"expires"`
+}
+
+type token struct {
+	sum       [sha256.Size]byte
+	principal Principal
+	expires   time.Time
+}
+
+type tokens []token
+
+func readTokens(entries []tokenEntry) (tokens, error) {
+	if len(entries) == 0 {
+		return nil, errors.New("tokens: there are none; nobody could ask")
+	}
+	var known tokens
+	var errs []error
+	seen := map[[sha256.Size]byte]bool{}
+	for i, e := range entries {
+		t, err := e.read()
+		if err == nil && seen[t.sum] {
+			err = errors.New("the token stands there twice")
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("token %d (%.40q): %w", i+1, e.Principal, err))
+			continue
+		}
+		seen[t.sum] = true
+		known = append(known, t)
+	}
+	return known, errors.Join(errs...)
+}
+
+func (e tokenEntry) read() (token, error) {
+	t := token{principal: Principal{Name: e.Principal, Tools: e.Tools}, expires: e.Expires}
+	switch {
+	case strings.TrimSpace(e.Principal) == "":
+		return t, errors.New("principal is missing")
+	case (e.Token == "") == (e.SHA256 == ""):
+		return t, errors.New("needs either token or sha256")
+	case e.Token != "" && (len(e.Token) < 20 || strings.ContainsAny(e.Token, " \t\r\n")):
+		return t, errors.New("token must have 20 characters or more, and no spaces; openssl rand -hex 32 makes one")
+	case e.Token != "":
+		t.sum = sha256.Sum256([]byte(e.Token))
+		return t, nil
+	}
+	sum, err := hex.DecodeString(e.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return t, errors.New("sha256 must have 64 hexadecimal digits")
+	}
+	copy(t.sum[:], sum)
+	return t, nil
+}
+
+// verify compares with every token there is, and each in constant time: how long
+// it takes says nothing of how near a guess was.
+func (ts tokens) verify(_ context.Context, text string, _ *http.Request) (*auth.TokenInfo, error) {
+	sum := sha256.Sum256([]byte(text))
+	found := -1
+	for i := range ts {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], ts[i].sum[:]), i, found)
+	}
+	if found < 0 {
+		return nil, auth.ErrInvalidToken
+	}
+	t := ts[found]
+	return &auth.TokenInfo{UserID: t.principal.Name, Expiration: t.expires, Extra: map[string]any{principalExtra: t.principal}}, nil
+}
