@@ -1,0 +1,146 @@
+package npm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	homePrefix = "home-" // of the private HOME of a running npm
+
+	outputKept = 8 << 10         // bytes of what npm says
+	drainTime  = 2 * time.Second // for what is left in the pipes of a killed npm
+	lookEvery  = time.Second     // at what npm has written so far
+	fetched    = int64(64) << 20 // bytes that npm may keep beside twice MaxBytes, about packages
+)
+
+// runNpm runs npm on the project in dir and waits until it and all that it started
+// have ended. Its HOME is removed again.
+func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
+	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
+	if err != nil {
+		return fmt.Errorf("npm: making a home for npm: %w", err)
+	}
+	defer os.RemoveAll(home)
+	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
+		return fmt.Errorf("npm: making a home for npm: %w", err)
+	}
+	program, err := e.program()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
+		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
+	defer cancel()
+	out := tail{max: outputKept}
+	args := append(program[1:], arguments(verb, dir, home, specs)...)
+	cmd := exec.CommandContext(ctx, program[0], args...)
+	cmd.Dir, cmd.Env = dir, e.environ(home)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = drainTime
+	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
+	setGroup(cmd)
+	go e.watch(ctx, stop, dir, home)
+	err = cmd.Run()
+	if cmd.Process != nil {
+		killGroup(cmd.Process.Pid) // what npm left behind, while no other group can have taken the number
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		return limit
+	}
+	return &NpmError{Output: e.strip(out.String(), dir, home), Err: errors.New(e.strip(err.Error(), dir, home))}
+}
+
+// watch ends npm once it has written more than it may.
+func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, dir, home string) {
+	ticks := time.NewTicker(lookEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if size := roomOf(dir) + roomOf(home); size > 2*e.o.MaxBytes+fetched {
+			stop(&LimitError{What: "bytes", Limit: e.o.MaxBytes, Got: size})
+		}
+	}
+}
+
+// roomOf counts what is there, while npm changes it.
+func roomOf(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			total += (info.Size() + block - 1) / block * block
+		}
+		return nil
+	})
+	return total
+}
+
+// program is the npm executable, with what must stand before npm's arguments.
+func (e *Environment) program() ([]string, error) {
+	npm := e.o.Npm
+	if npm == "" {
+		npm = "npm"
+	}
+	npm, err := exec.LookPath(npm)
+	if err == nil {
+		npm, err = filepath.Abs(npm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("npm: there is no npm to install packages with; install Node.js, or name the executable in Options.Npm: %w", err)
+	}
+	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
+		return []string{npm}, nil
+	}
+	// A batch file would be run by a shell.
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, fmt.Errorf("npm: there is no node to run npm with: %w", err)
+	}
+	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
+}
+
+// environ is all that npm gets to know of the host's environment.
+func (e *Environment) environ(home string) []string {
+	var env []string
+	for _, name := range slices.Concat(essential, e.o.Env) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	tmp := filepath.Join(home, "tmp")
+	return append(env, "PATH="+absolutePath(), "HOME="+home, "USERPROFILE="+home, "TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp)
+}
+
+// absolutePath is the host's PATH without what would be looked up in the folder
+// that npm works in.
+func absolutePath() string {
+	var keep []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			keep = append(keep, dir)
+		}
+	}
+	return strings.Join(keep, string(os.PathListSeparator))
+}

@@ -1,0 +1,157 @@
+package npm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The files of an environment. Its packages are in generations: folders that never
+// change once the state file names them. A change makes a new one and then
+// replaces that one file.
+const (
+	lockName     = "environment.lock"
+	stateName    = "environment.json"
+	settingsName = "settings.json"
+	prefix       = "packages-" // of generations
+	modules      = "node_modules"
+
+	maxState = 64 << 10
+)
+
+// state says which generation counts. One more is kept, for who reads it still.
+type state struct {
+	Current  string `json:"current"` // empty: the folder itself, as prepared by hand
+	Previous string `json:"previous,omitempty"`
+}
+
+func (e *Environment) state() (state, error) {
+	var s state
+	data, err := readBounded(os.DirFS(e.dir), stateName, maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err == nil && !(isGeneration(s.Current) && (s.Previous == "" || isGeneration(s.Previous))) {
+		err = errors.New("it names a folder that is none of this package's")
+	}
+	if err != nil {
+		return s, fmt.Errorf("npm: %s of the environment is unusable; remove it to begin anew: %w", stateName, err)
+	}
+	return s, nil
+}
+
+func isGeneration(name string) bool {
+	return strings.HasPrefix(name, prefix) && filepath.Base(name) == name
+}
+
+// open opens the generation that counts. An installation may have removed it
+// since its name was read, if there have been two: then there is another.
+func (e *Environment) open() (*os.Root, error) {
+	for {
+		s, err := e.state()
+		if err != nil {
+			return nil, err
+		}
+		root, err := os.OpenRoot(filepath.Join(e.dir, s.Current))
+		if err == nil {
+			return root, nil
+		}
+		if now, _ := e.state(); now == s {
+			return nil, fmt.Errorf("npm: opening an environment: %w", err)
+		}
+	}
+}
+
+// begin makes a new generation that has what the present one has. What else lies
+// in a folder prepared by hand, such as an .npmrc, is left behind.
+func (e *Environment) begin() (dir string, err error) {
+	if dir, err = os.MkdirTemp(e.dir, prefix+"*"); err != nil {
+		return "", err
+	}
+	root, err := e.open()
+	if err != nil {
+		return dir, err
+	}
+	defer root.Close()
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := readBounded(root.FS(), name, maxListing)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+		}
+		if err != nil {
+			return dir, err
+		}
+	}
+	return dir, copyModules(root, dir)
+}
+
+func copyModules(from *os.Root, dir string) error {
+	sub, err := from.OpenRoot(modules)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	return os.CopyFS(filepath.Join(dir, modules), sub.FS())
+}
+
+// commit makes the generation the one that counts.
+func (e *Environment) commit(dir string) error {
+	s, err := e.state()
+	if err != nil {
+		return err
+	}
+	return e.replace(stateName, state{Current: filepath.Base(dir), Previous: s.Current})
+}
+
+// sweep removes the generations that nobody needs, among them what a killed
+// process left. What can't be removed now can be the next time.
+func (e *Environment) sweep() {
+	s, err := e.state()
+	if err != nil {
+		return
+	}
+	entries, _ := os.ReadDir(e.dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		left := strings.HasPrefix(name, prefix) && name != s.Current && name != s.Previous
+		if left || strings.HasPrefix(name, homePrefix) || strings.HasPrefix(name, draftPrefix) {
+			_ = os.RemoveAll(filepath.Join(e.dir, name))
+		}
+	}
+}
+
+const draftPrefix = "draft-" // of files that are being written
+
+// replace writes one of the environment's own files, whole or not at all.
+func (e *Environment) replace(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(e.dir, draftPrefix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(append(data, '\n'))
+	err = errors.Join(err, draft.Sync(), draft.Close())
+	if err == nil {
+		err = os.Rename(draft.Name(), filepath.Join(e.dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(draft.Name())
+	}
+	return err
+}

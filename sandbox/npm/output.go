@@ -1,0 +1,64 @@
+package npm
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu   sync.Mutex
+	max  int
+	data []byte
+	cut  bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p[max(0, len(p)-t.max):]...)
+	if over := len(t.data) - t.max; over > 0 || len(p) > t.max {
+		t.data, t.cut = append(t.data[:0], t.data[max(0, over):]...), true
+	}
+	return len(p), nil
+}
+
+// String returns the whole lines among what was kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := string(t.data)
+	if _, rest, ok := strings.Cut(text, "\n"); ok && t.cut {
+		text = rest
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+var (
+	// userInfo is what an address has before its host.
+	userInfo = regexp.MustCompile(`//[^/@\s"']+@`)
+	// hostPath is an absolute path; an address is none, for its slashes follow a
+	// colon.
+	hostPath = regexp.MustCompile(`(^|[\s"'(\[=,]|file:(?://)?)((?:[A-Za-z]:)?[\\/][^\s"'():\],]*)`)
+	// control is what a terminal would act upon.
+	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`)
+)
+
+// strip takes from npm's words what is the host's own: paths, the values of
+// inherited variables, and the names and passwords in addresses.
+func (e *Environment) strip(text, dir, home string) string {
+	text = control.ReplaceAllString(text, "")
+	for _, name := range e.o.Env {
+		if value := os.Getenv(name); len(value) >= minSecret {
+			text = strings.ReplaceAll(text, value, "["+name+"]")
+		}
+	}
+	text = strings.NewReplacer(dir, ".", home, "~").Replace(text)
+	text = userInfo.ReplaceAllString(text, "//[user]@")
+	return hostPath.ReplaceAllString(text, "${1}[path]")
+}
+
+// minSecret is the length from which a variable's value is told from a word.
+const minSecret = 4

@@ -1,0 +1,154 @@
+package npm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDescription is how many bytes of a package's description are kept.
+const maxDescription = 300
+
+// Package is what there is to know of one package.
+type Package struct {
+	Name        string `json:"name"`
+	Installed   bool   `json:"installed"`
+	Version     string `json:"version,omitempty"`
+	Description string `json:"description,omitempty"` // the first 300 bytes
+	Direct      bool   `json:"direct"`                // installed by name, not only a dependency of another
+	Importable  bool   `json:"importable"`            // programs may import it, see [Environment.Importable]
+	Types       bool   `json:"types"`                 // it brings TypeScript declarations
+	Problem     string `json:"problem,omitempty"`     // why its package.json can't be read
+}
+
+// manifest is what is read of a package.json. A field of an unexpected type is as
+// good as none.
+type manifest struct {
+	Name        any             `json:"name"`
+	Version     any             `json:"version"`
+	Description any             `json:"description"`
+	Types       any             `json:"types"`
+	Typings     any             `json:"typings"`
+	Exports     json.RawMessage `json:"exports"`
+}
+
+// Installed says of every package that is named whether it is installed, and what
+// it is; without names, of all that were installed by name, in their order. The
+// error is a [*SpecError] for what is no name, else one of the environment's own
+// files; a package that is damaged is no error, but has a Problem.
+func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package, error) {
+	if err := checkNames(names); err != nil {
+		return nil, err
+	}
+	root, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	direct, importable, err := e.names(root)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(direct))
+	}
+	found := make([]Package, len(names))
+	for i, name := range names {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		found[i] = describe(root.FS(), name)
+		found[i].Direct = found[i].Installed && direct[name]
+		found[i].Importable = slices.Contains(importable, name)
+	}
+	return found, nil
+}
+
+// Importable lists the packages that programs may import by name: installed by
+// name, on the allow-list, and among [Settings].Imports if there are any. What is
+// only a dependency of another package is not among them.
+func (e *Environment) Importable() ([]string, error) {
+	root, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	_, importable, err := e.names(root)
+	return importable, err
+}
+
+// names are those of the packages that package.json asks for, and of those among
+// them that can be imported.
+func (e *Environment) names(root *os.Root) (direct map[string]bool, importable []string, err error) {
+	settings, err := e.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := readListing(root.FS())
+	if err != nil {
+		return nil, nil, err
+	}
+	importable = []string{}
+	for _, name := range slices.Sorted(maps.Keys(l.direct)) {
+		if badName(name) != "" {
+			delete(l.direct, name)
+			continue
+		}
+		wanted := len(settings.Imports) == 0 || slices.Contains(settings.Imports, name)
+		if _, err := root.Stat(modules + "/" + name); err == nil && wanted && e.allow.has(name) {
+			importable = append(importable, name)
+		}
+	}
+	return l.direct, importable, nil
+}
+
+func describe(tree fs.FS, name string) Package {
+	p := Package{Name: name}
+	folder := modules + "/" + name
+	data, err := readBounded(tree, folder+"/package.json", maxPackage)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p
+	}
+	p.Installed = true
+	var m manifest
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		p.Problem = fmt.Sprintf("its package.json can't be read: %v", err)
+		return p
+	}
+	if real := text(m.Name); real != name {
+		p.Problem = fmt.Sprintf("what is installed under this name calls itself %q", clip(real))
+	}
+	p.Version, p.Description = clip(text(m.Version)), clip(text(m.Description))
+	_, err = fs.Stat(tree, folder+"/index.d.ts")
+	p.Types = err == nil || text(m.Types) != "" || text(m.Typings) != "" || bytes.Contains(m.Exports, []byte(`"types"`))
+	return p
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// clip makes one line of bounded length.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(control.ReplaceAllString(s, " ")), " ")
+	if len(s) <= maxDescription {
+		return s
+	}
+	end := maxDescription
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

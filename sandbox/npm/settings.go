@@ -1,0 +1,69 @@
+package npm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+const maxText = 2000 // bytes of a description
+
+// Settings are what an environment is to be used for. They are data of whoever
+// uses the environment, and can only narrow what [Options] allow.
+type Settings struct {
+	// Description says what the environment is for, in at most 2,000 bytes.
+	Description string `json:"description,omitempty"`
+	// Imports are the packages that programs may import, of those that are
+	// installed and allowed. Empty: all of them.
+	Imports []string `json:"imports,omitempty"`
+	// TypeScript means that programs are TypeScript unless they say otherwise.
+	TypeScript bool `json:"typescript,omitempty"`
+}
+
+// Settings returns those of the environment, empty if none were made. The error
+// says that they can't be read.
+func (e *Environment) Settings() (Settings, error) {
+	var s Settings
+	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {
+		return Settings{}, fmt.Errorf("npm: reading the settings of an environment: %w", err)
+	}
+	return s, nil
+}
+
+// Configure replaces the settings. It waits while packages are being installed.
+// The error lists all that is wrong with them.
+func (e *Environment) Configure(ctx context.Context, s Settings) error {
+	if err := e.check(s); err != nil {
+		return err
+	}
+	release, err := e.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+	}
+	defer release()
+	if err := e.replace(settingsName, s); err != nil {
+		return fmt.Errorf("npm: writing the settings of an environment: %w", err)
+	}
+	return nil
+}
+
+func (e *Environment) check(s Settings) error {
+	var errs []error
+	if len(s.Description) > maxText {
+		errs = append(errs, fmt.Errorf("npm: a description has at most %d bytes, not %d", maxText, len(s.Description)))
+	}
+	if len(s.Imports) > maxSpecs {
+		errs = append(errs, fmt.Errorf("npm: at most %d imports can be listed, not %d", maxSpecs, len(s.Imports)))
+	}
+	for _, name := range s.Imports {
+		why := badName(name)
+		if why == "" && !e.allow.has(name) {
+			why = e.allow.refusal()
+		}
+		if why != "" {
+			errs = append(errs, &SpecError{name, why})
+		}
+	}
+	return errors.Join(errs...)
+}

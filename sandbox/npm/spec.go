@@ -1,0 +1,121 @@
+package npm
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxName    = 214 // npm's own limit
+	maxVersion = 64
+)
+
+// Spec is a package to install: its name, and which of its versions.
+type Spec struct {
+	Name    string // lodash-es, @scope/name
+	Version string // an exact version, a range (^4.17, ~1.2, >=2, 1.x) or a tag (latest); empty: npm's choice
+}
+
+// String writes the spec as npm takes it: name or name@version.
+func (s Spec) String() string {
+	if s.Version == "" {
+		return s.Name
+	}
+	return s.Name + "@" + s.Version
+}
+
+// SpecError says why something to install, to remove or to look up is refused.
+// Nothing has been done then.
+type SpecError struct {
+	Spec   string // as it was given
+	Reason string
+}
+
+// Error names the spec and says what is wrong with it.
+func (e *SpecError) Error() string {
+	return fmt.Sprintf("package %s: %s", quote(e.Spec), e.Reason)
+}
+
+// quote writes what may be anything on one line of bounded length.
+func quote(s string) string {
+	if len(s) > maxName+maxVersion {
+		return strconv.QuoteToASCII(s[:maxVersion]) + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+var (
+	// namePart leaves out what npm allows in old names only (upper case and
+	// ~'!()*), and every first character that could make an option or a path.
+	namePart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	// versionText is one comparison, or a tag. None of its characters means
+	// anything to npm beyond versions: no slash, no colon, no at sign.
+	versionText = regexp.MustCompile(`^(?:[~^=]|[<>]=?)?[0-9A-Za-z*][0-9A-Za-z.*+_-]*$`)
+	// tarball is what npm takes for the name of a local file, be it in a name or
+	// after the @.
+	tarball = regexp.MustCompile(`(?i)\.(?:tgz|tar\.gz|tar)$`)
+	// notNames are refused by npm itself.
+	notNames = []string{"node_modules", "favicon.ico"}
+)
+
+// ParseSpec reads name or name@version. What it takes is read by npm as a package
+// of the registry and as nothing else. The error is a [*SpecError].
+func ParseSpec(text string) (Spec, error) {
+	s := Spec{Name: text}
+	if at := strings.LastIndexByte(text, '@'); at > 0 {
+		s = Spec{Name: text[:at], Version: text[at+1:]}
+		if s.Version == "" {
+			return Spec{}, &SpecError{text, "nothing stands after the @; give a version, a range or a tag, or leave the @ out"}
+		}
+	}
+	if why := badName(s.Name); why != "" {
+		return Spec{}, &SpecError{text, why}
+	}
+	if why := badVersion(s.Version); why != "" {
+		return Spec{}, &SpecError{text, why}
+	}
+	return s, nil
+}
+
+// badName says why npm's registry has no such name, or nothing.
+func badName(name string) string {
+	if len(name) > maxName {
+		return fmt.Sprintf("a name has at most %d characters, not %d", maxName, len(name))
+	}
+	parts := []string{name}
+	if scoped, ok := strings.CutPrefix(name, "@"); ok {
+		if parts = strings.Split(scoped, "/"); len(parts) != 2 {
+			return "a name with a scope is @scope/name"
+		}
+	}
+	for _, part := range parts {
+		if !namePart.MatchString(part) {
+			return "only packages of the registry can be named, as name or @scope/name, in a-z, 0-9, . _ and -, beginning with a letter or digit"
+		}
+	}
+	if slices.Contains(notNames, name) {
+		return "npm reserves this name"
+	}
+	if tarball.MatchString(name) {
+		return "npm would take this for a file"
+	}
+	return ""
+}
+
+// badVersion says why the text after the @ is refused, or nothing.
+func badVersion(version string) string {
+	switch {
+	case version == "":
+		return ""
+	case len(version) > maxVersion:
+		return fmt.Sprintf("a version has at most %d characters, not %d", maxVersion, len(version))
+	case !versionText.MatchString(version):
+		return "after the @ stands one version, range or tag of the registry, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases"
+	case tarball.MatchString(version):
+		return "npm would take what stands after the @ for a file"
+	}
+	return ""
+}
