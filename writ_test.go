@@ -15,6 +15,7 @@ import (
 var direct = []string{
 	"github.com/dlclark/regexp2/v2",
 	"github.com/dop251/goja",
+	"github.com/evanw/esbuild",
 	"github.com/invopop/jsonschema",
 	"github.com/modelcontextprotocol/go-sdk",
 	"github.com/rogpeppe/go-internal", // tests only

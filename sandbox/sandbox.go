@@ -186,6 +186,10 @@ type Program struct {
 	// is returned, or that of the last statement if it is an expression.
 	Source string
 
+	// Compiler makes JavaScript of a Source that is none; nil if it is.
+	// sandbox/esbuild has one for TypeScript and imports from npm.
+	Compiler Compiler
+
 	// Inputs are constants of the program, by name. Values are converted as
 	// encoding/json does; a json.RawMessage is taken as it is.
 	Inputs map[string]any
@@ -261,13 +265,22 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 	h := newHost(ctx, s.limits, &p, bound)
 	h.checkOnly, h.rules, h.lasting = checkOnly, s.rules, session.given()
 	var outside engine.Host = h
-	record := &recorder{Host: h, step: session}
+	var origin *origin // of what is run
+	if p.Compiler != nil {
+		origin, err = h.compile(job)
+		if err != nil || origin == nil {
+			return h.uncompiled(err)
+		}
+		outside = &translator{Host: h, origin: origin}
+	}
+	record := &recorder{Host: outside, step: session}
 	if session != nil {
 		session.prepare(job)
 		outside = record
 	}
 	result, err := s.tier.Run(h.ctx, job, outside)
 	h.end()
+	origin.result(result)
 	switch {
 	case errors.Is(err, worker.ErrClosed):
 		return nil, ErrClosed

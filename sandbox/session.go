@@ -132,6 +132,7 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	out, err := s.box.run(ctx, p, checkOnly, step)
 	if err == nil && step.ok {
 		s.mu.Lock()
+		step.shareLibrary()
 		s.log = append(slices.Clip(s.log), step.made)
 		s.size += step.size()
 		s.mu.Unlock()
@@ -193,13 +194,24 @@ func (s *sessionStep) given() []engine.Input {
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
-		Source: job.Source, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
+		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
 }
 
+// shareLibrary leaves out the text of a library that an earlier program has, too.
+func (s *sessionStep) shareLibrary() {
+	own := s.made.Prelude
+	if own != nil && slices.ContainsFunc(s.log, func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == own.Hash }) {
+		s.made.Prelude = &engine.Prelude{Hash: own.Hash}
+	}
+}
+
 func (s *sessionStep) size() int {
 	n := len(s.made.Source) + len(s.made.Value) + 24*len(s.made.Turns)
+	if p := s.made.Prelude; p != nil {
+		n += len(p.Hash) + len(p.Text)
+	}
 	for _, in := range s.made.Inputs {
 		n += len(in.JSON)
 	}

@@ -15,8 +15,9 @@ import (
 // VMs of the last sessions. The zero Engine is ready; it is safe for concurrent
 // use, by sessions one run at a time each.
 type Engine struct {
-	library library
-	index   atomic.Pointer[index] // of the last tools
+	library  library
+	preludes preludes
+	index    atomic.Pointer[index] // of the last tools
 
 	mu       sync.Mutex
 	sessions []*run // the one used last is the last
@@ -64,10 +65,12 @@ func (e *Engine) machine(ctx context.Context, job *Job) (*run, *Failure) {
 	r := newRun()
 	r.lasting = s.Inputs
 	start := time.Now()
-	for i := range s.Log {
+	texts := map[string]*Prelude{}
+	for i, step := range s.Log {
 		limits := job.Limits // one run's, for all of them
 		limits.Time = max(limits.Time-time.Since(start), 1)
-		if failure := r.rebuild(ctx, e, &s.Log[i], limits); failure != nil {
+		step.Prelude = step.Prelude.first(texts)
+		if failure := r.rebuild(ctx, e, &step, limits); failure != nil {
 			return nil, lost(i+1, failure)
 		}
 	}
@@ -142,6 +145,10 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 
 // pipeline is what becomes of a program: parse, report, compile, bind, run.
 func (r *run) pipeline(e *Engine, job *Job) *Failure {
+	prelude, failure := e.preludes.code(job.Prelude)
+	if failure != nil {
+		return failure
+	}
 	title := edition{fileName(job.Session), job.Source, len(job.Forbidden) > 0, job.Session != nil}
 	p, failure := e.library.parse(title)
 	if failure != nil {
@@ -161,7 +168,9 @@ func (r *run) pipeline(e *Engine, job *Job) *Failure {
 	if failure := r.prepare(job); failure != nil {
 		return failure
 	}
-	r.execute(code)
+	if r.preload(job.Prelude, prelude) {
+		r.execute(code)
+	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (r *run) prepare(job *Job) *Failure {
 	r.watchRejections()
 	if r.globals != nil { // by an earlier program of the session
 		r.globals.renew(job)
-		r.guard(job.Source)
+		r.guard(job)
 		return r.conceal()
 	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
@@ -80,11 +80,11 @@ func (r *run) prepare(job *Job) *Failure {
 	must(global.SetPrototype(behind))
 	kinds := r.program.functionKinds
 	named := strings.Contains(job.Source, "constructor") || strings.Contains(job.Source, "Function")
-	if job.Session != nil { // later programs may have others
+	if job.Session != nil || job.Prelude != nil { // later programs may have others, and so may the prelude
 		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
 	}
 	r.refuseText(global, kinds, named)
-	r.guard(job.Source)
+	r.guard(job)
 	return nil
 }
 
@@ -168,6 +168,9 @@ func (g *globals) Get(name string) goja.Value {
 
 func (g *globals) make(name string) goja.Value {
 	r := g.run
+	if name == PreludeName && r.prelude != nil {
+		return r.prelude
+	}
 	if name == exportName && g.job.Session != nil && !r.exported {
 		return r.function(name, r.export)
 	}

@@ -33,10 +33,11 @@ var guards = []struct {
 	{"toLocale", (*run).addLocales},
 }
 
-// guard installs the guards that a program needs.
-func (r *run) guard(source string) {
+// guard installs the guards that a program needs; with a prelude, of which the text
+// may not be there, all of them.
+func (r *run) guard(job *Job) {
 	for _, g := range guards {
-		if !r.guarded[g.word] && strings.Contains(source, g.word) {
+		if !r.guarded[g.word] && (job.Prelude != nil || strings.Contains(job.Source, g.word)) {
 			put(&r.guarded, g.word, true)
 			g.install(r)
 		}

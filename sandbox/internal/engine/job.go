@@ -16,6 +16,8 @@ type Job struct {
 	Tools  []Binding `json:"tools,omitempty"`
 	Submit bool      `json:"submit,omitempty"` // whether submit(value) is bound
 
+	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; nil for none
+
 	// Forbidden are names that are reported wherever they occur.
 	Forbidden []string `json:"forbidden,omitempty"`
 

@@ -283,13 +283,17 @@ var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 	s.broken = s.broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
-	if strings.Contains(n.Flags, "u") && unicodeClass.MatchString(n.Pattern) {
+	if neverMatches(n) {
 		s.findings = append(s.findings, Finding{
 			Message: `\p{…} never matches in this engine`,
 			Hint:    `write the characters as a range, such as [A-Za-zÀ-ɏ]`,
 			Pos:     s.source.fromIdx(n.Idx),
 		})
 	}
+}
+
+func neverMatches(n *ast.RegExpLiteral) bool {
+	return strings.Contains(n.Flags, "u") && unicodeClass.MatchString(n.Pattern)
 }
 
 // call notes a call.

@@ -95,6 +95,9 @@ func (p *program) report(s *scope, job *Job) Report {
 			r.Findings = append(r.Findings, Finding{awaitMessage, awaitHint, p.source.fromIdx(n.at)})
 			continue
 		}
+		if n.name == PreludeName && job.Prelude != nil {
+			continue
+		}
 		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
 			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
 		}

@@ -13,16 +13,17 @@ import (
 // run is a VM, and the program that runs in it. All but post belongs to one
 // goroutine.
 type run struct {
-	vm      *goja.Runtime
-	globals *globals
-	frames  []goja.StackFrame
-	clock   clock
-	exports map[string]bool // what earlier programs of the session have declared, and whether it is constant
-	guarded map[string]bool // which guards are installed
-	memory  int64           // bytes the program may use, 0 if unknown
-	session string
-	lasting []Input // of every program of the session
-	steps   int     // programs of the session that the VM has run
+	vm        *goja.Runtime
+	globals   *globals
+	frames    []goja.StackFrame
+	clock     clock
+	exports   map[string]bool // what earlier programs of the session have declared, and whether it is constant
+	guarded   map[string]bool // which guards are installed
+	memory    int64           // bytes the program may use, 0 if unknown
+	session   string
+	lasting   []Input               // of every program of the session
+	preloaded map[string]goja.Value // the values of its preludes, by their hashes
+	steps     int                   // programs of the session that the VM has run
 	attempt
 }
 
@@ -30,7 +31,8 @@ type run struct {
 type attempt struct {
 	host    Host
 	program *program
-	limit   int // bytes of the value
+	prelude goja.Value // what that has returned; nil if there is none
+	limit   int        // bytes of the value
 	scope   *scope
 	watch   *watch
 

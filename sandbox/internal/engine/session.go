@@ -24,11 +24,14 @@ type SessionJob struct {
 // Step is a program of a session that has ended well, and what is needed to run
 // it again exactly.
 type Step struct {
-	Source string    `json:"source"`
-	Inputs []Input   `json:"inputs,omitempty"`
-	Tools  []Binding `json:"tools,omitempty"`
-	Submit bool      `json:"submit,omitempty"`
-	Clock  *Clock    `json:"clock,omitempty"`
+	Source string `json:"source"`
+	// Prelude is what ran before it. Its text is only with the first program that
+	// had it.
+	Prelude *Prelude  `json:"prelude,omitempty"`
+	Inputs  []Input   `json:"inputs,omitempty"`
+	Tools   []Binding `json:"tools,omitempty"`
+	Submit  bool      `json:"submit,omitempty"`
+	Clock   *Clock    `json:"clock,omitempty"`
 
 	Calls     []Answered      `json:"calls,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"`
@@ -39,7 +42,7 @@ type Step struct {
 // job is the step's program, which so many went before.
 func (s *Step) job(number int, limits Limits) *Job {
 	return &Job{
-		Source: s.Source, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
+		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
 		Session: &SessionJob{Step: number},
 	}
 }

@@ -88,8 +88,10 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 	if s := job.Session; s != nil {
 		w.remember(s, res)
 	}
+	w.learn(job.Prelude, r.judged)
 	reusable = r.end() && kept && !r.last && w.in.silent() && harmless(res.Failure)
 	if res.Failure != nil && res.Failure.Kind == engine.Stale {
+		w.preludes = nil
 		return nil, reusable, errStale
 	}
 	return res, reusable, nil

@@ -7,12 +7,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// A worker keeps the VMs of the last sessions that ran in it. The host remembers
-// which these are: the next program of a session goes to the worker that has its
-// VM, if that is idle, and without the session's log.
+// A worker keeps the VMs of the last sessions that ran in it, and the preludes that
+// it has compiled last. The host remembers which these are: the next program of a
+// session goes to the worker that has its VM, if that is idle, and without the
+// session's log; one with a prelude, without its text.
 
-// errStale says that a worker has forgotten a session.
-var errStale = errors.New("the worker does not have the session")
+// errStale says that a worker has forgotten a session or a prelude.
+var errStale = errors.New("the worker does not have the session, or the prelude")
 
 // holds says whether the worker has the VM that a session goes on in.
 func (w *worker) holds(s *engine.SessionJob) bool {
@@ -37,13 +38,30 @@ func (w *worker) remember(s *engine.SessionJob, res *engine.Result) {
 	}
 }
 
+// knows says whether the worker has compiled a prelude.
+func (w *worker) knows(p *engine.Prelude) bool { return p != nil && w.preludes[p.Hash] }
+
+// learn notes that the worker has compiled a prelude.
+func (w *worker) learn(p *engine.Prelude, compiled bool) {
+	if p == nil || !compiled || w.preludes[p.Hash] {
+		return
+	}
+	if w.preludes == nil || len(w.preludes) == engine.MaxPreludes {
+		w.preludes = map[string]bool{} // it has forgotten some, and we do not know which
+	}
+	w.preludes[p.Hash] = true
+}
+
 // outgoing is a job as it is sent: the worker knows the tools, and perhaps the
-// session.
+// session and the prelude.
 func (w *worker) outgoing(job *engine.Job) *engine.Job {
 	out := *job
 	out.Tools = nil
 	if s := job.Session; s != nil && w.holds(s) {
 		out.Session = &engine.SessionJob{Key: s.Key, Step: s.Step, Kept: true}
+	}
+	if w.knows(job.Prelude) {
+		out.Prelude = &engine.Prelude{Hash: job.Prelude.Hash}
 	}
 	return &out
 }
@@ -55,10 +73,16 @@ func (w *worker) rebuilds(job *engine.Job) bool {
 }
 
 // choose returns the place of the idle worker that a job should have: the one
-// with its session, or the one that was used last; -1 if there is none.
+// with its session, or its prelude, or the one that was used last; -1 if there is
+// none.
 func (p *Pool) choose(job *engine.Job) int {
 	if s := job.Session; s != nil {
 		if i := slices.IndexFunc(p.idle, func(w idler) bool { return w.holds(s) }); i >= 0 {
+			return i
+		}
+	}
+	if prelude := job.Prelude; prelude != nil {
+		if i := slices.IndexFunc(p.idle, func(w idler) bool { return w.knows(prelude) }); i >= 0 {
 			return i
 		}
 	}

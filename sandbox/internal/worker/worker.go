@@ -41,6 +41,7 @@ type worker struct {
 	spoke    bool             // whether it has said anything in a run
 	tools    []engine.Binding // what the child has been told
 	sessions map[string]int   // whose VMs it has, and how many programs they have run
+	preludes map[string]bool  // which it has compiled, unless it has forgotten them
 
 	isolation Isolation // as the child found it before its first run
 

@@ -1,0 +1,301 @@
+package esbuild
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// module is what a program has of the outside: its imports, and the text without
+// them, in which everything else stands where it was.
+type module struct {
+	body    string
+	imports []imported
+	faults  []fault
+	deepest int
+}
+
+// imported is one name that a program imports, or a module that it imports for
+// its effects or by import().
+type imported struct {
+	want
+	local   string // "" if there is none
+	dynamic bool   // by import()
+	at      int    // offset of the module's name
+}
+
+// survey finds what a program imports.
+func survey(source string) *module {
+	r := &reader{scanner: scanner{source: source}, module: &module{}, blanked: []byte(source)}
+	for t := r.next(); t.kind != atEnd; t = r.next() {
+		r.deepest = max(r.deepest, r.depth())
+		if t.kind == word && !r.member() {
+			r.keyword(t)
+		}
+		r.before = t
+	}
+	r.body = string(r.blanked)
+	return r.module
+}
+
+// reader looks for declarations.
+type reader struct {
+	scanner
+	*module
+	before  token // the last token
+	blanked []byte
+}
+
+// member reports whether the token is behind a point.
+func (r *reader) member() bool { return r.is(r.before, ".") || r.is(r.before, "?.") }
+
+func (r *reader) keyword(t token) {
+	switch {
+	case r.is(t, "import"):
+		here := r.scanner
+		here.open = append([]bracket(nil), here.open...)
+		if end, ok := r.declaration(t); ok {
+			r.blank(t.start, end)
+			return
+		}
+		r.scanner = here
+	case r.is(t, "export") && r.depth() == 0:
+		r.export(t)
+	}
+}
+
+// declaration reads what follows import, and returns where it ends.
+func (r *reader) declaration(t token) (end int, ok bool) {
+	next := r.next()
+	switch {
+	case r.is(next, "("):
+		r.call(t)
+		return 0, false
+	case r.depth() > 0:
+		return 0, false
+	case next.kind == text:
+		return r.finish(nil, next)
+	}
+	var names []imported
+	if r.is(next, "type") { // import type X from, but import type from, too
+		here, second := r.scanner, r.next()
+		if second.kind == word && !r.is(second, "from") || r.is(second, "{") || r.is(second, "*") {
+			return r.types(second)
+		}
+		r.scanner = here
+	}
+	if next.kind == word {
+		names = append(names, imported{want: want{Name: "default"}, local: r.text(next)})
+		if next = r.next(); r.is(next, ",") {
+			next = r.next()
+		}
+	}
+	switch {
+	case r.is(next, "*"):
+		if !r.is(r.next(), "as") {
+			return 0, false
+		}
+		local := r.next()
+		if local.kind != word {
+			return 0, false
+		}
+		names = append(names, imported{want: want{Name: "*"}, local: r.text(local)})
+		next = r.next()
+	case r.is(next, "{"):
+		list, ok := r.named()
+		if !ok {
+			return 0, false
+		}
+		names = append(names, list...)
+		if names == nil { // import {} from "x" is import "x"
+			names = []imported{}
+		}
+		next = r.next()
+	}
+	if names == nil || !r.is(next, "from") {
+		return 0, false
+	}
+	return r.finish(names, r.next())
+}
+
+// types reads an import of types, from its second token.
+func (r *reader) types(t token) (end int, ok bool) {
+	for ; t.kind != atEnd && t.kind != text; t = r.next() {
+		if r.is(t, "=") || r.is(t, ";") || r.is(t, "(") {
+			return 0, false
+		}
+	}
+	if t.kind != text {
+		return 0, false
+	}
+	return r.ending(t), true
+}
+
+// named reads the names between braces.
+func (r *reader) named() (list []imported, ok bool) {
+	for t := r.next(); !r.is(t, "}"); t = r.next() {
+		if r.is(t, ",") {
+			continue
+		}
+		var parts []token
+		for ; t.kind == word || t.kind == text; t = r.next() {
+			parts = append(parts, t)
+		}
+		one, ok := r.specifier(parts)
+		if !ok {
+			return nil, false
+		}
+		if one.local != "" {
+			list = append(list, one)
+		}
+		if r.is(t, "}") {
+			return list, true
+		}
+		if !r.is(t, ",") {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// specifier reads a, a as b, "a" as b; and nothing of type a, type a as b.
+func (r *reader) specifier(parts []token) (imported, bool) {
+	onlyType := len(parts) > 1 && r.is(parts[0], "type") && (len(parts)%2 == 0 || !r.is(parts[1], "as"))
+	switch {
+	case onlyType:
+		return imported{}, true
+	case len(parts) == 1 && parts[0].kind == word:
+		name := r.text(parts[0])
+		return imported{want: want{Name: name}, local: name}, true
+	case len(parts) == 3 && r.is(parts[1], "as") && parts[2].kind == word:
+		name, ok := r.literal(parts[0])
+		return imported{want: want{Name: name}, local: r.text(parts[2])}, ok
+	}
+	return imported{}, false
+}
+
+// finish reads the module, whose name is the token, and what ends the declaration.
+func (r *reader) finish(names []imported, t token) (end int, ok bool) {
+	name, ok := r.literal(t)
+	if t.kind != text || !ok {
+		return 0, false
+	}
+	if len(names) == 0 {
+		names = []imported{{}}
+	}
+	for _, one := range names {
+		one.Module, one.at = name, t.start
+		r.imports = append(r.imports, one)
+	}
+	return r.ending(t), true
+}
+
+// ending is where a declaration ends whose last token this is, but for attributes
+// and a semicolon.
+func (r *reader) ending(t token) int {
+	end := t.end
+	here := r.scanner
+	next := r.next()
+	if r.is(next, "with") || r.is(next, "assert") {
+		if r.is(r.next(), "{") {
+			for next = r.next(); next.kind != atEnd && !r.is(next, "}"); next = r.next() {
+			}
+			end = next.end
+			here = r.scanner
+			next = r.next()
+		}
+	}
+	if r.is(next, ";") {
+		return next.end
+	}
+	r.scanner = here
+	return end
+}
+
+// call reads import(…).
+func (r *reader) call(t token) {
+	arg := r.next()
+	name, ok := r.literal(arg)
+	after := r.next()
+	switch {
+	case arg.kind == text && ok && (r.is(after, ")") || r.is(after, ",")):
+		r.imports = append(r.imports, imported{want: want{Module: name, Name: "*"}, dynamic: true, at: arg.start})
+	default:
+		r.fault(t.start, "import() takes the name of a package as a literal here", `write import("name")`)
+	}
+}
+
+// literal is the text of a string, or a name as it is.
+func (r *reader) literal(t token) (string, bool) {
+	s := r.text(t)
+	if t.kind == word {
+		return s, true
+	}
+	if t.kind != text || len(s) < 2 || strings.Contains(s, `\`) || !utf8.ValidString(s) {
+		return "", false
+	}
+	return s[1 : len(s)-1], true
+}
+
+// exported are the declarations that may be exported, which means nothing here.
+var exported = map[string]bool{
+	"const": true, "let": true, "var": true, "function": true, "async": true, "class": true, "abstract": true,
+	"enum": true, "interface": true, "type": true, "namespace": true, "declare": true,
+}
+
+// export takes export away before a declaration. There is nobody who would import
+// it.
+func (r *reader) export(t token) {
+	here := r.scanner
+	next := r.next()
+	empty := r.is(next, "{") && r.is(r.next(), "}")
+	end := r.last.end
+	if empty {
+		r.blank(t.start, end)
+		return
+	}
+	r.scanner = here
+	r.open = nil
+	if next.kind == word && exported[r.text(next)] {
+		r.blank(t.start, t.end)
+		return
+	}
+	r.fault(t.start, "a program exports nothing", "leave export out, and return the value or end with it as an expression")
+}
+
+func (r *reader) fault(at int, message, hint string) {
+	pos := engine.At(r.source, at)
+	r.faults = append(r.faults, fault{Message: message, Hint: hint, Line: pos.Line, Column: pos.Column})
+}
+
+// blank puts spaces in the place of a text, but for what ends lines.
+func (r *reader) blank(start, end int) {
+	for i := start; i < end; i++ {
+		switch c := r.source[i]; {
+		case c == '\n' || c == '\r':
+		case strings.HasPrefix(r.source[i:], "\u2028") || strings.HasPrefix(r.source[i:], "\u2029"):
+			i += 2
+		default:
+			r.blanked[i] = ' '
+		}
+	}
+}
+
+// statement is an import declaration of the i-th import, for esbuild to say whether
+// it is needed.
+func (i imported) statement(module string) string {
+	name, _ := json.Marshal(module)
+	switch {
+	case i.local == "":
+		return fmt.Sprintf("import %s;", name)
+	case i.Name == "*":
+		return fmt.Sprintf("import * as %s from %s;", i.local, name)
+	case i.Name == "default":
+		return fmt.Sprintf("import %s from %s;", i.local, name)
+	}
+	quoted, _ := json.Marshal(i.Name)
+	return fmt.Sprintf("import {%s as %s} from %s;", quoted, i.local, name)
+}

@@ -1,0 +1,246 @@
+package esbuild
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/sourcemap"
+)
+
+// transformed is a program in JavaScript, or why there is none.
+type transformed struct {
+	Source  string     `json:"source"`
+	Map     string     `json:"map"`
+	Imports []required `json:"imports,omitempty"`
+	Faults  []fault    `json:"faults,omitempty"`
+}
+
+// required is something that the program imports and needs.
+type required struct {
+	want
+	Dynamic bool `json:"dynamic,omitempty"`
+	Line    int  `json:"line"`
+	Column  int  `json:"column"`
+}
+
+// maxDepth is how deep brackets may be nested. esbuild's parser takes stack for
+// each.
+const maxDepth = 2000
+
+// maxFaults is how many findings are worth telling.
+const maxFaults = 20
+
+// transform makes JavaScript of a program.
+//
+// esbuild sees it as a module, behind one line of import declarations, each for one
+// name; those that it leaves out only types have needed. Where the program returns
+// at top level, which modules can't, it is the body of a function.
+func transform(program string) *transformed {
+	if strings.HasPrefix(program, "#!") {
+		program = "//" + program[2:]
+	}
+	m := survey(program)
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(program), "```"):
+		m.faults = append(m.faults, faultAt(program, strings.Index(program, "`"), "the program is in a code fence", "leave out the lines with ```"))
+	case m.deepest > maxDepth:
+		m.faults = append(m.faults, fault{Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxDepth), Hint: "write a simpler program"})
+	}
+	if len(m.faults) > 0 {
+		return &transformed{Faults: m.faults[:min(len(m.faults), maxFaults)]}
+	}
+	p := &passage{module: m, program: program, mark: markOf(program)}
+	code := p.through("", "")
+	if returnsAtTop(code.Errors) {
+		p.wrapped = true
+		code = p.through("(async()=>{", "\n})();")
+	}
+	if len(code.Errors) > 0 {
+		return &transformed{Faults: p.faultsOf(code.Errors)}
+	}
+	return p.finish(code)
+}
+
+// passage is a program on its way through esbuild.
+type passage struct {
+	*module
+	program string
+	mark    string // the modules' name for esbuild, that no program can contain
+	wrapped bool
+	heads   []int // where each import declaration begins
+}
+
+// markOf is derived from the text, so that it cannot be in it.
+func markOf(program string) string {
+	sum := sha256.Sum256([]byte(program))
+	return fmt.Sprintf("writ:%x:", sum[:12])
+}
+
+// lacking is what goja lacks of the language of 2022, and what is later.
+var lacking = map[string]bool{
+	"async-generator": false, "for-await": false, "dynamic-import": false, "using": false, "decorators": false,
+}
+
+// through puts the program through esbuild.
+func (p *passage) through(prologue, epilogue string) api.TransformResult {
+	var head strings.Builder
+	p.heads = nil
+	for i, one := range p.imports {
+		if !one.dynamic {
+			p.heads = append(p.heads, head.Len())
+			head.WriteString(one.statement(p.mark + strconv.Itoa(i)))
+		}
+	}
+	head.WriteString(prologue)
+	return api.Transform(head.String()+"\n"+p.body+epilogue, api.TransformOptions{
+		Loader: api.LoaderTS, Target: api.ES2022, Supported: lacking, Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
+		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
+	})
+}
+
+func returnsAtTop(errs []api.Message) bool {
+	for _, e := range errs {
+		if strings.HasPrefix(e.Text, "Top-level return cannot be used") {
+			return true
+		}
+	}
+	return false
+}
+
+// finish puts constants in the place of the imports, and takes the function away.
+func (p *passage) finish(code api.TransformResult) *transformed {
+	m, err := sourcemap.Parse(code.Map)
+	if err != nil {
+		return &transformed{Faults: []fault{{Message: err.Error()}}}
+	}
+	m.Shift(-1)
+	t := &transformed{Map: string(m.JSON())}
+	lines := strings.Split(string(code.Code), "\n")
+	if p.wrapped {
+		unwrap(lines)
+	}
+	mine := regexp.MustCompile(`^import (?:(.*) from )?"` + p.mark + `(\d+)";$`)
+	for i, line := range lines {
+		if found := mine.FindStringSubmatch(line); found != nil {
+			number, _ := strconv.Atoi(found[2])
+			lines[i] = t.constant(found[1], len(t.Imports))
+			t.require(p.program, p.imports[number])
+		}
+	}
+	first := len(t.Imports)
+	for _, one := range p.imports {
+		if one.dynamic {
+			t.require(p.program, one)
+		}
+	}
+	if len(t.Imports) > first {
+		lines[0] = requirer + lines[0] // which is that of a helper
+	}
+	t.Source = strings.Join(lines, "\n")
+	return t
+}
+
+// requirer declares what esbuild makes of import().
+const requirer = "const require=" + engine.PreludeName + ".require;"
+
+// unwrap empties the lines that wrap the program.
+func unwrap(lines []string) {
+	for i, line := range lines {
+		if line == "(async () => {" {
+			lines[i] = ""
+			break
+		}
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i] == "})();" {
+			lines[i] = ""
+			break
+		}
+	}
+}
+
+// local is a name in an import declaration, which is the last word of it.
+var local = regexp.MustCompile(`([^\s{}]+)[\s}]*$`)
+
+// constant declares what an import declaration stands for.
+func (t *transformed) constant(clause string, number int) string {
+	name := local.FindStringSubmatch(clause)
+	if name == nil {
+		return "" // only its effects are wanted
+	}
+	return fmt.Sprintf("const %s=%s.%s;", name[1], engine.PreludeName, exportOf(number))
+}
+
+// exportOf is what a library calls the thing that was required in this place.
+func exportOf(number int) string { return "i" + strconv.Itoa(number) }
+
+func (t *transformed) require(program string, one imported) {
+	at := engine.At(program, one.at)
+	t.Imports = append(t.Imports, required{one.want, one.dynamic, at.Line, at.Column})
+}
+
+func faultAt(program string, offset int, message, hint string) fault {
+	at := engine.At(program, offset)
+	return fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column}
+}
+
+// faultsOf words what esbuild says.
+func (p *passage) faultsOf(errs []api.Message) []fault {
+	var list []fault
+	for _, e := range errs[:min(len(errs), maxFaults)] {
+		f := fault{Message: lower(e.Text)}
+		if e.Location != nil {
+			at := p.place(e.Location.Line, e.Location.Column)
+			f.Line, f.Column = at.Line, at.Column
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// lower begins a sentence as part of another, unless it begins with a name.
+func lower(text string) string {
+	if len(text) > 1 && 'a' <= text[1] && text[1] <= 'z' {
+		return strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
+
+// place translates a place as esbuild counts, in bytes and behind the imports.
+func (p *passage) place(line, column int) engine.Pos {
+	if line == 1 {
+		for i := len(p.heads) - 1; i >= 0; i-- {
+			if column >= p.heads[i] {
+				return engine.At(p.program, p.static(i).at)
+			}
+		}
+		return engine.Pos{Line: 1, Column: 1}
+	}
+	if last := engine.At(p.program, len(p.program)); line-1 > last.Line {
+		return last
+	}
+	before := engine.Line(p.program, line-1)
+	before = before[:min(column, len(before))]
+	return engine.Pos{Line: line - 1, Column: len(utf16.Encode([]rune(before))) + 1}
+}
+
+// static is the i-th import that is a declaration.
+func (p *passage) static(i int) imported {
+	for _, one := range p.imports {
+		if one.dynamic {
+			continue
+		}
+		if i == 0 {
+			return one
+		}
+		i--
+	}
+	return imported{}
+}
