@@ -37,6 +37,7 @@ func (a *app) check(w io.Writer) error {
 
 func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	s, l := a.settings, a.box.Limits()
+	row("storage", "%s", cmp.Or(s.storage, "a folder that goes with the server"))
 	row("transport", "%s", s.transport)
 	row("programs", "%s, %d MiB, %d tool calls, %d at the same time", l.Time, l.Memory>>20, l.Calls, cmp.Or(s.workers, max(4, 2*runtime.NumCPU())))
 	row("isolation", "%s", strings.ReplaceAll(a.box.Isolation().String(), "\n", "; "))

@@ -120,6 +120,7 @@ func (c *client) tools(v *view) []tool {
 	if v.set.Len() > 0 {
 		all = append(all, c.searchTool(), c.describeTool())
 	}
+	all = append(all, c.fileTools()...)
 	if c.app.model != nil {
 		all = append(all, c.taskTool())
 	}

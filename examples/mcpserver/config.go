@@ -17,6 +17,7 @@ type settings struct {
 	config       string
 	trust        []string
 	declarations int
+	storage      string
 	transport    string
 	limits       sandbox.Limits
 	memory       int // MiB
@@ -32,7 +33,7 @@ type settings struct {
 func newSettings(stderr io.Writer) *settings {
 	return &settings{
 		transport: "stdio",
-		limits:    sandbox.Limits{Time: 30 * time.Second, Calls: 100},
+		limits:    sandbox.Limits{Time: 30 * time.Second, Calls: 100, Source: 1 << 20},
 		memory:    256,
 		task:      taskLimits{steps: 10, time: 10 * time.Minute},
 		open: func(name string) (llms.Model, error) {
@@ -48,6 +49,7 @@ func (s *settings) options() []option {
 		{"trust", "names", "", "servers whose word is taken on which of their tools only read", list(&s.trust)},
 		{"declarations", "tokens", "8000", "how much of execute_code's description may declare tools; the rest is found by search_tools", whole(&s.declarations)},
 		{"transport", "kind", "stdio", "how clients connect: stdio", text(&s.transport)},
+		{"storage", "folder", "", "where code files, sessions and environments are kept; several servers may share it. Without it they go with the server", text(&s.storage)},
 		{"time", "duration", "30s", "how long a program may take", duration(&s.limits.Time)},
 		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
 		{"calls", "number", "100", "how many tool calls a program may make", whole(&s.limits.Calls)},

@@ -16,13 +16,17 @@ import (
 const executeInput = `{
   "type": "object",
   "properties": {
-    "code": {"type": "string", "minLength": 1, "description": "The JavaScript program."},
-    "variables": {"type": "object", "description": "Constants of the program, by name."},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."}
+    "code": {"type": "string", "description": "The program."},` + programInput + `
   },
   "required": ["code"],
   "additionalProperties": false
 }`
+
+// programInput is what all tools take that run a program.
+const programInput = `
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."},
+    "variables": {"type": "object", "description": "Constants of the program, by name."},
+    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."}`
 
 const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run.`
 
@@ -48,12 +52,6 @@ func describeExecute(set *tools.Set, budget int) string {
 	return text + "```ts\n" + declarations + "```\n"
 }
 
-type executeArgs struct {
-	Code      string                     `json:"code"`
-	Variables map[string]json.RawMessage `json:"variables"`
-	Timeout   float64                    `json:"timeout"`
-}
-
 func (c *client) executeTool(set *tools.Set) tool {
 	return offer(mcp.Tool{
 		Name:         "execute_code",
@@ -62,50 +60,73 @@ func (c *client) executeTool(set *tools.Set) tool {
 		InputSchema:  json.RawMessage(executeInput),
 		OutputSchema: json.RawMessage(executionSchema),
 		Annotations:  hints(mcp.ToolAnnotations{}, true, true),
-	}, c.executeCode).telling(refused)
-}
-
-func (c *client) executeCode(ctx context.Context, _ *mcp.CallToolRequest, in executeArgs) (execution, error) {
-	return c.run(ctx, program{code: in.Code, variables: in.Variables, timeout: in.Timeout})
+	}, c.run).telling(refused)
 }
 
 // program is what a client wants to be run.
 type program struct {
-	code      string
-	variables map[string]json.RawMessage
-	timeout   float64 // seconds
+	Code      string                     `json:"code"`
+	Variables map[string]json.RawMessage `json:"variables"`
+	Timeout   float64                    `json:"timeout"` // seconds
+	Session   string                     `json:"session"`
+	Language  string                     `json:"language"`
 }
+
+const typescript = "typescript"
 
 // run runs one program with the tools that there are now. What is wrong with the
 // program is in the execution, for the model to read.
-func (c *client) run(ctx context.Context, p program) (execution, error) {
-	if strings.TrimSpace(p.code) == "" {
-		return execution{}, invalid("the program is empty; pass JavaScript")
+func (c *client) run(ctx context.Context, _ *mcp.CallToolRequest, p program) (execution, error) {
+	prepared, err := p.prepare()
+	if err != nil {
+		return execution{}, err
 	}
 	view, release, err := c.app.catalog.use(c.principal.Tools)
 	if err != nil {
 		return execution{}, err
 	}
 	defer release()
-	inputs := make(map[string]any, len(p.variables))
-	for name, value := range p.variables {
-		if !tools.Identifier(name) || tools.Reserved(name) {
-			return execution{}, invalid("variables: %q cannot be the name of a constant", name)
-		}
-		inputs[name] = value
-	}
-	out, err := c.app.box.Run(ctx, sandbox.Program{
-		Source: p.code, Inputs: inputs, Tools: view.set, Timeout: seconds(p.timeout),
-	})
+	prepared.Tools = view.set
+	out, session, err := c.runIn(ctx, p.Session, prepared)
 	if err != nil && (out == nil || ctx.Err() != nil) {
-		return execution{}, err
+		return execution{}, forModel(err)
 	}
 	e := newExecution(out)
+	e.Session = session
 	if err != nil { // somewhere in the middle: what was done is to be known
 		c.app.log.Error("execution", "err", err)
 		e.fail(errorServer, errServer.Error())
 	}
 	return e, nil
+}
+
+func (p program) prepare() (sandbox.Program, error) {
+	if strings.TrimSpace(p.Code) == "" {
+		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
+	}
+	inputs := make(map[string]any, len(p.Variables))
+	for name, value := range p.Variables {
+		if !tools.Identifier(name) || tools.Reserved(name) {
+			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
+		}
+		inputs[name] = value
+	}
+	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
+}
+
+// runIn runs a program by itself, or in a session, whose handle it returns.
+func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string, err error) {
+	if session == "" {
+		out, err = c.app.box.Run(ctx, p)
+		return out, "", err
+	}
+	if session == "new" {
+		if session, err = c.space().NewSession(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	out, err = c.space().RunSession(ctx, session, c.app.box, p)
+	return out, session, err
 }
 
 func seconds(n float64) time.Duration {

@@ -39,7 +39,8 @@ const executionSchema = `{
         },
         "required": ["tool", "ok", "duration_ms"]
       }
-    }
+    },
+    "session": {"type": "string", "description": "The session that the program ran in: pass it with the next one."}
   },
   "required": ["success", "result", "stdout", "stdout_bytes", "stdout_truncated", "stderr", "stderr_bytes", "stderr_truncated", "duration_ms", "diagnostics", "warnings", "calls"],
   "$defs": {
@@ -73,6 +74,7 @@ type execution struct {
 	Diagnostics     []diagnostic    `json:"diagnostics"`
 	Warnings        []diagnostic    `json:"warnings"`
 	Calls           []call          `json:"calls"`
+	Session         string          `json:"session,omitempty"`
 }
 
 func (e execution) failed() bool { return !e.Success }
@@ -94,9 +96,6 @@ type call struct {
 	DurationMS float64 `json:"duration_ms"`
 	Error      string  `json:"error,omitempty"`
 }
-
-// errorServer is the type of an error that is not the program's.
-const errorServer = "SERVER_ERROR"
 
 func newExecution(out *sandbox.Outcome) execution {
 	e := execution{

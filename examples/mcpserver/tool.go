@@ -18,18 +18,6 @@ type tool struct {
 	call func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 }
 
-// problem is what is wrong with a call, for the model to read. Any other error is
-// the server's, and is only logged: it may hold what is nobody else's affair.
-type problem struct{ kind, message string }
-
-func (p *problem) Error() string { return p.message }
-
-const invalidArgument = "INVALID_ARGUMENT"
-
-func invalid(format string, args ...any) error {
-	return &problem{invalidArgument, fmt.Sprintf(format, args...)}
-}
-
 // failing is a result that may say that what was asked for was not done.
 type failing interface{ failed() bool }
 
@@ -68,8 +56,6 @@ func (t tool) telling(form func(*problem) any) tool {
 	}
 	return t
 }
-
-var errServer = errors.New("the server failed, not your arguments; its log says why")
 
 // handler is the tool as the SDK wants it.
 func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
