@@ -16,3 +16,9 @@ func Tamper(s *Session) error {
 	s.box.tier.(*inProcess).engine = new(engine.Engine)
 	return nil
 }
+
+// SetLog makes steps the record of a session.
+func SetLog(s *Session, log ...engine.Step) { s.log = log }
+
+// Log is the record of a session.
+func Log(s *Session) []engine.Step { return s.log }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -197,12 +198,19 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	case err == nil:
 		reply(engine.Reply{Value: result})
 	case catchable:
-		reply(engine.Reply{Error: &engine.ToolError{Tool: te.Tool, Kind: te.Kind, Message: te.Message, Data: te.Data}})
+		reply(engine.Reply{Error: plain(te)})
 	case tools.IsFatal(err):
 		h.abort(fmt.Errorf("tool %s: %w", record.Tool, err))
 	default:
 		h.abort(err)
 	}
+}
+
+// plain is an error as the program gets it. Texts are valid UTF-8, for a session's
+// record can hold nothing else.
+func plain(e *tools.ToolError) *engine.ToolError {
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), Data: e.Data}
 }
 
 // thrown is how the record shows an error, and whether the program may catch it.
