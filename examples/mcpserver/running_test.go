@@ -1,0 +1,197 @@
+//go:build integration
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// running is a server in a process of its own, reached over HTTP.
+type running struct {
+	cmd   *exec.Cmd
+	url   string // of the endpoint
+	ended chan struct{}
+}
+
+var announced = regexp.MustCompile(`url=(http://\S+)`)
+
+// launch starts the server and waits until it says where it is.
+func launch(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: exec.Command(os.Args[0], append([]string{"mcpserver", "-addr", "127.0.0.1:0"}, args...)...), ended: make(chan struct{})}
+	stderr, err := r.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	at, said := make(chan string, 1), t.Output()
+	go func() {
+		defer close(r.ended)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			fmt.Fprintln(said, lines.Text())
+			if m := announced.FindStringSubmatch(lines.Text()); m != nil {
+				at <- m[1]
+			}
+		}
+		_ = r.cmd.Wait()
+	}()
+	t.Cleanup(func() { r.stop(t) })
+	select {
+	case r.url = <-at:
+	case <-r.ended:
+		t.Fatalf("the server ended: %v", r.cmd.ProcessState)
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server does not say where it is")
+	}
+	return r
+}
+
+// stop ends the server as an operator would.
+func (r *running) stop(t *testing.T) {
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-r.ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the server does not end")
+		r.kill()
+	}
+}
+
+// kill ends the server as a crash would.
+func (r *running) kill() {
+	_ = r.cmd.Process.Kill()
+	<-r.ended
+}
+
+// bearer adds a token to what a client sends.
+type bearer string
+
+// RoundTrip implements [http.RoundTripper].
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+string(b))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Versions of the protocol that clients ask for: the newest, without sessions, and
+// the newest with.
+const (
+	newEra = "2026-07-28"
+	oldEra = "2025-11-25"
+)
+
+// dialed connects to an endpoint.
+func dialed(ctx context.Context, t *testing.T, url, token, version string) *mcp.ClientSession {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}},
+		&mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("the server speaks %s, and was asked for %s", got, version)
+	}
+	return session
+}
+
+// usage is what a process has.
+type usage struct {
+	rss         int // MB
+	children    int // with theirs
+	descriptors int
+	goroutines  int
+}
+
+// usage measures the server.
+func (r *running) usage(t *testing.T) usage {
+	t.Helper()
+	return usage{
+		rss:         rss(t, r.cmd.Process.Pid),
+		children:    len(descendants(r.cmd.Process.Pid)),
+		descriptors: len(glob(t, fmt.Sprintf("/proc/%d/fd/*", r.cmd.Process.Pid))),
+		goroutines:  r.gauge(t, "go_goroutines"),
+	}
+}
+
+func rss(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`VmRSS:\s*(\d+) kB`).FindSubmatch(status)
+	kb, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kb / 1024
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// descendants are the processes that a process has started, and those that these
+// have started.
+func descendants(pid int) (all []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		_, after, found := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after)
+		if err != nil || !found || fields[1] != strconv.Itoa(pid) || fields[0] == "Z" {
+			continue // it has ended meanwhile, or is somebody else's
+		}
+		child, _ := strconv.Atoi(strings.Split(path, "/")[2])
+		all = append(append(all, child), descendants(child)...)
+	}
+	return all
+}
+
+// gauge reads one of the server's metrics.
+func (r *running) gauge(t *testing.T, name string) int {
+	t.Helper()
+	resp, err := http.Get(strings.TrimSuffix(r.url, "/mcp") + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^` + name + ` (\d+)`).FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("no metric %s in\n%s", name, text)
+	}
+	value, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
