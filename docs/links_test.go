@@ -15,6 +15,28 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 )
 
+var evidence = regexp.MustCompile("\\[`((?:Test|Fuzz|Benchmark)\\w+)`\\]\\(([^)]+)\\)")
+
+// TestEvidence looks for the tests that documents name: [`TestX`](file).
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range pages(t) {
+		for _, match := range evidence.FindAllStringSubmatch(p.text, -1) {
+			file := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), match[2])))
+			text, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(text), "\nfunc "+match[1]+"(") {
+				t.Errorf("%s: %s is not in %s (%v)", p.name, match[1], match[2], err)
+				continue
+			}
+			found++
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d tests were found", found)
+	}
+}
+
 // TestLinks follows the relative links of the documents, to headings too.
 func TestLinks(t *testing.T) {
 	t.Parallel()
