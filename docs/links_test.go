@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var (
@@ -81,14 +82,13 @@ func hasHeading(t *testing.T, file, anchor string) bool {
 
 // slug is the name that GitHub gives a heading.
 func slug(heading string) string {
-	kept := strings.Map(func(r rune) rune {
-		if r == ' ' {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
 			return '-'
-		}
-		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f {
-			return r
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
 		}
 		return -1
-	}, strings.ToLower(heading))
-	return kept
+	}, heading)
 }
