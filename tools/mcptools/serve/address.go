@@ -79,6 +79,7 @@ func newBounded(l net.Listener, connections int) *bounded {
 	return &bounded{Listener: l, free: make(chan struct{}, connections), done: make(chan struct{})}
 }
 
+// Accept waits for one of the connections to end, if there are as many as may be.
 func (b *bounded) Accept() (net.Conn, error) {
 	select {
 	case b.free <- struct{}{}:
@@ -93,6 +94,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 	return &counted{Conn: conn, free: sync.OnceFunc(func() { <-b.free })}, nil
 }
 
+// Close ends the waiting too.
 func (b *bounded) Close() error {
 	b.once.Do(func() { close(b.done) })
 	return b.Listener.Close()
@@ -103,6 +105,7 @@ type counted struct {
 	free func()
 }
 
+// Close makes room for another connection.
 func (c *counted) Close() error {
 	c.free()
 	return c.Conn.Close()

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -22,7 +21,8 @@ type Auth struct {
 	// Verifier returns what a token says, or an error that wraps
 	// [auth.ErrInvalidToken]. It is asked at every request, so that a token that is
 	// taken back ends there. Of an OAuth token it must check the signature, and that
-	// it was issued for this server and for no other.
+	// it was issued for this server and for no other; and say when it ends. Handlers
+	// see what is in Extra: never put the token there.
 	Verifier auth.TokenVerifier
 
 	// Principal says who the owner of a token is. Nil takes the UserID for the name
@@ -36,6 +36,8 @@ type Auth struct {
 	// for it, below /.well-known/, and those without a token are told so. Nil is
 	// nothing: clients are given their token by their owners.
 	Resource *oauthex.ProtectedResourceMetadata
+
+	forever bool // whether a token may have no end
 }
 
 func (a *Auth) check() error {
@@ -81,7 +83,7 @@ func (a *Auth) require(next http.Handler) http.Handler {
 	}
 	_, address := a.metadata()
 	known := auth.RequireBearerToken(a.verify, &auth.RequireBearerTokenOptions{
-		ResourceMetadataURL: address, Scopes: a.Scopes, AllowMissingExpiration: true,
+		ResourceMetadataURL: address, Scopes: a.Scopes, AllowMissingExpiration: a.forever,
 	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := auth.TokenInfoFromContext(r.Context())
 		p, _ := info.Extra[principalExtra].(Principal)
@@ -104,7 +106,7 @@ const principalExtra = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
 func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 	info, err := a.Verifier(ctx, token, r)
 	switch {
-	case errors.Is(err, auth.ErrInvalidToken), err == nil && expired(info):
+	case errors.Is(err, auth.ErrInvalidToken):
 		return nil, auth.ErrInvalidToken
 	case errors.Is(err, auth.ErrOAuth):
 		return nil, auth.ErrOAuth
@@ -124,10 +126,6 @@ func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth
 	return &known, nil
 }
 
-func expired(info *auth.TokenInfo) bool {
-	return info != nil && !info.Expiration.IsZero() && !info.Expiration.After(time.Now())
-}
-
 func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 	if a.Principal != nil {
 		return a.Principal(info)
@@ -135,15 +133,20 @@ func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 	return Principal{Name: info.UserID}, nil
 }
 
-// challenging says how to authenticate with every 401 (RFC 6750, 3); the SDK does
-// where it has more to say.
+// challenging says how to authenticate with every 401 (RFC 6750, 3), as the SDK
+// does where it has more to say. Who is not known keeps no connection.
 type challenging struct{ http.ResponseWriter }
 
+// Unwrap is for [http.ResponseController].
 func (c *challenging) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
+// WriteHeader adds what belongs to a 401.
 func (c *challenging) WriteHeader(code int) {
-	if code == http.StatusUnauthorized && c.Header().Get("WWW-Authenticate") == "" {
-		c.Header().Set("WWW-Authenticate", "Bearer")
+	if code == http.StatusUnauthorized {
+		c.Header().Set("Connection", "close")
+		if c.Header().Get("WWW-Authenticate") == "" {
+			c.Header().Set("WWW-Authenticate", "Bearer")
+		}
 	}
 	c.ResponseWriter.WriteHeader(code)
 }

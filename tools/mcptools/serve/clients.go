@@ -39,7 +39,7 @@ func (c *clients) enter(name string) (*client, *refusal) {
 		c.all[name] = one
 	}
 	if one.open >= c.limits.Requests {
-		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open), time.Second)
+		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
 	}
 	one.open++
 	return one, nil

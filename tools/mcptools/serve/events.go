@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -20,7 +19,7 @@ type events struct {
 }
 
 type stream struct {
-	owner string
+	owner Principal
 	post  *mcp.SSEServerTransport
 	conn  *settling
 }
@@ -31,16 +30,16 @@ func (e *events) open(w http.ResponseWriter, r *http.Request, p Principal, serve
 	post := &mcp.SSEServerTransport{
 		Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: e.limits.Body,
 	}
-	one := &stream{owner: p.Name, post: post, conn: newSettling(post)}
+	one := &stream{owner: p, post: post, conn: newSettling(post)}
 	if !e.add(id, one) {
-		return busy("you have too many sessions", time.Second)
+		return busy("you have too many sessions")
 	}
 	defer e.remove(id)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	live, err := server.Connect(r.Context(), one.conn, nil)
 	if err != nil {
-		return busy("the session could not be begun", time.Second)
+		return busy("the session could not be begun")
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -65,12 +64,12 @@ func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m mes
 	e.mu.Lock()
 	one := e.all[r.URL.Query().Get("sessionid")]
 	e.mu.Unlock()
-	if one == nil || one.owner != p.Name {
+	if one == nil || !one.owner.same(p) {
 		http.Error(w, "session not found", http.StatusNotFound)
 		return nil
 	}
 	if m.calls && one.conn.calls() >= e.limits.Requests {
-		return busy("too many calls of this session run", time.Second)
+		return busy("too many calls of this session run")
 	}
 	one.post.ServeHTTP(w, r)
 	return nil
@@ -81,7 +80,7 @@ func (e *events) add(id string, one *stream) bool {
 	defer e.mu.Unlock()
 	count := 0
 	for _, other := range e.all {
-		if other.owner == one.owner {
+		if other.owner.Name == one.owner.Name {
 			count++
 		}
 	}

@@ -45,14 +45,18 @@ type refusal struct {
 
 // read takes the body of a request, and gives it back to be read again.
 func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal) {
-	if r.Method != http.MethodPost {
-		return message{method: r.Method}, nil
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodGet:
+		return message{method: "stream"}, nil
+	case http.MethodDelete:
+		return message{method: "end"}, nil
+	default:
+		return message{method: "other"}, nil
 	}
 	if r.ContentLength > l.Body {
 		return message{}, l.tooLarge()
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(l.Stall))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, l.Body))
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
@@ -62,7 +66,7 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal)
 	case err != nil:
 		return message{}, &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the message could not be read"}
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see web.observe
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	return look(body)
@@ -140,6 +144,7 @@ func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 	})
 }
 
-func busy(text string, retry time.Duration) *refusal {
-	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: retry}
+// busy asks the client to come again.
+func busy(text string) *refusal {
+	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second}
 }

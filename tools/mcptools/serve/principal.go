@@ -25,6 +25,11 @@ func (p Principal) Allows(tool string) bool {
 	return p.Tools == nil || slices.ContainsFunc(p.Tools, func(pattern string) bool { return fits(pattern, tool) })
 }
 
+// same reports whether two principals are one, with the same rights.
+func (p Principal) same(q Principal) bool {
+	return p.Name == q.Name && (p.Tools == nil) == (q.Tools == nil) && slices.Equal(p.Tools, q.Tools)
+}
+
 // fits reports whether a name is what a pattern says, like those of policy.Tools.
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -110,7 +111,8 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	defer func() {
 		unlink()
 		cancel(nil)
-		q.leave(who, time.Since(started))
+		q.learn(time.Since(started))
+		q.leave(who)
 		if !done { // f panics
 			q.meter.ran(errors.New("panic"), started.Sub(begin), time.Since(started))
 		}
@@ -123,10 +125,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 
 // enter returns when the call may run.
 func (q *Queue) enter(ctx context.Context, who string) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	if err := context.Cause(q.stop); err != nil {
+	if err := q.over(ctx); err != nil {
 		return err
 	}
 	p, err := q.join(who)
@@ -137,20 +136,24 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	defer timer.Stop()
 	select {
 	case <-p.turn:
-		return nil
 	case <-p.lost:
-		return q.busy()
 	case <-timer.C:
-		err = q.busy()
 	case <-ctx.Done():
-		err = context.Cause(ctx)
 	case <-q.stop.Done():
-		err = context.Cause(q.stop)
 	}
-	if !q.quit(who, p) {
-		return nil // its turn came at the same time
+	err = q.over(ctx)
+	switch had := q.quit(who, p); {
+	case had && err != nil:
+		q.leave(who)
+	case !had && err == nil:
+		err = q.busy()
 	}
 	return err
+}
+
+// over is why a call need not run any more.
+func (q *Queue) over(ctx context.Context) error {
+	return cmp.Or(context.Cause(ctx), context.Cause(q.stop))
 }
 
 // join takes a place in the line of who: none, if the call may run at once or there
@@ -205,19 +208,24 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// leave gives the place of a call that has run to the next one.
-func (q *Queue) leave(who string, took time.Duration) {
+// leave gives the place of a call that runs to the next one.
+func (q *Queue) leave(who string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
 		delete(q.each, who)
 	}
+	q.next()
+}
+
+func (q *Queue) learn(took time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.took == 0 {
 		q.took = took
 	}
 	q.took += (took - q.took) / 8
-	q.next()
 }
 
 // next lets run what may: of each line in turn the oldest, and then that line is
@@ -231,7 +239,7 @@ func (q *Queue) next() {
 		}
 		p := l.all[0]
 		l.all = l.all[1:]
-		q.lines = append(q.lines[:i], q.lines[i+1:]...)
+		q.lines = slices.Delete(q.lines, i, i+1)
 		if len(l.all) > 0 {
 			q.lines = append(q.lines, l)
 		} else {
@@ -244,39 +252,34 @@ func (q *Queue) next() {
 	}
 }
 
-// quit gives a place up. It is false if it was the place's turn already.
+// quit gives a place in a line up. It reports whether its turn has come.
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	select {
-	case <-p.turn:
-		return false
-	case <-p.lost:
-		return true
-	default:
-	}
 	l := q.of[who]
-	for i := range l.all {
-		if l.all[i] == p {
-			l.all = append(l.all[:i], l.all[i+1:]...)
-			break
-		}
+	if l == nil || !slices.Contains(l.all, p) {
+		return isClosed(p.turn)
 	}
+	l.all = slices.DeleteFunc(l.all, func(other *place) bool { return other == p })
 	q.waiting--
 	if len(l.all) == 0 {
 		q.drop(l)
 	}
-	return true
+	return false
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 func (q *Queue) drop(l *line) {
 	delete(q.of, l.who)
-	for i := range q.lines {
-		if q.lines[i] == l {
-			q.lines = append(q.lines[:i], q.lines[i+1:]...)
-			return
-		}
-	}
+	q.lines = slices.DeleteFunc(q.lines, func(other *line) bool { return other == l })
 }
 
 func (q *Queue) busy() error {

@@ -18,8 +18,10 @@ func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 }
 
+// Unwrap is for [http.ResponseController].
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader notes the status.
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 || w.code < 200 {
 		w.code = code
@@ -27,6 +29,7 @@ func (w *response) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
+// Write gives the client its time for this piece.
 func (w *response) Write(p []byte) (int, error) {
 	if w.code == 0 {
 		w.code = http.StatusOK
@@ -44,6 +47,12 @@ func (w *response) FlushError() error {
 // hurry gives the client its time anew. Not every connection has deadlines.
 func (w *response) hurry() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+}
+
+// expect gives the client its time for the body. It has to be lifted when the body
+// is there: the end of the time would then end the request.
+func (w *response) expect() {
+	_ = w.control.SetReadDeadline(time.Now().Add(w.stall))
 }
 
 func (w *response) status() int {

@@ -13,8 +13,8 @@ import (
 // of them did.
 //
 // newServer is asked who gets what: at the beginning of each session, and for each
-// request that belongs to none. It should return the same server for the same
-// principal, whose tools may change at any time; nil is served as 403. Handlers
+// request that belongs to none. It should return the same server for equal
+// principals, whose tools may change at any time; nil is served as 403. Handlers
 // learn from [PrincipalOf] who asks.
 func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options) error {
 	if err := o.Check(ctx); err != nil {

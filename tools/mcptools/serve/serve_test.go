@@ -109,6 +109,9 @@ func (s *works) waitNow(ctx context.Context) (string, error) {
 }
 
 func seeRequest(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
+	if r.Extra == nil { // of the old transport
+		return fmt.Sprintf("%v", ctx), nil
+	}
 	return fmt.Sprintf("%+v %+v %v", r.Extra.Header, r.Extra.TokenInfo, ctx), nil
 }
 

@@ -23,7 +23,7 @@ type sessions struct {
 
 type session struct {
 	id     string
-	owner  string
+	owner  Principal
 	server *mcp.Server
 	live   *mcp.ServerSession
 	open   int       // requests
@@ -34,11 +34,11 @@ type session struct {
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
 	if !s.room(p.Name) {
-		return busy("you have too many sessions, and all of them are in use", time.Second)
+		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
 	s.handler.ServeHTTP(&opening{ResponseWriter: w, opened: func(id string) {
-		begun = s.add(id, p.Name, server)
+		begun = s.add(id, p, server)
 	}}, withServer(r, server))
 	if begun != nil {
 		s.release(begun)
@@ -49,7 +49,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 // use handles another request of a session. One of somebody else is as if there
 // were none.
 func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
-	one := s.acquire(r.Header.Get(sessionHeader), p.Name)
+	one := s.acquire(r.Header.Get(sessionHeader), p)
 	if one == nil {
 		http.Error(w, "session not found", http.StatusNotFound)
 		return
@@ -58,7 +58,7 @@ func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
 	s.handler.ServeHTTP(w, withServer(r, one.server))
 }
 
-func (s *sessions) add(id, owner string, server *mcp.Server) *session {
+func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session {
 	one := &session{id: id, owner: owner, server: server, open: 1}
 	for live := range server.Sessions() {
 		if live.ID() == id {
@@ -80,11 +80,11 @@ func (s *sessions) add(id, owner string, server *mcp.Server) *session {
 	return one
 }
 
-func (s *sessions) acquire(id, owner string) *session {
+func (s *sessions) acquire(id string, p Principal) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.all[id]
-	if one == nil || one.owner != owner {
+	if one == nil || !one.owner.same(p) {
 		return nil
 	}
 	one.open++
@@ -129,7 +129,7 @@ func (s *sessions) room(owner string) bool {
 	count := 0
 	var oldest *session
 	for _, one := range s.all {
-		if one.owner != owner {
+		if one.owner.Name != owner {
 			continue
 		}
 		count++
@@ -174,6 +174,7 @@ type opening struct {
 	opened func(id string)
 }
 
+// Unwrap is for [http.ResponseController].
 func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 func (o *opening) look() {
@@ -184,11 +185,13 @@ func (o *opening) look() {
 	})
 }
 
+// WriteHeader looks for the id before the client can.
 func (o *opening) WriteHeader(code int) {
 	o.look()
 	o.ResponseWriter.WriteHeader(code)
 }
 
+// Write looks for the id before the client can.
 func (o *opening) Write(p []byte) (int, error) {
 	o.look()
 	return o.ResponseWriter.Write(p)

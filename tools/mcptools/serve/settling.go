@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,6 +35,7 @@ func newSettling(t mcp.Transport) *settling {
 	return s
 }
 
+// Connect is of [mcp.Transport].
 func (s *settling) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := s.Transport.Connect(ctx)
 	if err != nil {
@@ -42,14 +44,23 @@ func (s *settling) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &settlingConn{Connection: c, s: s}, nil
 }
 
+// SupportsProtocolVersion is of [mcp.ProtocolVersionSupporter].
 func (s *settling) SupportsProtocolVersion(version string) bool {
 	t, ok := s.Transport.(mcp.ProtocolVersionSupporter)
 	return !ok || t.SupportsProtocolVersion(version)
 }
 
-// drain ends the connection when all calls are answered, or it is given up.
-func (s *settling) drain() {
+// drain ends the connection when all calls are answered, or it is given up. A
+// lingering one stays for a moment: there are clients that forget an answer if the
+// end comes on its heels, the SDK's of the old transport among them.
+func (s *settling) drain(linger time.Duration) {
 	s.settle()
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.lost:
+	}
 	s.end()
 }
 
@@ -67,7 +78,7 @@ func (s *settling) giveUp() {
 // settle takes no more calls, and returns when all are answered or it is given up.
 func (s *settling) settle() {
 	s.mu.Lock()
-	if !s.stopped() {
+	if !isClosed(s.ending) {
 		close(s.ending)
 		if len(s.open) == 0 {
 			close(s.settled)
@@ -80,19 +91,10 @@ func (s *settling) settle() {
 	}
 }
 
-func (s *settling) stopped() bool {
-	select {
-	case <-s.ending:
-		return true
-	default:
-		return false
-	}
-}
-
 func (s *settling) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped() {
+	if isClosed(s.ending) {
 		return false
 	}
 	s.open[id] = true
@@ -106,7 +108,7 @@ func (s *settling) answered(id jsonrpc.ID) {
 		return
 	}
 	delete(s.open, id)
-	if len(s.open) == 0 && s.stopped() {
+	if len(s.open) == 0 && isClosed(s.ending) {
 		close(s.settled)
 	}
 }
@@ -148,6 +150,7 @@ func (c *settlingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// Write notes which calls are answered.
 func (c *settlingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if answer, ok := msg.(*jsonrpc.Response); ok {
@@ -156,6 +159,7 @@ func (c *settlingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
+// Close ends the waiting for calls too.
 func (c *settlingConn) Close() error {
 	c.s.giveUp()
 	return c.Connection.Close()

@@ -26,34 +26,36 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 		return err
 	case <-t.ending:
 	case <-ctx.Done():
-		go t.drain()
+		go t.drain(0)
 	}
-	if err, ok := within(o.Grace, ended); ok {
+	if ok, err := within(o.Grace, ended); ok {
 		return err
 	}
 	if o.Queue != nil {
 		o.Queue.Stop()
-		if _, ok := within(lastMoment, ended); ok {
+		if ok, _ := within(lastMoment, ended); ok {
 			return errUnsettled
 		}
 	}
 	t.giveUp()
-	within(lastMoment, ended)
+	_, _ = within(lastMoment, ended) // nothing more can be done
 	return errUnsettled
 }
 
-func within(d time.Duration, ended <-chan error) (error, bool) {
+// within reports whether the session ended in time, and how.
+func within(d time.Duration, ended <-chan error) (bool, error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case err := <-ended:
-		return err, true
+		return true, err
 	case <-timer.C:
-		return nil, false
+		return false, nil
 	}
 }
 
 // unclosed stays open: stdout is the process's, not the session's.
 type unclosed struct{ io.Writer }
 
+// Close does nothing.
 func (unclosed) Close() error { return nil }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -26,9 +27,9 @@ import (
 //	]}
 //
 // A token stands there itself or, better, as the hexadecimal SHA-256 of it:
-// printf %s "$token" | sha256sum. A principal may have several. Without tools it may
-// use all of them; without expires, forever. The error names everything that is
-// wrong with the file, and quotes no token.
+// printf %s "$token" | sha256sum. A principal may have several, with the same tools.
+// Without tools it may use all of them; without expires, forever. The error names
+// everything that is wrong with the file, and quotes no token.
 func TokenFile(path string) (*Auth, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -59,6 +60,7 @@ func Tokens(text []byte) (*Auth, error) {
 		return nil, err
 	}
 	return &Auth{
+		forever:  true,
 		Verifier: known.verify,
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
 			p, _ := info.Extra[principalExtra].(Principal)
@@ -70,7 +72,7 @@ func Tokens(text []byte) (*Auth, error) {
 // withoutValue keeps what stands in the file out of the error: it may be a token.
 func withoutValue(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("%s must be %s (at byte %d)", wrong.Field, wrong.Type, wrong.Offset)
+		return fmt.Errorf("%s is of the wrong type (at byte %d)", cmp.Or(wrong.Field, "the document"), wrong.Offset)
 	}
 	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
 		return fmt.Errorf("not JSON (at byte %d)", bad.Offset)
@@ -78,7 +80,7 @@ func withoutValue(err error) error {
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown field %.20s", field)
 	}
-	return errors.New("not a list of tokens")
+	return errors.New("not JSON")
 }
 
 type tokenEntry struct {
@@ -104,16 +106,23 @@ func readTokens(entries []tokenEntry) (tokens, error) {
 	var known tokens
 	var errs []error
 	seen := map[[sha256.Size]byte]bool{}
+	principals := map[string]Principal{}
 	for i, e := range entries {
 		t, err := e.read()
-		if err == nil && seen[t.sum] {
+		first, again := principals[e.Principal]
+		switch {
+		case err != nil:
+		case seen[t.sum]:
 			err = errors.New("the token stands there twice")
+		case again && !first.same(t.principal):
+			err = errors.New("another token of the principal has other tools")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("token %d (%.40q): %w", i+1, e.Principal, err))
 			continue
 		}
 		seen[t.sum] = true
+		principals[e.Principal] = t.principal
 		known = append(known, t)
 	}
 	return known, errors.Join(errs...)

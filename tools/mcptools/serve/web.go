@@ -17,6 +17,10 @@ import (
 // newEra is the protocol in which every request stands for itself.
 const newEra = "2026-07-28"
 
+// lingering is how long a stream of the old transport outlives its last answer when
+// the server ends.
+const lingering = 100 * time.Millisecond
+
 // web is a server over HTTP.
 type web struct {
 	*Options
@@ -122,6 +126,10 @@ func (s *web) observe(next http.Handler) http.Handler {
 		begin := time.Now()
 		about := &seen{method: "refused"}
 		answer := newResponse(w, s.Limits.Stall)
+		answer.hurry()
+		if r.Body != http.NoBody {
+			answer.expect()
+		}
 		s.meter.begin()
 		defer func() {
 			answer.hurry()
@@ -159,7 +167,7 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	if s.draining.Load() && (m.calls || r.Method == http.MethodGet) {
-		return busy(errDraining.Message, time.Second)
+		return busy(errDraining.Message)
 	}
 	if r.Method == http.MethodGet && s.Transport == HTTP || m.method == subscribe {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -183,7 +191,7 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 		return nil
 	case old && m.opening:
 		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sessions.begin(w, r, p, server) })
-	case old && r.Method != http.MethodPost:
+	case old && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
 		http.Error(w, "Mcp-Session-Id is missing", http.StatusBadRequest)
 		return nil
 	}
@@ -235,7 +243,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	err := s.shutdown(context.WithoutCancel(ctx), srv)
-	<-failed
+	_ = <-failed // that it was shut down
 	return err
 }
 
@@ -244,7 +252,7 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
 	s.draining.Store(true)
 	s.endStream()
-	s.events.each(func(t *settling) { go t.drain() })
+	s.events.each(func(t *settling) { go t.drain(lingering) })
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}

@@ -1,0 +1,274 @@
+package serve_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// TestBearer asks with all kinds of tokens, on both HTTP transports.
+func TestBearer(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{serve.HTTP, serve.SSE} {
+		r := start(t, serve.Options{Transport: transport, Auth: authorized(t)})
+		for _, c := range []struct {
+			authorization string
+			status        int
+			body          string
+		}{
+			{"", 401, "no bearer token\n"},
+			{"Bearer", 401, "no bearer token\n"},
+			{"Bearer ", 401, "no bearer token\n"},
+			{adaToken, 401, "no bearer token\n"},
+			{"Basic " + adaToken, 401, "no bearer token\n"},
+			{"Bearer " + adaToken + " x", 401, "no bearer token\n"},
+			{"Bearer wrong", 401, "invalid token\n"},
+			{"Bearer " + adaToken[:len(adaToken)-1], 401, "invalid token\n"},
+			{"Bearer " + adaToken + "0", 401, "invalid token\n"},
+			{"Bearer " + strings.ToUpper(adaToken), 401, "invalid token\n"},
+			{"Bearer eve-token-0123456789abcdef", 401, "token expired\n"},
+			{"Bearer " + hexSum(adaToken), 401, "invalid token\n"},
+		} {
+			for _, path := range []string{"/mcp", "/metrics"} {
+				var headers []string
+				if c.authorization != "" {
+					headers = []string{"Authorization", c.authorization}
+				}
+				a := r.send(http.MethodPost, path, initialize, headers...)
+				if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
+					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body, a.header.Get("WWW-Authenticate"), c.status, c.body)
+				}
+			}
+		}
+		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+bobToken); a.status != http.StatusBadRequest {
+			t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
+		}
+		if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
+			t.Errorf("token in the address: %d %q, want 401", a.status, a.body)
+		}
+		if a := r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken); a.status != http.StatusOK {
+			t.Errorf("metrics with a token: %d, want 200", a.status)
+		}
+		if log := r.log.String(); strings.Contains(log, "token-0123") {
+			t.Errorf("a token is in the log:\n%s", log)
+		}
+	}
+}
+
+// TestPrincipals has each client be who its token says, and see its tools alone.
+func TestPrincipals(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{newEra, oldEra, "sse"} {
+		o := serve.Options{Auth: authorized(t)}
+		if version == "sse" {
+			o.Transport = serve.SSE
+		}
+		r := start(t, o)
+		ada, bob := r.client(version, adaToken, nil), r.client(version, bobToken, nil)
+		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
+			t.Errorf("%s: got %q, want ada bob", version, got)
+		}
+		if text, err := call(t.Context(), bob, "see"); err == nil {
+			t.Errorf("%s: bob may not use see, and got %q", version, text)
+		}
+		if got := mustCall(t, ada, "see"); strings.Contains(got, "token-0123") || strings.Contains(got, "Bearer") {
+			t.Errorf("%s: the handler sees the token: %s", version, got)
+		}
+	}
+}
+
+// TestSecretHeaders never reach a handler, with or without authentication.
+func TestSecretHeaders(t *testing.T) {
+	t.Parallel()
+	for _, o := range []serve.Options{{}, {Auth: authorized(t)}} {
+		r := start(t, o)
+		a := r.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"see","arguments":{}}}`,
+			"Authorization", "Bearer "+adaToken, "Cookie", "session=cookie-0123", "Proxy-Authorization", "Basic proxy-0123", "X-Other", "other-0123")
+		if a.status != http.StatusOK || !strings.Contains(a.body, "other-0123") {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		for _, secret := range []string{adaToken, "cookie-0123", "proxy-0123"} {
+			if strings.Contains(a.body, secret) {
+				t.Errorf("the handler sees %s: %s", secret, a.body)
+			}
+		}
+	}
+}
+
+// TestSessionsOfOthers are as if there were none.
+func TestSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: authorized(t)})
+	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
+	id := r.begin(ada...)
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		theirs := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", id)...)
+		none := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", "NOSUCHSESSION")...)
+		if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
+			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body, none.status, none.body)
+		}
+	}
+	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK || !strings.Contains(a.body, `"text":"ada"`) {
+		t.Errorf("the owner: %d %s", a.status, a.body)
+	}
+}
+
+// TestOAuth is a resource server, whose tokens somebody else verifies.
+func TestOAuth(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: &serve.Auth{
+		Verifier: verifyOAuth,
+		Scopes:   []string{"tools"},
+		Resource: &oauthex.ProtectedResourceMetadata{
+			Resource: "https://mcp.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"}, ScopesSupported: []string{"tools"},
+		},
+	}})
+	a := r.send(http.MethodGet, "/.well-known/oauth-protected-resource/mcp", "")
+	var metadata oauthex.ProtectedResourceMetadata
+	if err := json.Unmarshal([]byte(a.body), &metadata); err != nil || metadata.AuthorizationServers[0] != "https://login.example.com" {
+		t.Errorf("metadata: %d %q %v", a.status, a.body, err)
+	}
+	challenge := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="tools"`
+	for token, want := range map[string]struct {
+		status    int
+		body      string
+		challenge string
+	}{
+		"good":      {200, "", ""},
+		"unknown":   {401, "invalid token\n", challenge},
+		"expired":   {401, "token expired\n", challenge},
+		"endless":   {401, "token missing expiration\n", challenge},
+		"nameless":  {401, "invalid token\n", challenge},
+		"unscoped":  {403, "insufficient scope\n", challenge},
+		"broken":    {500, "tokens cannot be checked at the moment\n", ""},
+		"malformed": {400, "oauth error\n", ""},
+		"nil":       {500, "tokens cannot be checked at the moment\n", ""},
+	} {
+		a := r.post(initialize, "Authorization", "Bearer "+token)
+		if a.status != want.status || want.body != "" && a.body != want.body || a.header.Get("WWW-Authenticate") != want.challenge {
+			t.Errorf("%s: %d %q %q, want %+v", token, a.status, a.body, a.header.Get("WWW-Authenticate"), want)
+		}
+	}
+	if got := mustCall(t, r.client(newEra, "good", nil), "who"); got != "user-1" {
+		t.Errorf("got %q, want user-1", got)
+	}
+}
+
+func verifyOAuth(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+	info := &auth.TokenInfo{UserID: "user-1", Scopes: []string{"tools"}, Expiration: time.Now().Add(time.Hour)}
+	switch token {
+	case "good":
+	case "expired":
+		info.Expiration = time.Now().Add(-time.Hour)
+	case "endless":
+		info.Expiration = time.Time{}
+	case "nameless":
+		info.UserID = ""
+	case "unscoped":
+		info.Scopes = nil
+	case "broken":
+		return nil, errors.New("no answer from https://login.example.com about " + token)
+	case "malformed":
+		return nil, fmt.Errorf("%w: %s", auth.ErrOAuth, token)
+	case "nil":
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("%w: %s is not known", auth.ErrInvalidToken, token)
+	}
+	return info, nil
+}
+
+func hexSum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// TestTokenFile reads what a host wrote, and says everything that is wrong.
+func TestTokenFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	text := `{"tokens": [{"principal": "ada", "sha256": "` + strings.ToUpper(hexSum("short")) + `", "tools": []}]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := serve.TokenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := a.Verifier(t.Context(), "short", nil)
+	if err != nil || info.UserID != "ada" {
+		t.Fatalf("got %v and %v", info, err)
+	}
+	if p, err := a.Principal(info); err != nil || p.Allows("who") {
+		t.Errorf("%+v (%v) may use who, with no tools", p, err)
+	}
+	if _, err := serve.TokenFile(path + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestWrongTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		``:                        "tokens: not JSON",
+		`{`:                       "tokens: not JSON",
+		`nonsense-token`:          "tokens: not JSON (at byte 2)",
+		`[]`:                      "tokens: the document is of the wrong type (at byte 1)",
+		`{}`:                      "tokens: there are none; nobody could ask",
+		`{"tokens": []}`:          "tokens: there are none; nobody could ask",
+		`{"tokens": []} {}`:       "tokens: something follows the JSON document",
+		`{"tokens": {"a": "b"}}`:  "",
+		`{"token": []}`:           `tokens: unknown field "token"`,
+		`{"tokens": ["secret1"]}`: "",
+		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
+			{"token": "secret1-secret1-secret1"},
+			{"principal": "bob"},
+			{"principal": "bob", "token": "secret1-secret1-secret1", "sha256": "00"},
+			{"principal": "bob", "sha256": "00secret1"},
+			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
+			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
+			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have 20 characters or more, and no spaces; openssl rand -hex 32 makes one
+token 2 (""): principal is missing
+token 3 ("bob"): needs either token or sha256
+token 4 ("bob"): needs either token or sha256
+token 5 ("bob"): sha256 must have 64 hexadecimal digits
+token 7 ("bob"): the token stands there twice
+token 8 ("bob"): another token of the principal has other tools`,
+	} {
+		_, err := serve.Tokens([]byte(text))
+		if err == nil || want != "" && err.Error() != want || strings.Contains(err.Error(), "secret1") {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	f.Add([]byte(tokens))
+	f.Add([]byte(`{"tokens": [{"principal": "a", "sha256": "` + hexSum("x") + `", "tools": ["a.*"], "expires": "2027-01-01T00:00:00Z"}]}`))
+	f.Add([]byte(`{"tokens": [{"principal": "a", "token": 1}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		a, err := serve.Tokens(text)
+		if (a == nil) == (err == nil) {
+			t.Fatalf("got %v and %v", a, err)
+		}
+		if err != nil {
+			return
+		}
+		if _, err := a.Verifier(t.Context(), "", nil); !errors.Is(err, auth.ErrInvalidToken) {
+			t.Errorf("the empty token: %v", err)
+		}
+	})
+}

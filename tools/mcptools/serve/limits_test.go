@@ -1,0 +1,337 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// TestLimits refuses what one client takes too much of, with an error of JSON-RPC
+// that ends the call and nothing else.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Body: 1000, Rate: 0.001, Burst: 3}})
+	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
+	large := `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 1000) + `"}}`
+	a := r.post(large, ada...)
+	if a.status != http.StatusRequestEntityTooLarge || a.body != `{"error":{"code":-32600,"message":"a message may have 1000 bytes"},"id":null,"jsonrpc":"2.0"}`+"\n" {
+		t.Errorf("large: %d %s", a.status, a.body)
+	}
+	if a := r.chunked(large, ada...); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("large, in chunks: %d %s", a.status, a.body)
+	}
+	for range 3 {
+		if a := r.post(callWho, ada...); a.status != http.StatusOK {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	a = r.post(callWho, ada...)
+	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" ||
+		a.body != `{"error":{"code":-32603,"message":"too many messages, 0.001 a second are allowed; nothing was done"},"id":7,"jsonrpc":"2.0"}`+"\n" {
+		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
+	}
+	if a := r.post(callWho, bob...); a.status != http.StatusOK {
+		t.Errorf("another: %d %s, want 200", a.status, a.body)
+	}
+}
+
+// chunked sends a message whose length is not known before.
+func (r *running) chunked(body string, headers ...string) answer {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/mcp", io.MultiReader(strings.NewReader(body)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set(headers[0], headers[1])
+	res, err := r.web.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header, string(text)}
+}
+
+// TestRateOverSDK leaves the session of a client as it is.
+func TestRateOverSDK(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{newEra, oldEra} {
+		r := start(t, serve.Options{Limits: serve.Limits{Rate: 20, Burst: 6}})
+		session := r.client(version, "", nil)
+		refused, done := 0, 0
+		for done < 3 {
+			switch _, err := call(t.Context(), session, "who"); {
+			case err == nil:
+				done++
+			case strings.Contains(err.Error(), "Too Many Requests"):
+				refused++
+				time.Sleep(50 * time.Millisecond) // as Retry-After says, and no less
+			default:
+				t.Fatalf("%s: %v", version, err)
+			}
+			if refused == 0 {
+				done = 0
+			}
+		}
+	}
+}
+
+// TestRequests bounds what one client has open at once, and no other.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Requests: 2}})
+	ada := r.client(oldEra, adaToken, nil)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if text, err := call(t.Context(), ada, "wait"); text != "done" {
+				t.Errorf("got %q and %v", text, err)
+			}
+		})
+		<-r.started
+	}
+	a := r.post(callWho, "Authorization", "Bearer "+adaToken)
+	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "1" || !strings.Contains(a.body, "you have 2 requests open; try again when one of them has ended") {
+		t.Errorf("one more: %d %v %s", a.status, a.header, a.body)
+	}
+	if a := r.post(callWho, "Authorization", "Bearer "+bobToken); a.status != http.StatusOK {
+		t.Errorf("another: %d %s", a.status, a.body)
+	}
+	close(r.release)
+	all.Wait()
+	if a := r.post(callWho, "Authorization", "Bearer "+adaToken); a.status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", a.status, a.body)
+	}
+}
+
+// TestSessions has the one that was idle for longest end when there are too many,
+// each when it is idle for too long, and none that is in use.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Sessions: 2}})
+	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
+	status := func(id string, headers []string) int {
+		return r.post(callWho, append(headers, "Mcp-Session-Id", id)...).status
+	}
+	first, theirs, second := r.begin(ada...), r.begin(bob...), r.begin(ada...)
+	if got := status(first, ada); got != http.StatusOK {
+		t.Errorf("first: %d", got)
+	}
+	third := r.begin(ada...) // second was idle for longest
+	for _, c := range []struct {
+		name, id string
+		headers  []string
+		want     int
+	}{{"first", first, ada, 200}, {"second", second, ada, 404}, {"third", third, ada, 200}, {"theirs", theirs, bob, 200}} {
+		if got := status(c.id, c.headers); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	var all sync.WaitGroup
+	for _, id := range []string{first, third} {
+		all.Go(func() {
+			a := r.post(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"wait","arguments":{}}}`, append(ada, "Mcp-Session-Id", id)...)
+			if !strings.Contains(a.body, `"text":"done"`) {
+				t.Errorf("wait: %d %s", a.status, a.body)
+			}
+		})
+		<-r.started
+	}
+	if a := r.post(initialize, ada...); a.status != http.StatusServiceUnavailable {
+		t.Errorf("all in use: %d %s", a.status, a.body)
+	}
+	close(r.release)
+	all.Wait()
+}
+
+func TestIdleSessions(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Limits: serve.Limits{Idle: 20 * time.Millisecond}})
+	id := r.begin()
+	for s := range r.server(serve.Principal{Name: "local"}).Sessions() {
+		if err := s.Wait(); err != nil { // nobody but the limit ends it
+			t.Error(err)
+		}
+	}
+	if a := r.post(callWho, "Mcp-Session-Id", id); a.status != http.StatusNotFound {
+		t.Errorf("%d %s, want 404", a.status, a.body)
+	}
+}
+
+// TestStalls has clients that send nothing, half a header, half a message, or take
+// no answer: each is given up after a while, and none that is only slow to be
+// answered.
+func TestStalls(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Limits: serve.Limits{Stall: 150 * time.Millisecond}})
+	session := r.client(oldEra, "", nil)
+	waiting := make(chan error, 1)
+	go func() {
+		text, err := call(t.Context(), session, "wait")
+		if err == nil && text != "done" {
+			err = errors.New(text)
+		}
+		waiting <- err
+	}()
+	<-r.started
+	for name, c := range map[string]struct{ sent, status string }{
+		"nothing":            {"", ""},
+		"half a header":      {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-", "HTTP/1.1 400 Bad Request"},
+		"half a message":     {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "HTTP/1.1 408 Request Timeout"},
+		"a body for a probe": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "either"}, // answered or not
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, c.sent); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(conn) // until the server closes it
+		if status, _, _ := strings.Cut(string(text), "\r\n"); err != nil || status != c.status && c.status != "either" {
+			t.Errorf("%s: %q and %v, want %q", name, text, err, c.status)
+		}
+		conn.Close()
+	}
+	close(r.release)
+	if err := <-waiting; err != nil {
+		t.Errorf("the call that took longer: %v", err)
+	}
+}
+
+// TestOddRequests is what proxies and servers may understand differently, and what
+// is too much of something. None is served; the server lives.
+func TestOddRequests(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{})
+	for name, c := range map[string]struct{ request, want string }{
+		"two lengths":      {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "400"},
+		"length and chunk": {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n0\r\n\r\n", "400"},
+		"odd chunk":        {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"},
+		"two hosts":        {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nHost: evil.com\r\n\r\n", "400"},
+		"no host":          {"POST /mcp HTTP/1.1\r\n\r\n", "400"},
+		"empty host":       {"POST /mcp HTTP/1.1\r\nHost:\r\n\r\n", "403"},
+		"host in the line": {"POST http://evil.com/mcp HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"},
+		"no host, 1.0":     {"POST /mcp HTTP/1.0\r\n\r\n", "403"},
+		"huge header":      {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-A: " + strings.Repeat("a", 200_000) + "\r\n\r\n", "431"},
+		"many headers":     {"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-A: a\r\n", 50_000) + "\r\n", "431"},
+		"space in header":  {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin : http://evil.com\r\n\r\n", "400"},
+		"no HTTP":          {"{\"jsonrpc\":\"2.0\"}\r\n\r\n", "400"},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(conn, c.request) }() // the server may not read all of it
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, "HTTP/1.") || !strings.Contains(line, " "+c.want+" ") {
+			t.Errorf("%s: %q and %v, want %s", name, line, err, c.want)
+		}
+		conn.Close()
+	}
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		text   string
+	}{
+		"deep":           {strings.Repeat("[", 2_000_000), 400, "the message is not JSON, or nested too deeply"},
+		"deep and whole": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 500_000) + "1" + strings.Repeat("}", 500_001), 400, "the message is not JSON, or nested too deeply"},
+		"10 MB":          {strings.Repeat("[", 10_000_000), 413, "a message may have 4194304 bytes"},
+		"no JSON":        {"hello", 400, "the message is not JSON, or nested too deeply"},
+		"empty":          {"", 400, "the message is not JSON, or nested too deeply"},
+		"a number":       {"7", 400, "the message is not one of JSON-RPC"},
+		"numbers":        {"[1,2]", 400, "the message is not one of JSON-RPC"},
+		"large batch":    {"[" + strings.Repeat(callWho+",", 64) + callWho + "]", 400, "a batch may have 64 messages"},
+	} {
+		if a := r.post(c.body); a.status != c.status || !strings.Contains(a.body, `"message":"`+c.text+`"`) {
+			t.Errorf("%s: %d %.200q, want %d %s", name, a.status, a.body, c.status, c.text)
+		}
+	}
+	for name, body := range map[string]string{
+		"null": "null", "empty batch": "[]", "no method": `{"jsonrpc":"2.0","id":1}`, "wrong version": `{"jsonrpc":"1.0","id":1,"method":"ping"}`,
+		"unknown answer": `{"jsonrpc":"2.0","id":99,"result":{}}`, "odd id": `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`,
+		"two methods": `{"jsonrpc":"2.0","id":1,"method":"tools/call","METHOD":"initialize"}`,
+		"no params":   `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, "null byte": "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\x00ng\"}",
+	} {
+		if a := r.post(body); a.status >= 500 {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	batch := r.post("["+callWho+","+strings.Replace(callWho, "7", "8", 1)+"]", "Mcp-Protocol-Version", "2025-03-26")
+	if batch.status != http.StatusOK || strings.Count(batch.body, `"text":"local"`) != 2 {
+		t.Errorf("batch of the protocol that has them: %d %s", batch.status, batch.body)
+	}
+	if a := r.post(callWho); a.status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", a.status, a.body)
+	}
+}
+
+// TestConnections has more clients than connections: all are served in the end.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Limits: serve.Limits{Connections: 4, Stall: 200 * time.Millisecond}})
+	for range 8 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close() // sends nothing
+	}
+	if a := r.post(callWho); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// TestOneSessionAtOnce has many requests of one session run at the same time, while
+// it is ended and streams are opened.
+func TestOneSessionAtOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{})
+	id := r.begin()
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"who","arguments":{}}}`, i+10)
+			method := http.MethodPost
+			switch {
+			case i%10 == 3:
+				method = http.MethodGet
+			case i == 40:
+				method = http.MethodDelete
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, method, r.url+"/mcp", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header = http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Mcp-Session-Id": {id}}
+			res, err := r.web.Do(req)
+			if err != nil {
+				return // its time was over
+			}
+			defer res.Body.Close()
+			text, _ := io.ReadAll(res.Body)
+			switch res.StatusCode {
+			case http.StatusOK, http.StatusNoContent, http.StatusNotFound, http.StatusConflict:
+			default:
+				t.Errorf("%s: %d %s", method, res.StatusCode, text)
+			}
+		})
+	}
+	all.Wait()
+	if a := r.post(callWho, "Mcp-Session-Id", id); a.status != http.StatusNotFound {
+		t.Errorf("after the end: %d %s", a.status, a.body)
+	}
+}

@@ -1,0 +1,235 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// TestFair has a client wait with a thousand calls, and another one come with three:
+// they take turns.
+func TestFair(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: 2000, Wait: time.Hour})
+		var order []string // only one runs at once
+		var all sync.WaitGroup
+		do := func(who string, n int) {
+			for range n {
+				all.Go(func() {
+					if err := q.Do(t.Context(), who, func(context.Context) error {
+						order = append(order, who)
+						time.Sleep(time.Second)
+						return nil
+					}); err != nil {
+						t.Errorf("%s: %v", who, err)
+					}
+				})
+			}
+			synctest.Wait()
+		}
+		do("greedy", 1001) // the first of them runs
+		do("modest", 3)
+		do("late", 1)
+		all.Wait()
+		if got, want := order[:8], []string{"greedy", "greedy", "modest", "late", "greedy", "modest", "greedy", "modest"}; !slices.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		if len(order) != 1005 {
+			t.Errorf("%d calls ran, want 1005", len(order))
+		}
+	})
+}
+
+// TestFullQueue refuses the newest of who has most, and never somebody who has less.
+func TestFullQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: 4, Wait: time.Hour})
+		var mu sync.Mutex
+		var ended []string
+		var all sync.WaitGroup
+		do := func(name string) {
+			who, _, _ := strings.Cut(name, " ")
+			all.Go(func() {
+				err := q.Do(t.Context(), who, func(context.Context) error { time.Sleep(10 * time.Second); return nil })
+				mu.Lock()
+				defer mu.Unlock()
+				ended = append(ended, fmt.Sprint(name, ": ", err))
+			})
+			synctest.Wait()
+		}
+		for _, name := range []string{"greedy 0", "greedy 1", "greedy 2", "greedy 3", "greedy 4", "greedy 5", "modest 1", "modest 2", "modest 3", "late 1"} {
+			do(name)
+		}
+		all.Wait()
+		busy := "busy, nothing was done; try again in 1 s" // nothing has ended, so nobody knows better
+		if got, want := ended, []string{
+			"greedy 5: " + busy, "greedy 4: " + busy, "greedy 3: " + busy, "modest 3: " + busy, "greedy 2: " + busy,
+			"greedy 0: <nil>", "greedy 1: <nil>", "modest 1: <nil>", "late 1: <nil>", "modest 2: <nil>",
+		}; !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	})
+}
+
+// TestEach keeps one client from every place, while another waits for none.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := serve.NewQueue(&serve.QueueOptions{Running: 3, Each: 2, Wait: time.Hour})
+		var all sync.WaitGroup
+		begin := time.Now()
+		for range 4 {
+			all.Go(func() {
+				if err := q.Do(t.Context(), "greedy", func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if err := q.Do(t.Context(), "modest", func(context.Context) error { return nil }); err != nil || time.Since(begin) != 0 {
+			t.Errorf("%v after %v, want it to run at once", err, time.Since(begin))
+		}
+		all.Wait()
+		if took := time.Since(begin); took != 2*time.Second {
+			t.Errorf("4 calls of 1 s, 2 at once, took %v", took)
+		}
+	})
+}
+
+// TestWaiting ends in every way there is.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	mine := errors.New("mine")
+	for name, c := range map[string]struct {
+		meanwhile func(q *serve.Queue, cancel context.CancelCauseFunc)
+		want      string
+		after     time.Duration
+	}{
+		"too long":  {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s", 30 * time.Second},
+		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
+		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+			release := make(chan struct{})
+			var all sync.WaitGroup
+			all.Go(func() {
+				_ = q.Do(t.Context(), "other", func(context.Context) error { <-release; return nil })
+			})
+			synctest.Wait()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			begin := time.Now()
+			all.Go(func() {
+				ran := false
+				err := q.Do(ctx, "this", func(context.Context) error { ran = true; return nil })
+				if err == nil || err.Error() != c.want || ran || time.Since(begin) != c.after {
+					t.Errorf("%s: %v after %v, ran %v; want %q after %v", name, err, time.Since(begin), ran, c.want, c.after)
+				}
+			})
+			synctest.Wait()
+			c.meanwhile(q, cancel)
+			if c.after > 0 {
+				time.Sleep(c.after)
+				synctest.Wait()
+			}
+			close(release)
+			all.Wait()
+			if name != "stopped" {
+				if err := q.Do(t.Context(), "next", func(context.Context) error { return mine }); !errors.Is(err, mine) {
+					t.Errorf("%s: the next call: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// TestStop cancels what runs, and a panic leaves its place.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+	func() {
+		defer func() { _ = recover() }()
+		_ = q.Do(t.Context(), "a", func(context.Context) error { panic("oops") })
+	}()
+	err := q.Do(t.Context(), "a", func(ctx context.Context) error {
+		q.Stop()
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	if !errors.Is(err, serve.ErrStopped) {
+		t.Errorf("got %v, want ErrStopped", err)
+	}
+	var text strings.Builder
+	q.WriteMetrics(&text)
+	for _, want := range []string{"writ_executions_running 0\n", "writ_executions_waiting 0\n", `{outcome="failed"} 1` + "\n", `{outcome="cancelled"} 1` + "\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, text.String())
+		}
+	}
+}
+
+// TestRetryAfter says when there may be room, by how long calls take.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := serve.NewQueue(&serve.QueueOptions{Running: 2, Waiting: -1})
+		sleep := func(context.Context) error { time.Sleep(12 * time.Second); return nil }
+		if err := q.Do(t.Context(), "a", sleep); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { _ = q.Do(t.Context(), "a", sleep) })
+		}
+		synctest.Wait()
+		err := q.Do(t.Context(), "b", sleep)
+		if busy := (*serve.BusyError)(nil); !errors.As(err, &busy) || busy.RetryAfter != 12*time.Second || err.Error() != "busy, nothing was done; try again in 12 s" {
+			t.Errorf("got %v", err)
+		}
+		all.Wait()
+	})
+}
+
+// TestQueueStorm has many principals come, wait, give up and run at once; nothing
+// is lost and the places are all free in the end.
+func TestQueueStorm(t *testing.T) {
+	t.Parallel()
+	q := serve.NewQueue(&serve.QueueOptions{Running: 4, Each: 2, Waiting: 50, Wait: 5 * time.Millisecond})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	running, most := 0, 0
+	for i := range 2000 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7)*time.Millisecond)
+			defer cancel()
+			_ = q.Do(ctx, fmt.Sprint("p", i%13), func(context.Context) error {
+				mu.Lock()
+				running++
+				most = max(most, running)
+				mu.Unlock()
+				time.Sleep(100 * time.Microsecond)
+				mu.Lock()
+				running--
+				mu.Unlock()
+				return nil
+			})
+		})
+	}
+	all.Wait()
+	var text strings.Builder
+	q.WriteMetrics(&text)
+	if most > 4 || !strings.Contains(text.String(), "writ_executions_running 0\n") || !strings.Contains(text.String(), "writ_executions_waiting 0\n") {
+		t.Errorf("%d ran at once, want 4 at most\n%s", most, text.String())
+	}
+}
