@@ -26,11 +26,11 @@ const (
 // have ended. Its HOME is removed again.
 func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
-	if err != nil {
-		return fmt.Errorf("npm: making a home for npm: %w", err)
+	if err == nil {
+		defer os.RemoveAll(home)
+		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
-	defer os.RemoveAll(home)
-	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
+	if err != nil {
 		return fmt.Errorf("npm: making a home for npm: %w", err)
 	}
 	program, err := e.program()
@@ -42,29 +42,35 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
 		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
+	go e.watch(ctx, stop, dir, home)
 	out := tail{max: outputKept}
-	args := append(program[1:], arguments(verb, dir, home, specs)...)
-	cmd := exec.CommandContext(ctx, program[0], args...)
+	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(verb, dir, home, specs)...)...)
 	cmd.Dir, cmd.Env = dir, e.environ(home)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = drainTime
 	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
 	setGroup(cmd)
-	go e.watch(ctx, stop, dir, home)
 	err = cmd.Run()
 	if cmd.Process != nil {
 		killGroup(cmd.Process.Pid) // what npm left behind, while no other group can have taken the number
 	}
-	if err == nil {
+	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
+}
+
+// verdict says what became of a command that gave err.
+func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error {
+	limit := (*LimitError)(nil)
+	switch {
+	case err == nil:
 		return nil
-	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+	case errors.As(context.Cause(ctx), &limit):
 		return limit
+	case ctx.Err() != nil:
+		return &NpmError{Output: output, Err: context.Cause(ctx)}
+	case cmd.ProcessState == nil:
+		return fmt.Errorf("npm: starting npm: %w", err)
 	}
-	return &NpmError{Output: e.strip(out.String(), dir, home), Err: errors.New(e.strip(err.Error(), dir, home))}
+	return &NpmError{Output: output, Err: err}
 }
 
 // watch ends npm once it has written more than it may.
@@ -79,6 +85,7 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 		}
 		if size := roomOf(dir) + roomOf(home); size > 2*e.o.MaxBytes+fetched {
 			stop(&LimitError{What: "bytes", Limit: e.o.MaxBytes, Got: size})
+			return
 		}
 	}
 }

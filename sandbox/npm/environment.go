@@ -43,8 +43,9 @@ type Options struct {
 	Npm string
 	// Env names variables of the host that npm inherits, if they are set, such as
 	// HTTPS_PROXY or npm_config_registry. It always has PATH and
-	// NODE_EXTRA_CA_CERTS, and on Windows what no process starts without; its HOME is a private empty folder. Empty:
-	// nothing else. Their values are not shown in messages.
+	// NODE_EXTRA_CA_CERTS, and on Windows what no process starts without; its HOME
+	// is a private empty folder. Empty: nothing else. The values of what is named
+	// here are not shown in messages.
 	Env []string
 }
 
@@ -98,6 +99,9 @@ func (o Options) defaults() Options {
 
 // acquire waits until nobody else, in any process, changes the environment.
 func (e *Environment) acquire(ctx context.Context) (release func(), err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case e.turn <- struct{}{}:
 	case <-ctx.Done():

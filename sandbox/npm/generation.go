@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // The files of an environment. Its packages are in generations: folders that never
@@ -19,6 +20,7 @@ const (
 	settingsName = "settings.json"
 	prefix       = "packages-" // of generations
 	modules      = "node_modules"
+	record       = ".package-lock.json" // npm's, of what is in node_modules
 
 	maxState = 64 << 10
 )
@@ -95,6 +97,8 @@ func (e *Environment) begin() (dir string, err error) {
 	return dir, copyModules(root, dir)
 }
 
+// copyModules copies the packages, and npm's record of them so that it takes them
+// for what they are: it believes a record that is not older than any of them.
 func copyModules(from *os.Root, dir string) error {
 	sub, err := from.OpenRoot(modules)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +108,16 @@ func copyModules(from *os.Root, dir string) error {
 		return err
 	}
 	defer sub.Close()
-	return os.CopyFS(filepath.Join(dir, modules), sub.FS())
+	to := filepath.Join(dir, modules)
+	if err := os.CopyFS(to, sub.FS()); err != nil || !isGeneration(filepath.Base(from.Name())) {
+		return err // what was prepared by hand may have changed since it was recorded
+	}
+	now := time.Now()
+	err = os.Chtimes(filepath.Join(to, record), now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // commit makes the generation the one that counts.

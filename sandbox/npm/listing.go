@@ -52,7 +52,7 @@ func readListing(tree fs.FS) (*listing, error) {
 		Optional     map[string]string `json:"optionalDependencies"`
 	}
 	err := errors.Join(
-		readJSON(tree, modules+"/.package-lock.json", maxListing, &lock),
+		readJSON(tree, modules+"/"+record, maxListing, &lock),
 		readJSON(tree, "package.json", maxPackage, &project),
 	)
 	if err != nil {

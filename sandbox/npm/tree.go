@@ -2,10 +2,10 @@ package npm
 
 import (
 	"errors"
-	"io"
 	"io/fs"
+	"os"
+	"slices"
 	"strings"
-	"time"
 )
 
 // FS returns the packages as they are now, under node_modules/, for the bundler.
@@ -18,15 +18,15 @@ func (e *Environment) FS() fs.FS {
 	if err != nil {
 		return broken{err}
 	}
-	defer root.Close()
 	sub, err := root.OpenRoot(modules)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tree{}
+		return tree{root, nil}
 	case err != nil:
+		_ = root.Close()
 		return broken{err}
 	}
-	return tree{sub.FS()} // closed when nobody has it any more
+	return tree{root, sub}
 }
 
 type broken struct{ err error }
@@ -36,69 +36,42 @@ func (b broken) Open(name string) (fs.File, error) {
 }
 
 // tree has one folder, node_modules, and what is in it: what else lies in the
-// folder of an environment can't be read.
-type tree struct{ modules fs.FS }
+// folder of an environment can't be read. The roots are closed by their finalizers,
+// when nobody has the tree any more.
+type tree struct{ top, modules *os.Root }
 
 func (t tree) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
+	rest, below := strings.CutPrefix(name, modules+"/")
+	switch {
+	case name == ".":
+		f, err := t.top.Open(".")
+		if err != nil {
+			return nil, err
+		}
+		return topFolder{f}, nil
+	case !fs.ValidPath(name):
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	if name == "." {
-		return t.top()
-	}
-	rest, ok := strings.CutPrefix(name+"/", modules+"/")
-	if !ok || t.modules == nil {
+	case t.modules == nil || !below && name != modules:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case !below:
+		return t.top.FS().Open(modules)
 	}
-	if rest = strings.TrimSuffix(rest, "/"); rest == "" {
-		rest = "."
-	}
-	f, err := t.modules.Open(rest)
+	f, err := t.modules.FS().Open(rest)
 	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
 		pathErr.Path = name
 	}
 	return f, err
 }
 
-// top is the folder that holds node_modules, or nothing.
-func (t tree) top() (fs.File, error) {
-	if t.modules == nil {
-		return &topDir{}, nil
+// topFolder shows node_modules only.
+type topFolder struct{ *os.File }
+
+func (d topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	for {
+		entries, err := d.File.ReadDir(n)
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() != modules })
+		if len(entries) > 0 || err != nil || n <= 0 {
+			return entries, err
+		}
 	}
-	info, err := fs.Stat(t.modules, ".")
-	if err != nil {
-		return nil, err
-	}
-	return &topDir{rest: []fs.DirEntry{fs.FileInfoToDirEntry(folder{modules, info.ModTime()})}}, nil
 }
-
-// topDir is "." when it is open.
-type topDir struct{ rest []fs.DirEntry }
-
-func (*topDir) Stat() (fs.FileInfo, error) { return folder{name: "."}, nil }
-func (*topDir) Close() error               { return nil }
-
-func (*topDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: ".", Err: errors.New("is a directory")}
-}
-
-func (d *topDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	entries := d.rest
-	if d.rest = nil; n > 0 && len(entries) == 0 {
-		return nil, io.EOF
-	}
-	return entries, nil
-}
-
-// folder describes a folder that can only be read.
-type folder struct {
-	name    string
-	changed time.Time
-}
-
-func (f folder) Name() string       { return f.name }
-func (folder) Size() int64          { return 0 }
-func (folder) Mode() fs.FileMode    { return fs.ModeDir | 0o555 }
-func (f folder) ModTime() time.Time { return f.changed }
-func (folder) IsDir() bool          { return true }
-func (folder) Sys() any             { return nil }
