@@ -1,3 +1,226 @@
 package esbuild
 
-func bundle([]want, *remote) any { return nil }
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// bundled is a library, or why there is none.
+type bundled struct {
+	Library string  `json:"library"`
+	Faults  []fault `json:"faults,omitempty"`
+}
+
+// Namespaces of esbuild's, for what is no file of a package.
+const (
+	entryFile   = "entry"   // the module that has all that is wanted
+	shimFile    = "shim"    // what the engine lacks
+	absentFile  = "absent"  // modules that are not there
+	emptyFile   = "empty"   // modules that browsers find empty
+	packageFile = "package" // files of packages
+)
+
+// bundle makes the library of what programs import.
+func bundle(wants []want, f files) *bundled {
+	b := &bundler{wants: wants, resolver: newResolver(f)}
+	result := api.Build(b.options())
+	if len(result.Errors) > 0 {
+		return &bundled{Faults: b.faults(result.Errors)}
+	}
+	if len(result.OutputFiles) != 1 {
+		return &bundled{Faults: []fault{{Message: "the bundle has not one file"}}}
+	}
+	return &bundled{Library: string(result.OutputFiles[0].Contents) + "return library"}
+}
+
+// bundler is esbuild's view of the packages.
+type bundler struct {
+	wants []want
+
+	mu       sync.Mutex // esbuild loads files concurrently
+	resolver *resolver
+}
+
+func (b *bundler) options() api.BuildOptions {
+	return api.BuildOptions{
+		EntryPoints: []string{entryFile}, Inject: []string{shimFile},
+		Bundle: true, Format: api.FormatIIFE, GlobalName: "library", TreeShaking: api.TreeShakingTrue,
+		Target: api.ES2022, Supported: librarySupports(), Platform: api.PlatformNeutral,
+		MinifyWhitespace: true, LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII,
+		Define: map[string]string{
+			"process.env.NODE_ENV": `"production"`, "global": "globalThis", "self": "globalThis",
+		},
+		TsconfigRaw: "{}", AbsWorkingDir: "/", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
+		Plugins: []api.Plugin{{Name: "packages", Setup: b.setup}},
+	}
+}
+
+// librarySupports is what goja has of the language. Patterns that it would take and
+// never match are made by calls of RegExp, which is one that knows more: see shim.
+func librarySupports() map[string]bool {
+	supported := map[string]bool{
+		"regexp-unicode-property-escapes": false, "regexp-set-notation": false, "regexp-match-indices": false,
+	}
+	for feature := range lacking {
+		supported[feature] = feature == "dynamic-import"
+	}
+	return supported
+}
+
+func (b *bundler) setup(build api.PluginBuild) {
+	build.OnResolve(api.OnResolveOptions{Filter: ".*"}, b.resolve)
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: entryFile}, contents(b.entry()))
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: shimFile}, contents(shim))
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyFile}, contents("module.exports={}"))
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: absentFile}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		why, _ := json.Marshal(a.Path)
+		source := fmt.Sprintf("throw new Error(%s)", why)
+		return api.OnLoadResult{Contents: &source, Loader: api.LoaderJS}, nil
+	})
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: packageFile}, b.load)
+}
+
+func contents(source string) func(api.OnLoadArgs) (api.OnLoadResult, error) {
+	return func(api.OnLoadArgs) (api.OnLoadResult, error) {
+		return api.OnLoadResult{Contents: &source, Loader: api.LoaderJS}, nil
+	}
+}
+
+// entry is a module that exports what is wanted, one line for each.
+func (b *bundler) entry() string {
+	var s strings.Builder
+	dynamic := false
+	for i, w := range b.wants {
+		module, _ := json.Marshal(w.Module)
+		name, _ := json.Marshal(w.Name)
+		switch {
+		case w.Dynamic:
+			dynamic = true
+			fmt.Fprintf(&s, "import*as m%d from %s;\n", i, module)
+		case w.Name == "":
+			fmt.Fprintf(&s, "import %s;\n", module)
+		case w.Name == "*":
+			fmt.Fprintf(&s, "export*as %s from %s;\n", exportOf(i), module)
+		case w.Name == "default":
+			fmt.Fprintf(&s, "export{default as %s}from %s;\n", exportOf(i), module)
+		default:
+			fmt.Fprintf(&s, "export{%s as %s}from %s;\n", name, exportOf(i), module)
+		}
+	}
+	if dynamic {
+		s.WriteString(b.requirer())
+	}
+	return s.String()
+}
+
+// requirer is what import() comes to: esbuild makes a namespace of what it returns.
+func (b *bundler) requirer() string {
+	var s strings.Builder
+	s.WriteString("const modules=new Map([")
+	for i, w := range b.wants {
+		if w.Dynamic {
+			module, _ := json.Marshal(w.Module)
+			fmt.Fprintf(&s, "[%s,m%d],", module, i)
+		}
+	}
+	s.WriteString(`]);export const require=name=>{const m=modules.get(name);` +
+		`if(!m)throw new Error("Cannot find package '"+name+"'");` +
+		`return Object.defineProperty({...m},"__esModule",{value:true})};`)
+	return s.String()
+}
+
+// resolve says where a module is.
+func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
+	if a.Kind == api.ResolveEntryPoint {
+		return api.OnResolveResult{Path: a.Path, Namespace: a.Path}, nil
+	}
+	importer := a.Importer
+	if a.Namespace != packageFile {
+		importer = ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require := a.Kind == api.ResolveJSRequireCall || a.Kind == api.ResolveJSRequireResolve
+	found, err := b.resolver.resolve(importer, a.Path, require)
+	var none *missingError
+	switch {
+	case errors.As(err, &none) && importer != "": // that may never be needed
+		return api.OnResolveResult{Path: absence(a.Path, importer, none), Namespace: absentFile}, nil
+	case err != nil:
+		return api.OnResolveResult{}, err
+	case found.empty:
+		return api.OnResolveResult{Path: "empty", Namespace: emptyFile}, nil
+	}
+	effects := api.SideEffectsTrue
+	if found.pure {
+		effects = api.SideEffectsFalse
+	}
+	return api.OnResolveResult{Path: found.path, Namespace: packageFile, SideEffects: effects}, nil
+}
+
+// absence words a module that a package lacks.
+func absence(module, importer string, none *missingError) string {
+	why := none.why
+	if builtin(module) {
+		why = fmt.Sprintf("the Node module %q is not here", module)
+	}
+	return fmt.Sprintf("%s: %s", strings.TrimPrefix(importer, "node_modules/"), why)
+}
+
+// loaders of the files that a package may have.
+var loaders = map[string]api.Loader{
+	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".json": api.LoaderJSON,
+	".ts": api.LoaderTS, ".mts": api.LoaderTS, ".cts": api.LoaderTS,
+}
+
+// load gives esbuild a file.
+func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	b.mu.Lock()
+	source, ok := b.resolver.texts[a.Path]
+	b.mu.Unlock()
+	loader, known := loaders[path.Ext(a.Path)]
+	switch {
+	case !ok:
+		return api.OnLoadResult{}, fmt.Errorf("%s was not found", a.Path)
+	case !known:
+		return api.OnLoadResult{}, fmt.Errorf("%s is no JavaScript", a.Path)
+	}
+	return api.OnLoadResult{Contents: &source, Loader: loader}, nil
+}
+
+// faults says which of those wanted is to blame for what.
+func (b *bundler) faults(errs []api.Message) []fault {
+	var list []fault
+	for _, e := range errs[:min(len(errs), maxFaults)] {
+		f := fault{Message: lower(e.Text), Want: 1}
+		switch at := e.Location; {
+		case at == nil:
+		case at.File == entryFile+":"+entryFile:
+			f.Want = min(at.Line, len(b.wants))
+			if w := b.wants[f.Want-1]; strings.HasPrefix(e.Text, "No matching export") {
+				f.Message = fmt.Sprintf("%q exports nothing that is called %s", w.Module, w.Name)
+			}
+		default:
+			f.Message = fmt.Sprintf("%s, line %d: %s", strings.TrimPrefix(at.File, packageFile+":"), at.Line, lower(e.Text))
+			f.Want = b.culprit(at.File)
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// culprit is the one wanted that is in the package of a file, or the first.
+func (b *bundler) culprit(file string) int {
+	for i, w := range b.wants {
+		if name, _ := split(w.Module); strings.Contains(file, "node_modules/"+name+"/") {
+			return i + 1
+		}
+	}
+	return 1
+}

@@ -22,9 +22,8 @@ type module struct {
 // its effects or by import().
 type imported struct {
 	want
-	local   string // "" if there is none
-	dynamic bool   // by import()
-	at      int    // offset of the module's name
+	local string // "" if there is none
+	at    int    // offset of the module's name
 }
 
 // survey finds what a program imports.
@@ -69,12 +68,13 @@ func (r *reader) keyword(t token) {
 
 // declaration reads what follows import, and returns where it ends.
 func (r *reader) declaration(t token) (end int, ok bool) {
+	within := r.depth() > 0
 	next := r.next()
 	switch {
 	case r.is(next, "("):
 		r.call(t)
 		return 0, false
-	case r.depth() > 0:
+	case within:
 		return 0, false
 	case next.kind == text:
 		return r.finish(nil, next)
@@ -222,7 +222,7 @@ func (r *reader) call(t token) {
 	after := r.next()
 	switch {
 	case arg.kind == text && ok && (r.is(after, ")") || r.is(after, ",")):
-		r.imports = append(r.imports, imported{want: want{Module: name, Name: "*"}, dynamic: true, at: arg.start})
+		r.imports = append(r.imports, imported{want: want{Module: name, Dynamic: true}, at: arg.start})
 	default:
 		r.fault(t.start, "import() takes the name of a package as a literal here", `write import("name")`)
 	}

@@ -2,7 +2,12 @@ package esbuild
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -13,23 +18,44 @@ type packages struct {
 	bundler *Bundler
 	root    fs.FS // nil for no packages
 	allow   []string
+
+	mu        sync.Mutex
+	libraries []library // the one used last is the last
+}
+
+// library is what was made of some imports.
+type library struct {
+	key    string
+	text   string
+	stamps map[string]stamp
 }
 
 func newPackages(b *Bundler, root fs.FS, allow []string) *packages {
+	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &packages{bundler: b, root: root, allow: allow}
 }
 
-// Compile implements [sandbox.Compiler].
+// Compile implements [sandbox.Compiler]. Its errors are those of [Bundler.Compile].
 func (p *packages) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
+	if p.bundler == nil || p.bundler.pool == nil {
+		return nil, errNotMade
+	}
 	var t transformed
 	findings, err := p.bundler.run(ctx, task{Program: source}, noFiles{}, &t)
+	if err == nil && findings == nil {
+		findings = findingsOf(t.Faults)
+	}
+	if err == nil && findings == nil {
+		findings = p.refused(t.Imports)
+	}
 	if err != nil || findings != nil {
 		return &sandbox.Compiled{Findings: findings}, err
 	}
-	if len(t.Faults) > 0 {
-		return &sandbox.Compiled{Findings: findingsOf(t.Faults)}, nil
+	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}
+	if len(t.Imports) > 0 {
+		c.Library, c.Findings, err = p.library(ctx, t.Imports)
 	}
-	return &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}, nil
+	return c, err
 }
 
 func findingsOf(faults []fault) []sandbox.Finding {
@@ -38,6 +64,134 @@ func findingsOf(faults []fault) []sandbox.Finding {
 		list = append(list, sandbox.Finding{Kind: sandbox.Syntax, Message: f.Message, Hint: f.Hint, Line: f.Line, Column: f.Column})
 	}
 	return list
+}
+
+// Unresolved is the kind of a finding of an import that there is nothing for.
+const Unresolved sandbox.Kind = "unresolved"
+
+// refused says which imports are of what may not be imported, or is not there.
+func (p *packages) refused(imports []required) []sandbox.Finding {
+	var list []sandbox.Finding
+	for _, i := range imports {
+		if message, hint := p.refusal(i.Module); message != "" {
+			list = append(list, unresolved(i, message, hint))
+		}
+	}
+	return list
+}
+
+func unresolved(i required, message, hint string) sandbox.Finding {
+	return sandbox.Finding{Kind: Unresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
+}
+
+// refusal is why a module may not be imported; "" if it may.
+func (p *packages) refusal(module string) (message, hint string) {
+	if module == shimModule {
+		return "", ""
+	}
+	name, _ := split(module)
+	switch {
+	case slices.Contains(p.allow, name) && p.installed(name):
+		return "", ""
+	case slices.Contains(p.allow, name):
+		return fmt.Sprintf("the package %q is not installed", name), p.available()
+	case builtin(module):
+		return fmt.Sprintf("the Node module %q is not here", module), "there is no file, network or process; use the declared tools"
+	case name == "":
+		return fmt.Sprintf("%.100q is no package, and only those can be imported", module), p.available()
+	}
+	return fmt.Sprintf("the package %q may not be imported", name), p.available()
+}
+
+// available is the hint that says what can be imported.
+func (p *packages) available() string {
+	var names []string
+	for _, name := range p.allow {
+		if p.installed(name) {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "there are no packages; the declared tools are globals"
+	case len(names) > maxListed:
+		names = append(names[:maxListed], "…")
+	}
+	return "there are: " + strings.Join(names, ", ")
+}
+
+// maxListed is how many packages a hint names.
+const maxListed = 30
+
+func (p *packages) installed(name string) bool {
+	if p.root == nil || !packageName(name) {
+		return false
+	}
+	info, err := fs.Lstat(p.root, "node_modules/"+name+"/package.json")
+	return err == nil && info.Mode().IsRegular()
+}
+
+// library returns what some imports stand for.
+func (p *packages) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
+	wants := make([]want, len(imports))
+	for i, r := range imports {
+		wants[i] = r.want
+	}
+	text, _ := json.Marshal(wants) // it can't fail
+	key := string(text)
+	if known := p.known(key); known != "" {
+		return known, nil, nil
+	}
+	var b bundled
+	s := newShelf(p.root, p.allow, p.bundler.options.Files, p.bundler.options.Bytes)
+	findings, err := p.bundler.run(ctx, task{Bundle: wants}, s, &b)
+	if err != nil || findings != nil {
+		return "", findings, err
+	}
+	for _, f := range b.Faults {
+		i := imports[min(max(f.Want, 1), len(imports))-1]
+		findings = append(findings, unresolved(i, f.Message, f.Hint))
+	}
+	if findings == nil {
+		p.keep(library{key, b.Library, s.stamps})
+	}
+	return b.Library, findings, nil
+}
+
+// known returns a library that was made before, if the packages are what they were.
+func (p *packages) known(key string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.libraries, func(l library) bool { return l.key == key })
+	if i < 0 {
+		return ""
+	}
+	l := p.libraries[i]
+	p.libraries = slices.Delete(p.libraries, i, i+1)
+	for name, then := range l.stamps {
+		if p.root != nil && stampOf(p.root, name) != then {
+			return ""
+		}
+	}
+	p.libraries = append(p.libraries, l)
+	return l.text
+}
+
+// keptLibraries is how many bytes the libraries have that are kept.
+const keptLibraries = 32 << 20
+
+func (p *packages) keep(l library) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.libraries = slices.DeleteFunc(p.libraries, func(old library) bool { return old.key == l.key })
+	p.libraries = append(p.libraries, l)
+	size := 0
+	for i, l := range slices.Backward(p.libraries) {
+		if size += len(l.text); size > keptLibraries || len(p.libraries)-i > p.bundler.options.Libraries {
+			p.libraries = slices.Delete(p.libraries, 0, i+1)
+			return
+		}
+	}
 }
 
 // noFiles is a host without files.

@@ -1,9 +1,12 @@
 package esbuild
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -24,9 +27,8 @@ type transformed struct {
 // required is something that the program imports and needs.
 type required struct {
 	want
-	Dynamic bool `json:"dynamic,omitempty"`
-	Line    int  `json:"line"`
-	Column  int  `json:"column"`
+	Line   int `json:"line"`
+	Column int `json:"column"`
 }
 
 // maxDepth is how deep brackets may be nested. esbuild's parser takes stack for
@@ -92,7 +94,7 @@ func (p *passage) through(prologue, epilogue string) api.TransformResult {
 	var head strings.Builder
 	p.heads = nil
 	for i, one := range p.imports {
-		if !one.dynamic {
+		if !one.Dynamic {
 			p.heads = append(p.heads, head.Len())
 			head.WriteString(one.statement(p.mark + strconv.Itoa(i)))
 		}
@@ -126,25 +128,65 @@ func (p *passage) finish(code api.TransformResult) *transformed {
 	if p.wrapped {
 		unwrap(lines)
 	}
-	mine := regexp.MustCompile(`^import (?:(.*) from )?"` + p.mark + `(\d+)";$`)
-	for i, line := range lines {
-		if found := mine.FindStringSubmatch(line); found != nil {
-			number, _ := strconv.Atoi(found[2])
-			lines[i] = t.constant(found[1], len(t.Imports))
-			t.require(p.program, p.imports[number])
-		}
+	used := p.declared(lines)
+	t.Imports = p.required(used)
+	for line, one := range used {
+		lines[line] = one.constant(t.Imports)
 	}
-	first := len(t.Imports)
-	for _, one := range p.imports {
-		if one.dynamic {
-			t.require(p.program, one)
-		}
-	}
-	if len(t.Imports) > first {
+	if slices.ContainsFunc(t.Imports, func(r required) bool { return r.Dynamic }) {
 		lines[0] = requirer + lines[0] // which is that of a helper
 	}
 	t.Source = strings.Join(lines, "\n")
 	return t
+}
+
+// declared are the imports that are needed, by the line of their declaration, as
+// esbuild names them.
+func (p *passage) declared(lines []string) map[int]imported {
+	mine := regexp.MustCompile(`^import (?:(.*) from )?"` + p.mark + `(\d+)";$`)
+	used := map[int]imported{}
+	for i, line := range lines {
+		if found := mine.FindStringSubmatch(line); found != nil {
+			number, _ := strconv.Atoi(found[2])
+			one := p.imports[number]
+			one.local = ""
+			if name := local.FindStringSubmatch(found[1]); name != nil {
+				one.local = name[1]
+			}
+			used[i] = one
+		}
+	}
+	return used
+}
+
+// required lists what is needed, in an order that other programs with the same
+// imports have, too.
+func (p *passage) required(used map[int]imported) []required {
+	all := slices.Collect(maps.Values(used))
+	for _, one := range p.imports {
+		if one.Dynamic {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b imported) int { return cmp.Or(a.compare(b.want), cmp.Compare(a.at, b.at)) })
+	var list []required
+	for _, one := range all {
+		if n := len(list); n == 0 || list[n-1].want != one.want {
+			at := engine.At(p.program, one.at)
+			list = append(list, required{one.want, at.Line, at.Column})
+		}
+	}
+	return list
+}
+
+func (w want) compare(other want) int {
+	switch {
+	case w.Dynamic == other.Dynamic:
+		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name))
+	case w.Dynamic:
+		return 1
+	}
+	return -1
 }
 
 // requirer declares what esbuild makes of import().
@@ -170,21 +212,16 @@ func unwrap(lines []string) {
 var local = regexp.MustCompile(`([^\s{}]+)[\s}]*$`)
 
 // constant declares what an import declaration stands for.
-func (t *transformed) constant(clause string, number int) string {
-	name := local.FindStringSubmatch(clause)
-	if name == nil {
+func (i imported) constant(list []required) string {
+	if i.local == "" {
 		return "" // only its effects are wanted
 	}
-	return fmt.Sprintf("const %s=%s.%s;", name[1], engine.PreludeName, exportOf(number))
+	number := slices.IndexFunc(list, func(r required) bool { return r.want == i.want })
+	return fmt.Sprintf("const %s=%s.%s;", i.local, engine.PreludeName, exportOf(number))
 }
 
 // exportOf is what a library calls the thing that was required in this place.
 func exportOf(number int) string { return "i" + strconv.Itoa(number) }
-
-func (t *transformed) require(program string, one imported) {
-	at := engine.At(program, one.at)
-	t.Imports = append(t.Imports, required{one.want, one.dynamic, at.Line, at.Column})
-}
 
 func faultAt(program string, offset int, message, hint string) fault {
 	at := engine.At(program, offset)
@@ -234,7 +271,7 @@ func (p *passage) place(line, column int) engine.Pos {
 // static is the i-th import that is a declaration.
 func (p *passage) static(i int) imported {
 	for _, one := range p.imports {
-		if one.dynamic {
+		if one.Dynamic {
 			continue
 		}
 		if i == 0 {

@@ -29,8 +29,9 @@ type task struct {
 
 // want is something that a program imports.
 type want struct {
-	Module string `json:"module"`         // as written
-	Name   string `json:"name,omitempty"` // the export; "*" for all of them, "" for none
+	Module  string `json:"module"`            // as written
+	Name    string `json:"name,omitempty"`    // the export; "*" for all of them, "" for none
+	Dynamic bool   `json:"dynamic,omitempty"` // by import()
 }
 
 // fault is a finding, as the worker tells of it.

@@ -1,0 +1,226 @@
+package esbuild
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// files has the files of packages.
+type files interface {
+	// First returns the first of some paths that is a file; one without a path if
+	// none is.
+	First(paths []string) (found, error)
+}
+
+// resolver finds the file that an import names, as Node and bundlers do. It reads
+// each file once. It is used by one goroutine at a time.
+type resolver struct {
+	files     files
+	manifests map[string]*manifest // by directory; nil for none
+	texts     map[string]string    // of files that were found and not yet loaded
+}
+
+func newResolver(f files) *resolver {
+	return &resolver{files: f, manifests: map[string]*manifest{}, texts: map[string]string{}}
+}
+
+// resolved is a file, or nothing: a module that browsers are to find empty.
+type resolved struct {
+	path  string
+	pure  bool
+	empty bool
+}
+
+// missingError says that there is no such module.
+type missingError struct{ module, why string }
+
+func (e *missingError) Error() string { return e.why }
+
+func missing(module, format string, args ...any) error {
+	return &missingError{module, fmt.Sprintf(format, args...)}
+}
+
+// variants are the files that a path without its ending may mean.
+func variants(file string) []string {
+	list := []string{file}
+	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
+		list = append(list, file+ending)
+	}
+	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
+		list = append(list, file+"/index"+ending)
+	}
+	return list
+}
+
+// resolve finds a module that a file imports; the program's own file is "".
+func (r *resolver) resolve(importer, module string, require bool) (resolved, error) {
+	owner, err := r.owner(importer)
+	if err != nil {
+		return resolved{}, err
+	}
+	relative := strings.HasPrefix(module, "./") || strings.HasPrefix(module, "../") || module == "." || module == ".."
+	switch {
+	case relative && owner == nil, strings.HasPrefix(module, "/"):
+		return resolved{}, missing(module, "%q is no package", module)
+	case relative:
+		return r.within(owner, importer, path.Join(path.Dir(importer), module))
+	case strings.HasPrefix(module, "#") && owner != nil:
+		target, ok := owner.mapped(owner.Imports, module, conditions(require))
+		if !ok {
+			return resolved{}, missing(module, "its package has no import %q", module)
+		}
+		if strings.HasPrefix(target, owner.dir+"/") {
+			return r.open(owner, []string{target}, module)
+		}
+		module = target
+	}
+	if owner != nil {
+		switch other, replaced := owner.instead(module); {
+		case replaced && other == "":
+			return resolved{empty: true}, nil
+		case replaced && strings.HasPrefix(other, "./"):
+			return r.within(owner, importer, path.Join(owner.dir, other))
+		case replaced:
+			module = other
+		}
+	}
+	return r.bare(importer, module, require)
+}
+
+// within finds a file of the importer's own package.
+func (r *resolver) within(owner *manifest, importer, file string) (resolved, error) {
+	if !strings.HasPrefix(file, owner.dir+"/") {
+		return resolved{}, missing(file, "%s imports what is outside of its package", importer)
+	}
+	switch other, replaced := owner.instead("./" + strings.TrimPrefix(file, owner.dir+"/")); {
+	case replaced && other == "":
+		return resolved{empty: true}, nil
+	case replaced:
+		if inside, ok := owner.inside(other); ok {
+			file = inside
+		}
+	}
+	return r.open(owner, variants(file), file)
+}
+
+// bare finds a package, or a file in one.
+func (r *resolver) bare(importer, module string, require bool) (resolved, error) {
+	name, sub := split(module)
+	if name == "" {
+		return resolved{}, missing(module, "%q is no package", module)
+	}
+	m, err := r.find(importer, name)
+	switch {
+	case err != nil:
+		return resolved{}, err
+	case m == nil:
+		return resolved{}, missing(module, "the package %q is not installed", name)
+	case m.Exports.kind != 0:
+		file, ok := m.exported("."+sub, conditions(require))
+		if !ok || !strings.HasPrefix(file, m.dir+"/") {
+			return resolved{}, missing(module, "the package %q has no module %q", name, module)
+		}
+		return r.open(m, []string{file}, module)
+	case sub == "":
+		return r.open(m, m.mains(), module)
+	}
+	file, ok := m.inside("." + sub)
+	if !ok {
+		return resolved{}, missing(module, "the package %q has no module %q", name, module)
+	}
+	return r.within(m, importer, file)
+}
+
+// split takes the name of a package off a module; the rest begins with a slash.
+func split(module string) (name, sub string) {
+	parts := strings.SplitN(module, "/", 3)
+	n := 1
+	if strings.HasPrefix(module, "@") {
+		n = 2
+	}
+	if len(parts) < n {
+		return "", ""
+	}
+	name = strings.Join(parts[:n], "/")
+	if !packageName(name) {
+		return "", ""
+	}
+	return name, module[len(name):]
+}
+
+// packageName reports whether a name may be that of a package, and is a path that
+// leads nowhere else.
+func packageName(name string) bool {
+	scope, rest, scoped := strings.Cut(name, "/")
+	if !scoped {
+		return plainName(name)
+	}
+	return strings.HasPrefix(scope, "@") && plainName(scope[1:]) && plainName(rest)
+}
+
+func plainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !inWord(c) && c != '-' && c != '.' && c != '~' || c == '\\' || c == '#' || c >= 0x80 {
+			return false
+		}
+	}
+	return name != "" && name[0] != '.' && name != "node_modules" && len(name) < 215
+}
+
+// find finds the manifest of a package as seen from a file; nil for none.
+func (r *resolver) find(importer, name string) (*manifest, error) {
+	var paths []string
+	for dir := path.Dir(importer); importer != "" && dir != "."; dir = path.Dir(dir) {
+		if path.Base(dir) != "node_modules" {
+			paths = append(paths, path.Join(dir, "node_modules", name, "package.json"))
+		}
+	}
+	paths = append(paths, path.Join("node_modules", name, "package.json"))
+	f, err := r.files.First(paths)
+	if err != nil || f.Path == "" {
+		return nil, err
+	}
+	dir := path.Dir(f.Path)
+	if m := r.manifests[dir]; m != nil {
+		return m, nil
+	}
+	m, err := parseManifest(dir, f.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	r.manifests[dir] = m
+	return m, nil
+}
+
+// owner is the manifest of the package that a file belongs to, which was read when
+// the file was found; nil for the program.
+func (r *resolver) owner(file string) (*manifest, error) {
+	if file == "" {
+		return nil, nil
+	}
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if m := r.manifests[dir]; m != nil {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("%s belongs to no package", file)
+}
+
+// open takes the first of some files that is there.
+func (r *resolver) open(m *manifest, paths []string, module string) (resolved, error) {
+	for _, p := range paths {
+		if _, known := r.texts[p]; known {
+			return resolved{path: p, pure: m.pure(p)}, nil
+		}
+	}
+	f, err := r.files.First(paths)
+	switch {
+	case err != nil:
+		return resolved{}, err
+	case f.Path == "":
+		return resolved{}, missing(module, "there is no file for %q", module)
+	}
+	r.texts[f.Path] = f.Text
+	return resolved{path: f.Path, pure: m.pure(f.Path)}, nil
+}
