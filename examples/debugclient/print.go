@@ -57,10 +57,11 @@ type result struct {
 	ErrorType   string          `json:"error_type"`
 	Stdout      string          `json:"stdout"`
 	Stderr      string          `json:"stderr"`
-	DurationMS  *float64        `json:"duration_ms"`
+	DurationMS  float64         `json:"duration_ms"`
+	Session     string          `json:"session"`
 	Diagnostics []finding       `json:"diagnostics"`
 	Warnings    []finding       `json:"warnings"`
-	Calls       []struct {
+	Calls       *[]struct {
 		Tool       string  `json:"tool"`
 		OK         *bool   `json:"ok"`
 		State      string  `json:"state"`
@@ -99,7 +100,7 @@ func (r request) show(w io.Writer, got *mcp.CallToolResult) error {
 	if err != nil {
 		return err
 	}
-	if got.StructuredContent == nil || json.Unmarshal(text, &parts) != nil || parts.DurationMS == nil {
+	if got.StructuredContent == nil || json.Unmarshal(text, &parts) != nil || parts.Calls == nil {
 		return plain(w, got)
 	}
 	parts.print(w)
@@ -145,15 +146,16 @@ func (r result) print(w io.Writer) {
 	case r.ErrorType == "":
 		part(w, "result", string(r.Result))
 	}
+	part(w, "session", r.Session)
 	if r.Usage != nil {
 		part(w, "model", fmt.Sprintf("asked %d times, %d tokens in, %d out", r.Usage.Calls, r.Usage.Input, r.Usage.Output))
 	}
-	part(w, "time", short(milliseconds(*r.DurationMS)))
+	part(w, "time", short(milliseconds(r.DurationMS)))
 }
 
 func (r result) printCalls(w io.Writer) {
 	var lines []string
-	for _, c := range r.Calls {
+	for _, c := range *r.Calls {
 		line := c.Tool
 		if c.Args != "" {
 			line += "(" + c.Args + ")"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/tools"
@@ -198,7 +198,10 @@ const describeMost = 32 << 10
 func (s *snapshot) view(patterns []string) (*view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := strings.Join(patterns, "\n")
+	key := fmt.Sprintf("%q", patterns)
+	if patterns == nil {
+		key = ""
+	}
 	if v := s.views[key]; v != nil {
 		return v, nil
 	}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // check prints what would be served. The error says what of it would not work.
@@ -38,12 +39,28 @@ func (a *app) check(w io.Writer) error {
 func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	s, l := a.settings, a.box.Limits()
 	row("storage", "%s", cmp.Or(s.storage, "a folder that goes with the server"))
-	row("transport", "%s", s.transport)
-	row("programs", "%s, %d MiB, %d tool calls, %d at the same time", l.Time, l.Memory>>20, l.Calls, cmp.Or(s.workers, max(4, 2*runtime.NumCPU())))
+	row("clients", "%s", s.serves())
+	row("programs", "%s, %d MiB, %d tool calls, %d at the same time", l.Time, l.Memory>>20, l.Calls, s.programs())
 	row("isolation", "%s", strings.ReplaceAll(a.box.Isolation().String(), "\n", "; "))
+	if len(s.packages) > 0 {
+		row("packages", "%s; installing is %s", strings.Join(s.packages, ", "), map[bool]string{true: "allowed", false: "off"}[s.install])
+	}
 	if a.model != nil {
 		row("tasks", "%s: %d steps, %s, %s", s.model, s.task.steps, s.task.time, tokens(s.task.tokens))
 	}
+}
+
+// serves says who may ask, and where.
+func (s *settings) serves() string {
+	o := s.serving
+	if cmp.Or(o.Transport, serve.Stdio) == serve.Stdio {
+		return "stdio: whoever starts the server"
+	}
+	who := "everybody on this machine, without authentication"
+	if o.Auth != nil {
+		who = "who has a token of " + s.tokens
+	}
+	return fmt.Sprintf("%s on %s%s: %s", o.Transport, cmp.Or(o.Addr, "127.0.0.1:8080"), cmp.Or(o.Path, "/mcp"), who)
 }
 
 func tokens(n int) string {

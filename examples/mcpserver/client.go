@@ -9,21 +9,14 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/policy"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
-
-// principal is who is served.
-type principal struct {
-	Name  string
-	Tools []string
-}
 
 // client is what one principal is served: one MCP server, whatever the number of
 // its connections, with the tools that it may use.
 type client struct {
 	app       *app
-	principal principal
+	principal serve.Principal
 	server    *mcp.Server
 
 	mu      sync.Mutex
@@ -41,7 +34,7 @@ type clients struct {
 const mostIdle = 200
 
 // client returns what a principal is served.
-func (a *app) client(p principal) *client {
+func (a *app) client(p serve.Principal) *client {
 	a.clients.mu.Lock()
 	defer a.clients.mu.Unlock()
 	name, err := json.Marshal(p)
@@ -121,18 +114,11 @@ func (c *client) tools(v *view) []tool {
 		all = append(all, c.searchTool(), c.describeTool())
 	}
 	all = append(all, c.fileTools()...)
+	all = append(all, c.environmentTools()...)
 	if c.app.model != nil {
 		all = append(all, c.taskTool())
 	}
-	return slices.DeleteFunc(all, func(t tool) bool { return !c.principal.may(t.Name) })
-}
-
-// may reports whether the principal may use a tool of the server's own.
-func (p principal) may(name string) bool {
-	if p.Tools == nil {
-		return true
-	}
-	return permits(policy.Allow(policy.Tools(p.Tools...), ""), &tools.Binding{Tool: &tools.Tool{Name: name}, Names: []string{name}})
+	return slices.DeleteFunc(all, func(t tool) bool { return !c.principal.Allows(t.Name) })
 }
 
 const instructions = `Programs in JavaScript, run in a sandbox. execute_code runs one, with the tools of other servers as globals: write one program that does all the steps and prints or returns only what you need, instead of many single calls.`

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/npm"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // settings is what the flags and the environment say.
@@ -18,13 +24,16 @@ type settings struct {
 	trust        []string
 	declarations int
 	storage      string
-	transport    string
+	install      bool
+	packages     []string
 	limits       sandbox.Limits
 	memory       int // MiB
 	workers      int
 	rules        sandbox.Rules
 	model        string
 	task         taskLimits
+	serving      serve.Options
+	tokens       string // a file
 	check        bool
 
 	open func(name string) (llms.Model, error) // another one in tests
@@ -32,10 +41,9 @@ type settings struct {
 
 func newSettings(stderr io.Writer) *settings {
 	return &settings{
-		transport: "stdio",
-		limits:    sandbox.Limits{Time: 30 * time.Second, Calls: 100, Source: 1 << 20},
-		memory:    256,
-		task:      taskLimits{steps: 10, time: 10 * time.Minute},
+		limits: sandbox.Limits{Time: 30 * time.Second, Calls: 100, Source: 1 << 20},
+		memory: 256,
+		task:   taskLimits{steps: 10, time: 10 * time.Minute},
 		open: func(name string) (llms.Model, error) {
 			return models.Open(name, models.Options{Progress: stderr})
 		},
@@ -48,8 +56,7 @@ func (s *settings) options() []option {
 		{"config", "file", "", "lists the MCP servers whose tools programs may call", text(&s.config)},
 		{"trust", "names", "", "servers whose word is taken on which of their tools only read", list(&s.trust)},
 		{"declarations", "tokens", "8000", "how much of execute_code's description may declare tools; the rest is found by search_tools", whole(&s.declarations)},
-		{"transport", "kind", "stdio", "how clients connect: stdio", text(&s.transport)},
-		{"storage", "folder", "", "where code files, sessions and environments are kept; several servers may share it. Without it they go with the server", text(&s.storage)},
+
 		{"time", "duration", "30s", "how long a program may take", duration(&s.limits.Time)},
 		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
 		{"calls", "number", "100", "how many tool calls a program may make", whole(&s.limits.Calls)},
@@ -57,21 +64,31 @@ func (s *settings) options() []option {
 		{"max-lines", "number", "", "how many lines a program may have", whole(&s.rules.Lines)},
 		{"max-characters", "number", "", "how many characters a program may have", whole(&s.rules.Characters)},
 		{"forbid", "names", "", "names that no program may use", list(&s.rules.Names)},
+
+		{"storage", "folder", "", "where code files, sessions and environments are kept; several servers may share it. Without it they go with the server", text(&s.storage)},
+		{"packages", "names", "", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&s.packages)},
+		{"allow-install", "", "", "offers install_dependencies, for -packages; it needs npm", yes(&s.install)},
+
 		{"model", "provider:model", "", "offers run_task, done by openai:… (OPENAI_API_KEY), anthropic:… (ANTHROPIC_API_KEY) or ollama:…", text(&s.model)},
 		{"task-steps", "number", "10", "how many programs the model may write for a task", whole(&s.task.steps)},
 		{"task-tokens", "number", "no limit", "how many tokens the model may read and write for a task", whole(&s.task.tokens)},
 		{"task-time", "duration", "10m", "how long a task may take", duration(&s.task.time)},
+
+		{"transport", "kind", "stdio", "how clients connect: stdio, http, or sse for old ones", text(&s.serving.Transport)},
+		{"addr", "host:port", "127.0.0.1:8080", "where to listen; without -tokens, on this machine only", text(&s.serving.Addr)},
+		{"tokens", "file", "", `who may ask: {"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`, text(&s.tokens)},
+		{"hosts", "names", "", "names under which clients reach the server, beside that of -addr", list(&s.serving.Hosts)},
+		{"origins", "URLs", "", "web pages that may ask from a browser", list(&s.serving.Origins)},
+		{"stateless", "", "", "keeps no sessions with clients of older protocols, so that any replica can answer", yes(&s.serving.Stateless)},
+		{"grace", "duration", "30s", "how long running programs may go on at the end", duration(&s.serving.Grace)},
 		{"check", "", "", "print what would be served, and exit", yes(&s.check)},
 	}
 }
 
 // problems is everything that is wrong with the settings, and can be told without
 // starting anything.
-func (s *settings) problems() error {
+func (s *settings) problems(ctx context.Context) error {
 	var errs []error
-	if s.transport != "stdio" {
-		errs = append(errs, fmt.Errorf("-transport %s: the only transport is stdio", s.transport))
-	}
 	if s.memory < 64 {
 		errs = append(errs, fmt.Errorf("-memory %d: a program needs at least 64", s.memory))
 	}
@@ -83,7 +100,28 @@ func (s *settings) problems() error {
 		_, err := s.open(s.model)
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	if s.install && len(s.packages) == 0 {
+		errs = append(errs, errors.New("-allow-install: say by -packages which ones; they are code of strangers"))
+	}
+	errs = append(errs, s.checkPackages())
+	if s.tokens != "" {
+		auth, err := serve.TokenFile(s.tokens)
+		errs = append(errs, err)
+		if s.serving.Auth = auth; err != nil {
+			s.serving.Auth = nil
+			return errors.Join(errs...) // without it, more would seem wrong than is
+		}
+	}
+	return errors.Join(append(errs, s.serving.Check(ctx))...)
+}
+
+func (s *settings) checkPackages() error {
+	for _, name := range s.packages {
+		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
+			return fmt.Errorf("-packages %s: no name of a package and no pattern of names", name)
+		}
+	}
+	return nil
 }
 
 // sandbox is how programs are run.
@@ -91,4 +129,19 @@ func (s *settings) sandbox() *sandbox.Options {
 	limits := s.limits
 	limits.Memory = int64(s.memory) << 20
 	return &sandbox.Options{Limits: limits, Rules: &s.rules, Workers: s.workers}
+}
+
+// npm is how packages are installed. It knows where npm fetches them in this
+// process's network, and nothing else of its environment.
+func (s *settings) npm() *npm.Options {
+	return &npm.Options{Allow: s.packages, Env: []string{
+		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "npm_config_registry",
+	}}
+}
+
+// transport is how clients connect.
+func (s *settings) transport(log *slog.Logger, queue *serve.Queue) *serve.Options {
+	o := s.serving
+	o.Logger, o.Queue = log, queue
+	return &o
 }

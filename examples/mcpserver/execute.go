@@ -26,7 +26,9 @@ const executeInput = `{
 const programInput = `
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."},
     "variables": {"type": "object", "description": "Constants of the program, by name."},
-    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."}`
+    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."},
+    "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default."},
+    "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import. See install_dependencies, if there is that tool."}`
 
 const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run.`
 
@@ -70,32 +72,44 @@ type program struct {
 	Timeout   float64                    `json:"timeout"` // seconds
 	Session   string                     `json:"session"`
 	Language  string                     `json:"language"`
+
+	Environment string `json:"environment"`
 }
 
-const typescript = "typescript"
-
-// run runs one program with the tools that there are now. What is wrong with the
-// program is in the execution, for the model to read.
-func (c *client) run(ctx context.Context, _ *mcp.CallToolRequest, p program) (execution, error) {
+// run runs one program, when it is the client's turn, with the tools that there are
+// then. What is wrong with the program is in the execution, for the model to read.
+func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e execution, err error) {
 	prepared, err := p.prepare()
 	if err != nil {
 		return execution{}, err
 	}
+	prepared.OnCall = callProgress(ctx, r)
+	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
+		e, err = c.runNow(ctx, p, prepared)
+		return err
+	})
+	return e, forModel(err)
+}
+
+func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program) (execution, error) {
 	view, release, err := c.app.catalog.use(c.principal.Tools)
 	if err != nil {
 		return execution{}, err
 	}
 	defer release()
 	prepared.Tools = view.set
+	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
+		return execution{}, err
+	}
 	out, session, err := c.runIn(ctx, p.Session, prepared)
-	if err != nil && (out == nil || ctx.Err() != nil) {
-		return execution{}, forModel(err)
+	if out == nil {
+		return execution{}, err
 	}
 	e := newExecution(out)
 	e.Session = session
 	if err != nil { // somewhere in the middle: what was done is to be known
 		c.app.log.Error("execution", "err", err)
-		e.fail(errorServer, errServer.Error())
+		e.fail(errorServer, "it was stopped in the middle, for no fault of the program; look at calls for what was done")
 	}
 	return e, nil
 }

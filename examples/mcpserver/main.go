@@ -4,7 +4,8 @@
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
 // It speaks MCP on stdin and stdout and writes nothing else there; messages for
-// people go to stderr. It ends when its client closes stdin.
+// people go to stderr. It ends when its client closes stdin. With -transport http it
+// serves many clients; README.md beside this file has more.
 package main
 
 import (
@@ -16,15 +17,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
-	p := process{os.LookupEnv, &mcp.StdioTransport{}, hup, os.Stdout, os.Stderr}
+	p := process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}
 	code := p.command(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -32,9 +31,9 @@ func main() {
 
 // process is what the server has of its process.
 type process struct {
-	lookup         func(string) (string, bool)
-	stdio          mcp.Transport
+	lookup         func(variable string) (string, bool)
 	hup            <-chan os.Signal
+	stdin          io.ReadCloser
 	stdout, stderr io.Writer
 }
 
@@ -42,12 +41,13 @@ type process struct {
 // settings are wrong and 1 when what they say cannot be done.
 func (p process) command(ctx context.Context, args []string) int {
 	s := newSettings(p.stderr)
+	s.serving.In, s.serving.Out = p.stdin, p.stdout
 	err := parse(s.options(), args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
 		help(p.stdout, s.options())
 		return 0
 	}
-	if err = errors.Join(err, s.problems()); err != nil {
+	if err = errors.Join(err, s.problems(ctx)); err != nil {
 		fmt.Fprintf(p.stderr, "mcpserver: the configuration is wrong (-help has all flags):\n%v\n", err)
 		return 2
 	}
@@ -67,5 +67,5 @@ func (p process) run(ctx context.Context, s *settings) error {
 	if s.check {
 		return a.check(p.stdout)
 	}
-	return a.serve(ctx, p.stdio, p.hup)
+	return a.serve(ctx, s.transport(a.log, a.queue), p.hup)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
 		hup := make(chan os.Signal, 1)
 		signal.Notify(hup, syscall.SIGHUP)
-		p := process{os.LookupEnv, &mcp.StdioTransport{}, hup, os.Stdout, os.Stderr}
+		p := process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}
 		os.Exit(p.command(context.Background(), os.Args[2:]))
 	}
 	os.Exit(m.Run())
@@ -239,18 +239,19 @@ func TestFailures(t *testing.T) {
 	}{
 		{[]string{"-config", "missing.json"}, nil, 2, []string{"missing.json"}},
 		{[]string{"-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
-		{[]string{"-transport", "pigeon"}, nil, 2, []string{"-transport pigeon: "}},
+		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio, http or sse, not "pigeon"`}},
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
 		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
 			"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
 			`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
 		}},
+		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2, []string{"-allow-install: say by -packages", "0.0.0.0"}},
+		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
 		{[]string{"-model", "openai"}, nil, 2, []string{`model "openai": write provider:model`}},
 	} {
 		var stderr bytes.Buffer
-		here, _ := mcp.NewInMemoryTransports()
 		lookup := func(name string) (string, bool) { text, ok := test.env[name]; return text, ok }
-		code := process{lookup, here, nil, io.Discard, &stderr}.command(t.Context(), test.args)
+		code := process{lookup, nil, io.NopCloser(strings.NewReader("")), io.Discard, &stderr}.command(t.Context(), test.args)
 		if code != test.code {
 			t.Errorf("%v: code %d, want %d", test.args, code, test.code)
 		}

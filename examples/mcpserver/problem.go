@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/npm"
 	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // problem is what is wrong with a call, for the model to read. Any other error is
@@ -21,6 +23,8 @@ const (
 	invalidArgument = "INVALID_ARGUMENT"
 	notFound        = "NOT_FOUND"
 	overLimit       = "LIMIT"
+	installFailed   = "INSTALL_FAILED"
+	busy            = "BUSY" // nothing was done
 	sessionLost     = "SESSION_LOST"
 	errorServer     = "SERVER_ERROR" // nothing is wrong with the call
 )
@@ -48,11 +52,34 @@ func forModel(err error) error {
 	case errors.Is(err, sandbox.ErrSessionLost), errors.Is(err, sandbox.ErrSessionFull):
 		kind = sessionLost
 	default:
-		return err
+		return ofOthers(err)
 	}
 	_, message, ok := strings.Cut(err.Error(), ": ") // without the package's name
 	if !ok {
 		message = err.Error()
 	}
 	return &problem{kind, message}
+}
+
+// ofOthers is forModel for the errors of packages whose messages are for models.
+func ofOthers(err error) error {
+	var (
+		spec  *npm.SpecError
+		limit *npm.LimitError
+		run   *npm.NpmError
+		full  *serve.BusyError
+	)
+	switch {
+	case errors.As(err, &spec):
+		return &problem{invalidArgument, err.Error()}
+	case errors.As(err, &limit):
+		return &problem{overLimit, err.Error()}
+	case errors.As(err, &run):
+		return &problem{installFailed, err.Error()}
+	case errors.As(err, &full):
+		return &problem{busy, err.Error()}
+	case errors.Is(err, serve.ErrStopped):
+		return &problem{errorServer, "the server is shutting down; nothing was done"}
+	}
+	return err
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -20,17 +23,16 @@ type served struct {
 	written *lines
 }
 
-// begin serves in this process, with the flags given and a model, if any, and
-// connects to it. Each result is compared with its tool's schema.
-func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string) (*mcp.ClientSession, served) {
+// prepare opens what the flags want, with a model, if any.
+func prepare(t *testing.T, model llms.Model, args ...string) served {
 	t.Helper()
 	s := newSettings(t.Output())
 	none := func(string) (string, bool) { return "", false }
-	if err := parse(s.options(), args, none); err != nil {
-		t.Fatal(err)
-	}
 	if model != nil {
 		s.model, s.open = "test:model", func(string) (llms.Model, error) { return model, nil }
+	}
+	if err := errors.Join(parse(s.options(), args, none), s.problems(t.Context())); err != nil {
+		t.Fatal(err)
 	}
 	log := &lines{}
 	a, err := open(t.Context(), s, io.MultiWriter(log, t.Output()))
@@ -38,22 +40,71 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 		t.Fatal(err)
 	}
 	t.Cleanup(a.close)
-	ctx, stop := context.WithCancel(context.Background())
-	here, there := mcp.NewInMemoryTransports()
+	return served{a, log}
+}
+
+// begin serves one client in this process, and connects to it. Each result is
+// compared with its tool's schema.
+func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string) (*mcp.ClientSession, served) {
+	t.Helper()
+	a := prepare(t, model, args...)
+	input, toServer := io.Pipe()
+	fromServer, output := io.Pipe()
+	a.settings.serving.In, a.settings.serving.Out = input, output
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, there, nil) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
+	go func() { ended <- a.serve(context.Background(), a.settings.transport(a.log, a.queue), nil) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		session.Close()
-		stop()
-		if err := <-ended; err != nil && ctx.Err() == nil {
+		if err := <-ended; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client reads no last words
 			t.Error(err)
 		}
 	})
-	return session, served{a, log}
+	return session, a
+}
+
+// web serves many clients over HTTP, and returns how to connect: with a token, in
+// a version of the protocol.
+func web(t *testing.T, model llms.Model, args ...string) (func(token, version string) *mcp.ClientSession, served) {
+	t.Helper()
+	a := prepare(t, model, append([]string{"-transport", "http", "-addr", "127.0.0.1:0"}, args...)...)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.settings.serving.Listener = listener
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.serve(ctx, a.settings.transport(a.log, a.queue), nil) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return func(token, version string) *mcp.ClientSession {
+		t.Helper()
+		transport := &mcp.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String() + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}}
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { session.Close() })
+		return session
+	}, a
+}
+
+// bearer sends a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // ask calls a tool and returns its structured result, or its text where there is

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -118,10 +118,18 @@ func (c *client) taskTool() tool {
 	})
 }
 
-func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (report, error) {
+func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (done report, err error) {
 	if strings.TrimSpace(in.Task) == "" {
 		return report{}, invalid("the task is empty; say what is to be done")
 	}
+	err = c.app.tasks.Do(ctx, c.principal.Name, func(ctx context.Context) error {
+		done, err = c.runTaskNow(ctx, r, in)
+		return err
+	})
+	return done, forModel(err)
+}
+
+func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (report, error) {
 	view, release, err := c.app.catalog.use(c.principal.Tools)
 	if err != nil {
 		return report{}, err
@@ -130,7 +138,7 @@ func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArg
 	most := c.app.settings.task.within(in)
 	model := models.NewBudget(models.Limits{Tokens: most.tokens}).Model(c.app.model, c.app.settings.model)
 	bot, err := agent.New(model, &agent.Options{Sandbox: c.app.box, Tools: view.set, Module: module.Options{
-		MaxIters: most.steps, OnEvent: progress(ctx, r), Logger: c.app.log,
+		MaxIters: most.steps, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler), // the catalog has logged the warnings
 	}})
 	if err != nil {
 		return report{}, err
@@ -139,6 +147,9 @@ func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArg
 	ctx, cancel := context.WithTimeoutCause(ctx, most.time, errTaskTime)
 	defer cancel()
 	answer, err := bot.Run(ctx, in.Task)
+	if err != nil {
+		c.app.log.Warn("a task has no answer", "err", err)
+	}
 	report, err := newReport(ctx, answer, err, time.Since(began))
 	report.Error = c.app.hidden.text(report.Error)
 	return report, err
@@ -210,45 +221,4 @@ func why(err *module.IncompleteError, timeout bool) (kind, message string) {
 		return "MODEL", fmt.Sprintf("the model of the server failed (%v); its log says why", model.Kind)
 	}
 	return "FAILED", err.Error()
-}
-
-// progress tells a client that asked for it what happens in a task.
-func progress(ctx context.Context, r *mcp.CallToolRequest) func(module.Event) {
-	token := r.Params.GetProgressToken()
-	if token == nil {
-		return nil
-	}
-	var mu sync.Mutex
-	done := 0.0
-	return func(e module.Event) {
-		message := happening(e)
-		if message == "" {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		// A client that has gone is noticed elsewhere.
-		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Message: message})
-	}
-}
-
-func happening(e module.Event) string {
-	switch e := e.(type) {
-	case module.Asked:
-		return fmt.Sprintf("step %d: asking the model", e.Step)
-	case module.Started:
-		return fmt.Sprintf("step %d: running a program of %d lines", e.Step, strings.Count(strings.TrimSpace(e.Code), "\n")+1)
-	case module.Called:
-		if e.Call.Error != nil {
-			return e.Call.Tool + " failed"
-		}
-		return e.Call.Tool + " is done"
-	case module.Ended:
-		if e.Outcome != nil && e.Outcome.Failure != nil {
-			return fmt.Sprintf("step %d: the program failed (%s)", e.Step, e.Outcome.Failure.Kind)
-		}
-		return fmt.Sprintf("step %d: the program has ended", e.Step)
-	}
-	return ""
 }

@@ -53,8 +53,8 @@ func TestTask(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	want := []string{
-		"step 1: asking the model", "step 1: running a program of 1 lines", "fs.list_directory is done", "step 1: the program has ended",
-		"step 2: asking the model", "step 2: running a program of 1 lines", "fs.read_text_file is done", "step 2: the program has ended",
+		"step 1: asking the model", "step 1: running a program of 1 line", "fs.list_directory is done", "step 1: the program has ended",
+		"step 2: asking the model", "step 2: running a program of 1 line", "fs.read_text_file is done", "step 2: the program has ended",
 	}
 	if !slices.Equal(heard, want) {
 		t.Errorf("progress was\n%s\nwant\n%s", strings.Join(heard, "\n"), strings.Join(want, "\n"))
