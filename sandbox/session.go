@@ -25,6 +25,7 @@ import (
 // programs are run again on the record: no tool is called, replies arrive in the
 // order in which they arrived, and Date, Math.random and crypto repeat
 // themselves. For that, Date stands still while a program of a session computes.
+// [Session.AppendRecord] and [Sandbox.RestoreSession] take it to another process.
 //
 // It is safe for concurrent use; programs run one after the other.
 type Session struct {

@@ -11,7 +11,7 @@ import (
 func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error {
 	names, err := list(folder)
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	for _, name := range names {
 		if _, ok := nameOf(name); !ok {
@@ -22,7 +22,7 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 			continue // it has just been removed
 		}
 		if err != nil {
-			return fmt.Errorf("workspace: %w", err)
+			return broken("the storage folder", err)
 		}
 		visit(name, info)
 	}
@@ -39,7 +39,7 @@ func (s *Space) each(ctx context.Context, kind string, visit func(handle string,
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	defer folder.Close()
 	return entries(folder, visit)
@@ -98,7 +98,7 @@ func (s *Space) inside(kind, handle string) (*os.Root, error) {
 func establish(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
 	temp := temporary()
 	if err := folder.Mkdir(temp, 0o700); err != nil {
-		return "", fmt.Errorf("workspace: %w", err)
+		return "", broken("the storage folder", err)
 	}
 	handle = unused(folder, name)
 	err = furnish(folder, temp, subfolders)
@@ -109,7 +109,7 @@ func establish(folder *os.Root, name string, subfolders ...string) (handle strin
 		err = persist(folder)
 	}
 	if err != nil {
-		return "", fmt.Errorf("workspace: %w", errors.Join(err, folder.RemoveAll(temp)))
+		return "", broken("nothing was made", errors.Join(err, folder.RemoveAll(temp)))
 	}
 	return handle, nil
 }

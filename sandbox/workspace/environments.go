@@ -76,6 +76,17 @@ func (s *Space) environment(handle string, used time.Time) Environment {
 // Environment finds an environment of the owner by its handle or by its name, which
 // counts as using it. The error is [ErrNotFound] where there is none.
 func (s *Space) Environment(ctx context.Context, handle string) (Environment, error) {
+	e, err := s.find(ctx, handle)
+	if err == nil {
+		err = e.use()
+	}
+	if err != nil {
+		return Environment{}, err
+	}
+	return e, nil
+}
+
+func (s *Space) find(ctx context.Context, handle string) (Environment, error) {
 	list, err := s.Environments(ctx)
 	if err != nil {
 		return Environment{}, err
@@ -87,7 +98,7 @@ func (s *Space) Environment(ctx context.Context, handle string) (Environment, er
 	if i < 0 {
 		return Environment{}, notFound(words[environments], handle)
 	}
-	return list[i], list[i].use()
+	return list[i], nil
 }
 
 // use notes that the environment is used.
@@ -97,8 +108,10 @@ func (e *Environment) use() error {
 		return err
 	}
 	defer root.Close()
-	info, err := root.Lstat(lockFile)
-	if err == nil {
+	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
+		return fmt.Errorf("workspace: the folder of the environment %s is gone, or no folder; remove the environment", e.Handle)
+	}
+	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)
 	}
 	return nil
@@ -121,7 +134,7 @@ func (s *Space) folders(ctx context.Context, kind string, visit func(handle stri
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	defer folder.Close()
 	return s.each(ctx, kind, func(handle string, info os.FileInfo) {
@@ -134,7 +147,7 @@ func (s *Space) folders(ctx context.Context, kind string, visit func(handle stri
 // RemoveEnvironment removes an environment with its folder, by its handle or name,
 // when nobody holds its lock. The error is [ErrNotFound] where there is none.
 func (s *Space) RemoveEnvironment(ctx context.Context, handle string) error {
-	e, err := s.Environment(ctx, handle)
+	e, err := s.find(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -172,7 +185,7 @@ func (e Environment) Settings(ctx context.Context) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("workspace: the settings: %w", err)
+		return nil, broken("the settings", err)
 	}
 	return text, nil
 }
@@ -198,7 +211,7 @@ func (e Environment) SetSettings(ctx context.Context, settings json.RawMessage) 
 		}
 		defer root.Close()
 		if err := errors.Join(clean(root), replace(root, settingsFile, settings)); err != nil {
-			return fmt.Errorf("workspace: the settings were not stored: %w", err)
+			return broken("the settings were not stored", err)
 		}
 		return nil
 	})

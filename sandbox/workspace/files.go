@@ -139,7 +139,7 @@ func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, s
 func part(file *os.File, offset, size int64) ([]byte, error) {
 	text := make([]byte, size)
 	if n, err := file.ReadAt(text, offset); n < len(text) {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return nil, broken("the storage folder", err)
 	}
 	return text, nil
 }
@@ -185,11 +185,11 @@ func (s *Space) RemoveFile(ctx context.Context, handle string) error {
 
 func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
 	if err := replace(folder, handle, content...); err != nil {
-		return File{}, fmt.Errorf("workspace: the file was not written: %w", err)
+		return File{}, broken("the file was not written", err)
 	}
 	info, err := folder.Lstat(handle)
 	if err != nil {
-		return File{}, fmt.Errorf("workspace: %w", err)
+		return File{}, broken("the storage folder", err)
 	}
 	return fileOf(handle, info), nil
 }
@@ -200,7 +200,7 @@ func missing(what, handle string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound(what, handle)
 	}
-	return fmt.Errorf("workspace: the %s %.100q: %w", what, handle, err)
+	return broken(fmt.Sprintf("the %s %.100q", what, handle), err)
 }
 
 // amount is how much an owner has.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -36,13 +37,17 @@ func within(root *os.Root, name string) (*os.Root, error) {
 // ensure makes a folder in a folder, if it isn't there.
 func ensure(root *os.Root, name string) error {
 	err := root.Mkdir(name, 0o700)
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	if err == nil {
+		return persist(root)
 	}
-	if err != nil {
+	info, bad := root.Lstat(name)
+	switch {
+	case bad != nil:
 		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", name)
 	}
-	return persist(root)
+	return nil
 }
 
 // regular opens a file for reading: a link, a device or a pipe is as good as absent.
@@ -151,6 +156,20 @@ func use(root *os.Root, name string, info os.FileInfo) {
 	}
 }
 
+// broken is an error of the file system without the path of the storage folder, which
+// is nobody's business.
+func broken(what string, err error) error {
+	var path *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		err = fmt.Errorf("%s %s: %w", path.Op, filepath.Base(path.Path), path.Err)
+	case errors.As(err, &link):
+		err = fmt.Errorf("%s %s: %w", link.Op, filepath.Base(link.New), link.Err)
+	}
+	return fmt.Errorf("workspace: %s: %w", what, err)
+}
+
 // kinds of things, and the names of their folders.
 const (
 	files        = "files"
@@ -172,9 +191,9 @@ func (s *Space) look(kind string) (*os.Root, error) {
 // change runs f in the owner's folder of a kind, with the owner's lock, by which the
 // folder is as one process after the other leaves it.
 func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
-	for {
+	for ctx.Err() == nil {
 		if err := ensure(s.store.owners, s.dir); err != nil {
-			return fmt.Errorf("workspace: %w", err)
+			return broken("the storage folder", err)
 		}
 		unlock, err := s.store.lock(ctx, s.dir)
 		if errors.Is(err, os.ErrNotExist) {
@@ -186,24 +205,25 @@ func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root)
 		defer unlock()
 		owner, err := within(s.store.owners, s.dir)
 		if err != nil {
-			return fmt.Errorf("workspace: %w", err)
+			return broken("the storage folder", err)
 		}
 		defer owner.Close()
 		return s.changeIn(owner, kind, f)
 	}
+	return waited(ctx)
 }
 
 func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) error) error {
 	if err := ensure(owner, kind); err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	folder, err := within(owner, kind)
 	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	defer folder.Close()
 	if err := clean(folder); err != nil {
-		return fmt.Errorf("workspace: %w", err)
+		return broken("the storage folder", err)
 	}
 	return f(folder)
 }

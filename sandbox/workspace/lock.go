@@ -78,12 +78,12 @@ func (s *Store) await(ctx context.Context, name string) (*os.File, error) {
 func (s *Store) attempt(name string) (*os.File, error) {
 	file, err := s.owners.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, broken("a lock of the storage folder", err)
 	}
 	ok, err := lockNow(file)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("workspace: the lock of the storage folder: %w", err)
+		err = broken("a lock of the storage folder", err)
 	case !ok:
 		err = errBusy
 	default:
@@ -103,10 +103,13 @@ func (s *Store) current(name string, file *os.File) error {
 		return err
 	}
 	now, err := s.owners.Lstat(name)
-	if err == nil && !os.SameFile(have, now) {
-		err = errBusy // another one is there now
+	switch {
+	case err != nil:
+		return broken("a lock of the storage folder", err)
+	case !os.SameFile(have, now):
+		return errBusy // another one is there now
 	}
-	return err
+	return nil
 }
 
 // turns lets one goroutine of the process after the other have something.

@@ -87,12 +87,14 @@ func (c *child) die(t *testing.T) {
 	c.in.Close()
 }
 
+var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner, "count": countUp, "hold": holder}
+
 // play is the child's main.
 func play(role string) int {
 	store, err := workspace.Open(os.Getenv(folderEnv), nil)
 	if err == nil {
 		defer store.Close()
-		err = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner}[role](store)
+		err = roles[role](store)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, role, err)
@@ -144,6 +146,17 @@ func writer(store *workspace.Store) error {
 
 func block(i int) string { return strings.Repeat(string(rune('a'+i%26)), 4096) }
 
+// holder holds the lock of an environment, and never lets go.
+func holder(store *workspace.Store) error {
+	return lines(func(words []string) (string, error) {
+		e, err := store.Space("ann").Environment(context.Background(), words[0])
+		if err == nil {
+			_, err = e.Lock(context.Background())
+		}
+		return "held", err
+	})
+}
+
 // runner runs programs in a session. Their tool next counts in a file; hang tells
 // that it was called, and never returns.
 func runner(store *workspace.Store) error {
@@ -165,6 +178,20 @@ func runner(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
 		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:], " "), Tools: set})
 		return shown(out, err), nil
+	})
+}
+
+// countUp runs programs in a session without end, and tells of each.
+func countUp(store *workspace.Store) error {
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	return lines(func(words []string) (string, error) {
+		for {
+			fmt.Println(shown(store.Space("ann").RunSession(context.Background(), words[0], box, program("n += 1; n"))))
+		}
 	})
 }
 

@@ -92,7 +92,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	defer root.Close()
 	record, err := openRecord(root)
 	if err != nil {
-		return nil, fmt.Errorf("workspace: the session's record: %w", err)
+		return nil, broken("the session's record", err)
 	}
 	defer record.close()
 	if most := s.store.limits.SessionBytes; record.size > most {
@@ -109,14 +109,14 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed, error) {
 	end, err := r.end()
 	if err != nil {
-		return warmed{}, fmt.Errorf("workspace: the session's record: %w", err)
+		return warmed{}, broken("the session's record", err)
 	}
 	if w, ok := s.store.warm.take(s.path(sessions, handle)); ok && w.box == box && w.size == r.size && w.end == end {
 		return w, nil
 	}
 	text, err := r.all()
 	if err != nil {
-		return warmed{}, fmt.Errorf("workspace: the session's record: %w", err)
+		return warmed{}, broken("the session's record", err)
 	}
 	if bytes.IndexByte(text, '\n') < 0 { // the first program never ended
 		return warmed{box: box, session: box.NewSession(nil)}, nil
@@ -132,7 +132,7 @@ func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed
 func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome, error) {
 	before := w.session.Len()
 	out, err := w.session.Run(ctx, p)
-	if w.session.Len() == before {
+	if w.session.Len() == before { // it failed, and left no trace
 		if !errors.Is(err, sandbox.ErrSessionLost) {
 			s.warm.put(name, w)
 		}
@@ -143,7 +143,7 @@ func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record,
 		failed = r.add(w.size, text)
 	}
 	if failed != nil {
-		return out, errors.Join(fmt.Errorf("%w: %w", ErrNotStored, failed), err)
+		return out, fmt.Errorf("%w: %w", ErrNotStored, broken("the session's record", failed))
 	}
 	w.size, w.end = w.size+int64(len(text)), tail(text)
 	s.warm.put(name, w)

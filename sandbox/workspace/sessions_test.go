@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/writ-go/writ/sandbox"
@@ -87,20 +91,183 @@ func TestSessionSurvivesKill(t *testing.T) {
 	}
 }
 
-func TestSessionsOfOthers(t *testing.T) {
+// A process that stores one program after the other is killed, again and again: what
+// it has told of is stored, and the record is whole.
+func TestSessionKilledWhileStoring(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(nil)
+	store, dir := openStore(t, nil)
+	ann, box := store.Space("ann"), inProcess(t)
+	handle := newSession(t, ann)
+	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
+		t.Fatal(got)
+	}
+	told := 0
+	for round := range 12 {
+		c := start(t, "count", dir)
+		if _, err := fmt.Fprintln(c.in, handle); err != nil {
+			t.Fatal(err)
+		}
+		for range round + 1 {
+			told++
+			if line, err := c.out.ReadString('\n'); err != nil || line != fmt.Sprintln(told) {
+				t.Fatalf("%q, %v; want %d", line, err, told)
+			}
+		}
+		c.die(t)
+		got, err := strconv.Atoi(shown(ann.RunSession(t.Context(), handle, box, program("n"))))
+		if err != nil || got < told {
+			t.Fatalf("%d, %v; it had told of %d", got, err, told)
+		}
+		told = got // it may have come further than it told
+	}
+}
+
+// Programs of one session that run at the same time, through two stores, are one
+// after the other.
+func TestSessionConcurrently(t *testing.T) {
+	t.Parallel()
+	store, dir := openStore(t, nil)
+	other, err := workspace.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer box.Close()
-	store, _ := openStore(t, nil)
-	handle := newSession(t, store.Space("ann"))
-	for _, h := range []string{handle, "session-aaaaaa", "../x", ""} {
-		out, err := store.Space("bob").RunSession(t.Context(), h, box, sandbox.Program{Source: "1"})
-		want := fmt.Sprintf("workspace: not found: you have no session %q", h)
-		if out != nil || !errors.Is(err, workspace.ErrNotFound) || err.Error() != want {
-			t.Errorf("%q: %v, %v", h, out, err)
-		}
+	defer other.Close()
+	box, ann := inProcess(t), store.Space("ann")
+	handle := newSession(t, ann)
+	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
+		t.Fatal(got)
+	}
+	const each = 10
+	var all sync.WaitGroup
+	for _, space := range []*workspace.Space{ann, ann, other.Space("ann"), other.Space("ann")} {
+		all.Go(func() {
+			for range each {
+				if _, err := space.RunSession(t.Context(), handle, box, program("n++")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := shown(ann.RunSession(t.Context(), handle, box, program("n"))); got != fmt.Sprint(4*each) {
+		t.Error(got)
 	}
 }
+
+func TestSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	store, _ := openStore(t, &workspace.Options{Sessions: 2})
+	ann, bob := store.Space("ann"), store.Space("bob")
+	handle := newSession(t, ann)
+	removed := newSession(t, bob)
+	if got := shown(bob.RunSession(t.Context(), removed, box, program("1"))); got != "1" {
+		t.Error(got)
+	}
+	if err := bob.RemoveSession(t.Context(), removed); err != nil {
+		t.Error(err)
+	}
+	for _, h := range []string{handle, removed, "session-aaaaaa", "../x", ""} {
+		out, err := bob.RunSession(t.Context(), h, box, program("1"))
+		errorIs(t, h, err, workspace.ErrNotFound, fmt.Sprintf("workspace: not found: you have no session %q", h))
+		if out != nil || bob.RemoveSession(t.Context(), h).Error() != err.Error() {
+			t.Errorf("%q: %v", h, out)
+		}
+	}
+	newSession(t, ann)
+	_, err := ann.NewSession(t.Context())
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions, and may have 2; nothing was made. Remove one that is no longer needed")
+	if list, err := ann.Sessions(t.Context()); err != nil || len(list) != 2 || list[0].Size != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestSessionBytes(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	store, _ := openStore(t, &workspace.Options{SessionBytes: 1000})
+	ann := store.Space("ann")
+	handle := newSession(t, ann)
+	var err error
+	ran := 0
+	for ; err == nil && ran < 10; ran++ {
+		_, err = ann.RunSession(t.Context(), handle, box, program("1"))
+	}
+	list, bad := ann.Sessions(t.Context())
+	if bad != nil || len(list) != 1 || ran < 3 {
+		t.Fatal(list, bad, ran)
+	}
+	errorIs(t, "full", err, workspace.ErrLimit, fmt.Sprintf("workspace: over a limit: the session has recorded %d bytes, and may record 1000; nothing was run. Start another", list[0].Size))
+}
+
+// What is on the disk decides. A record that lacks its end goes on without it; one
+// that was changed, or is of other rules, is lost and says so.
+func TestSessionRecord(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	strict, err := sandbox.NewInProcess(&sandbox.Options{Rules: &sandbox.Rules{Names: []string{"eval"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer strict.Close()
+	store, dir := openStore(t, nil)
+	ann := store.Space("ann")
+	handle := newSession(t, ann)
+	for i := range 3 {
+		if got := shown(ann.RunSession(t.Context(), handle, box, program(fmt.Sprintf("const x%d = %d; x%d", i, i, i)))); got != fmt.Sprint(i) {
+			t.Fatal(got)
+		}
+	}
+	found, err := filepath.Glob(dir + "/owners/*/sessions/*/record")
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	file := found[0]
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, record, source, want string
+	}{
+		{"as it was", string(whole), "[x0, x1, x2]", "[0,1,2]"},
+		{"torn", string(whole[:len(whole)-1]), "[x0, x1, typeof x2]", `[0,1,"undefined"]`},
+		{"more torn", string(whole[:len(whole)-70]), "let y = 1; [x0, x1, y]", "[0,1,1]"},
+		{"a line is begun", string(whole) + "{", "[x0, x1, x2]", "[0,1,2]"},
+		{"its end is empty", string(whole) + "\x00\x00", "[x0, x1, x2]", "[0,1,2]"},
+		{"only its head is begun", "{", "typeof x0", `"undefined"`},
+		{"empty", "", "typeof x0", `"undefined"`},
+		{"changed", strings.Replace(string(whole), "x1", "y1", 1), "1", "error: workspace: sandbox: the session cannot be rebuilt: line 3 of its record: it is damaged"},
+	} {
+		if err := os.WriteFile(file, []byte(c.record), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown(ann.RunSession(t.Context(), handle, box, program(c.source))); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.what, got, c.want)
+		}
+		if strings.HasPrefix(c.want, "error") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session, n, err := box.RestoreSession(text); err != nil || n != len(text) || session.Len() == 0 {
+			t.Errorf("%s: then %d of %d bytes, %v", c.what, n, len(text), err)
+		}
+	}
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ann.RunSession(t.Context(), handle, strict, program("1")); !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "no rules") {
+		t.Error(err)
+	}
+	if got := shown(ann.RunSession(t.Context(), handle, box, program("x2"))); got != "2" {
+		t.Error(got)
+	}
+	if _, err := ann.RunSession(t.Context(), handle, nil, program("1")); err == nil {
+		t.Error("there is no sandbox")
+	}
+}
+
+func program(source string) sandbox.Program { return sandbox.Program{Source: source} }

@@ -16,7 +16,7 @@ import (
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	owners, err := list(s.owners)
 	if err != nil {
-		return 0, fmt.Errorf("workspace: %w", err)
+		return 0, broken("the storage folder", err)
 	}
 	var errs []error
 	for _, owner := range owners {
@@ -46,7 +46,7 @@ func (s *Store) sweepOwner(ctx context.Context, owner string) (removed int, err 
 		gone, stays, err := s.sweepKind(owner, kind)
 		removed, left = removed+gone, left+stays
 		if err != nil {
-			return removed, fmt.Errorf("workspace: %w", err)
+			return removed, err
 		}
 	}
 	if left == 0 {
@@ -56,31 +56,27 @@ func (s *Store) sweepOwner(ctx context.Context, owner string) (removed int, err 
 }
 
 func (s *Store) sweepKind(owner, kind string) (gone, left int, err error) {
-	root, err := within(s.owners, owner)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer root.Close()
-	folder, err := within(root, kind)
+	space := &Space{store: s, dir: owner}
+	folder, err := space.look(kind)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, 0, nil
 	}
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, broken("the storage folder", err)
 	}
 	defer folder.Close()
 	if err := clean(folder); err != nil {
-		return 0, 0, err
+		return 0, 0, broken("the storage folder", err)
 	}
 	var errs []error
 	err = entries(folder, func(handle string, info os.FileInfo) {
-		switch err := s.expire(folder, owner+"/"+kind+"/"+handle, handle, info); {
+		switch err := s.expire(folder, space.path(kind, handle), handle, info); {
 		case err == nil:
 			gone++
 		default:
 			left++
 			if !errors.Is(err, errBusy) {
-				errs = append(errs, err)
+				errs = append(errs, broken("not removed", err))
 			}
 		}
 	})

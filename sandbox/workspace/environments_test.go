@@ -1,0 +1,159 @@
+package workspace_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/workspace"
+)
+
+func newEnvironment(t testing.TB, space *workspace.Space, name string) workspace.Environment {
+	t.Helper()
+	e, err := space.NewEnvironment(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestEnvironments(t *testing.T) {
+	t.Parallel()
+	store, dir := openStore(t, &workspace.Options{Environments: 2})
+	ann, bob := store.Space("ann"), store.Space("bob")
+	data := newEnvironment(t, ann, "data")
+	if info, err := os.Stat(data.Dir); err != nil || !info.IsDir() || !filepath.IsAbs(data.Dir) || !strings.HasPrefix(data.Dir, dir+"/") {
+		t.Errorf("%s: %v", data.Dir, err)
+	}
+	if err := os.WriteFile(data.Dir+"/package.json", []byte("{}"), 0o600); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"data", data.Handle} {
+		if e, err := ann.Environment(t.Context(), name); err != nil || e.Handle != data.Handle || e.Dir != data.Dir || e.Name != "data" {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}
+	_, err := ann.NewEnvironment(t.Context(), "data")
+	errorIs(t, "twice", err, workspace.ErrExists, `workspace: there is one of that name: you have an environment "data"; use it, or choose another name`)
+	_, err = ann.NewEnvironment(t.Context(), data.Handle)
+	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: there is one of that name: you have an environment "`+data.Handle+`"; use it, or choose another name`)
+	newEnvironment(t, ann, "b.2")
+	_, err = ann.NewEnvironment(t.Context(), "c")
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 environments, and may have 2; nothing was made. Remove one that is no longer needed")
+	for _, handle := range []string{"data", data.Handle, "", "..", "../environments/" + data.Handle} {
+		e, err := bob.Environment(t.Context(), handle)
+		errorIs(t, "bob's", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+handle+`"`)
+		if e != (workspace.Environment{}) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if list, err := ann.Environments(t.Context()); err != nil || len(list) != 2 || list[0].Name != "b.2" || list[1].Name != "data" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := ann.RemoveEnvironment(t.Context(), "data"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(data.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	again := newEnvironment(t, ann, "data")
+	if again.Handle == data.Handle {
+		t.Error("the handle of what was removed lives on")
+	}
+	for what, err := range map[string]error{
+		"lock": second(data.Lock(t.Context())), "settings": second(data.Settings(t.Context())), "set": data.SetSettings(t.Context(), json.RawMessage("1")),
+	} {
+		errorIs(t, what, err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
+	}
+	if _, err := new(workspace.Environment).Settings(t.Context()); err == nil || err.Error() != "workspace: this environment is empty; get one by Space.Environment" {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	store, _ := openStore(t, nil)
+	e := newEnvironment(t, store.Space("ann"), "data")
+	if got, err := e.Settings(t.Context()); got != nil || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	const first = `{"registry":"https://example.com/", "timeout":1}`
+	if err := e.SetSettings(t.Context(), json.RawMessage(first)); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.SetSettings(t.Context(), json.RawMessage("{")); err == nil || err.Error() != "workspace: the settings are not JSON; nothing was stored" {
+		t.Error(err)
+	}
+	long, err := json.Marshal(strings.Repeat("x", 64<<10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	errorIs(t, "long", e.SetSettings(t.Context(), long), workspace.ErrLimit, "workspace: over a limit: the settings have 65538 bytes, and may have 65536; nothing was stored")
+	if got, err := e.Settings(t.Context()); string(got) != first || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// What changes settings under the lock loses no change.
+func TestEnvironmentLock(t *testing.T) {
+	t.Parallel()
+	store, dir := openStore(t, nil)
+	e := newEnvironment(t, store.Space("ann"), "data")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			unlock, err := e.Lock(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			var n int
+			text, err := e.Settings(t.Context())
+			if text != nil && err == nil {
+				err = json.Unmarshal(text, &n)
+			}
+			text, bad := json.Marshal(n + 1)
+			if err := errors.Join(err, bad, e.SetSettings(t.Context(), text)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if text, err := e.Settings(t.Context()); string(text) != "8" || err != nil {
+		t.Errorf("%s, %v", text, err)
+	}
+	holder := start(t, "hold", dir)
+	if got := holder.do(t, "data"); got != "held" {
+		t.Fatal(got)
+	}
+	cause := errors.New("gone home")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	_, err := e.Lock(ctx)
+	if errorIs(t, "held", err, context.Canceled, "workspace: gave up waiting for others: context canceled (gone home)"); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+	age(t, dir+"/owners/*/environments/*/lock", 1000*time.Hour)
+	removed, err := store.Sweep(t.Context()) // leaves it alone
+	if removed != 0 || err != nil {
+		t.Errorf("%d, %v", removed, err)
+	}
+	holder.die(t)
+	unlock, err := e.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if removed, err := store.Sweep(t.Context()); removed != 1 || err != nil {
+		t.Errorf("%d, %v", removed, err)
+	}
+}
