@@ -95,9 +95,13 @@ func TestClients(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	path, _ := config(t)
-	for _, p := range []place{
-		{kind: "stdio", target: []string{built(t), "-config", path}},
-	} {
+	tokens, file := writeTokens(t, 1)
+	places := []place{{kind: "stdio", target: []string{built(t), "-config", path}}}
+	for _, kind := range []string{"http", "sse"} {
+		r := launch(t, "-transport", kind, "-config", path, "-tokens", file)
+		places = append(places, place{kind, []string{r.url}, tokens[0]})
+	}
+	for _, p := range places {
 		clients := map[string]func(*testing.T){
 			"typescript v1": func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v1", p.kind).check(t) },
 			"ai":            func(t *testing.T) { script(ctx, t, p, "ai.mjs", p.kind).check(t) },
