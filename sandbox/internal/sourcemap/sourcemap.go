@@ -166,6 +166,9 @@ func (m *Map) Shift(lines int) {
 	}
 }
 
+// Push moves the generated text down by so many lines.
+func (m *Map) Push(lines int) { m.lines = append(make([][]segment, lines), m.lines...) }
+
 // JSON writes the map of a source.
 func (m *Map) JSON() []byte {
 	var b strings.Builder
