@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -190,7 +191,7 @@ func (s *Session) readStep(line []byte) error {
 	if err := strictly(line, &step); err != nil {
 		return err
 	}
-	if err := validStep(&step); err != nil {
+	if err := errors.Join(validStep(&step), s.validPrelude(step.Prelude)); err != nil {
 		return err
 	}
 	s.log = append(s.log, step)
@@ -232,6 +233,20 @@ func validStep(s *engine.Step) error {
 		}
 	}
 	return validInputs(s.Inputs)
+}
+
+// validPrelude reports a library that is not what its hash says, by which workers know
+// those that other programs have, too; or one whose text no earlier program has.
+func (s *Session) validPrelude(p *engine.Prelude) error {
+	same := func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == p.Hash }
+	switch {
+	case p == nil:
+	case p.Text == "" && !slices.ContainsFunc(s.log, same):
+		return errors.New("the program has no library of its hash")
+	case p.Text != "" && p.Hash != engine.NewPrelude(p.Text).Hash:
+		return errors.New("the program has another library than its hash says")
+	}
+	return nil
 }
 
 func validInputs(list []engine.Input) error {

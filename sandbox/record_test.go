@@ -68,12 +68,49 @@ func TestRestoreSession(t *testing.T) {
 	})
 }
 
+// shouting compiles a program by adding a library, of which every program gets the
+// same count.
+type shouting struct{}
+
+func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, error) {
+	return &sandbox.Compiled{
+		Source:  strings.ReplaceAll(source, "SHOUT", sandbox.LibraryName+".shout"),
+		Library: `let n = 0; return {shout: s => s.toUpperCase() + ++n}`,
+	}, nil
+}
+
+// What was compiled is recorded as what ran, with its library once.
+func TestRestoreCompiled(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		for i, source := range []string{`const a = SHOUT("a"); a`, `const b = SHOUT("b"); a + b`} {
+			want := []string{`value: "A1"`, `value: "A1B2"`}[i]
+			if got := outcomeOf(session.Run(t.Context(), sandbox.Program{Source: source, Compiler: shouting{}})); !strings.Contains(got, want) {
+				t.Errorf("%s: %s", source, got)
+			}
+		}
+		record, err := session.AppendRecord(nil, 0)
+		if err != nil || strings.Count(string(record), "toUpperCase") != 1 {
+			t.Errorf("%v\n%s", err, record)
+		}
+		again, _, err := box.RestoreSession(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: `[a, b, SHOUT("c")]`, Compiler: shouting{}})); !strings.Contains(got, `value: ["A1","B2","C3"]`) {
+			t.Error(got)
+		}
+	})
+}
+
 // TestRecordCarriesAll fails when a field is added that the record does not carry.
 func TestRecordCarriesAll(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
 	var full engine.Step
 	fill(t, reflect.ValueOf(&full).Elem())
+	full.Prelude = engine.NewPrelude("return 1") // it must be what its hash says
 	session := box.NewSession(nil)
 	sandbox.SetLog(session, full, engine.Step{Clock: &engine.Clock{}}, full)
 	record, err := session.AppendRecord(nil, 0)
@@ -202,6 +239,8 @@ func TestRecordRefused(t *testing.T) {
 		"two values":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)), "line 2 of its record: something follows its JSON"},
 		"unknown":      {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
 		"no clock":     {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
+		"library":      {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5","text":"return 1"}}`)), "line 2 of its record: the program has another library than its hash says"},
+		"no library":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5"}}`)), "line 2 of its record: the program has no library of its hash"},
 		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)), "line 2 of its record: there is no call 1"},
 		"nameless":     {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)), "line 2 of its record: a tool has no name"},
 		"not a name":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":["a;b"]}]}`)), `line 2 of its record: the name "a;b" is no identifier`},
@@ -252,6 +291,7 @@ func FuzzRestoreSession(f *testing.F) {
 			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f","args":{},"reply":{"value":1}}],"turns":[{"call":1,"at":2}],"value":1}`,
 			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f","args":{},"reply":{}}],"turns":[{"call":1,"at":2},{"call":1,"at":-2},{"timer":-1}],"value":1}`,
 			`{"source":"await f.f({})","tools":[{"ns":"f","names":["f","f"],"params":["a"]}],"inputs":[{"name":"f","json":null}],"clock":{"start":-9223372036854775808,"seed":1,"fixed":true},"submit":true,"submitted":true}`,
+			fmt.Sprintf(`{"source":"__writ_library__","clock":{"start":1,"seed":1},"prelude":{"hash":"%x","text":"return 1"},"value":1}`, sha256.Sum256([]byte("return 1"))),
 		} {
 			f.Add(first, line, true, isolated)
 		}

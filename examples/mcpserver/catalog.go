@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
@@ -23,6 +24,7 @@ type catalog struct {
 	log     *slog.Logger
 	hidden  *hidden
 	refresh chan struct{} // a server has other tools
+	look    time.Duration // how often the configuration file is looked at
 
 	mu  sync.Mutex
 	now *snapshot
@@ -72,7 +74,7 @@ func (s *shared) retire() {
 
 // openCatalog connects to the servers of a configuration file.
 func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options) (*catalog, error) {
-	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), now: &snapshot{}}
+	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), look: time.Second, now: &snapshot{}}
 	c.options.OnToolsChanged = func(string) {
 		select {
 		case c.refresh <- struct{}{}:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/exec"
 	"path"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type settings struct {
 	limits       sandbox.Limits
 	memory       int // MiB
 	workers      int
+	waiting      int
 	rules        sandbox.Rules
 	model        string
 	task         taskLimits
@@ -61,6 +63,7 @@ func (s *settings) options() []option {
 		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
 		{"calls", "number", "100", "how many tool calls a program may make", whole(&s.limits.Calls)},
 		{"workers", "number", "2 per processor", "how many programs run at the same time", whole(&s.workers)},
+		{"waiting", "number", "256", "how many programs may wait for their turn; clients take turns, and what is too much is told to try again", whole(&s.waiting)},
 		{"max-lines", "number", "", "how many lines a program may have", whole(&s.rules.Lines)},
 		{"max-characters", "number", "", "how many characters a program may have", whole(&s.rules.Characters)},
 		{"forbid", "names", "", "names that no program may use", list(&s.rules.Names)},
@@ -100,9 +103,6 @@ func (s *settings) problems(ctx context.Context) error {
 		_, err := s.open(s.model)
 		errs = append(errs, err)
 	}
-	if s.install && len(s.packages) == 0 {
-		errs = append(errs, errors.New("-allow-install: say by -packages which ones; they are code of strangers"))
-	}
 	errs = append(errs, s.checkPackages())
 	if s.tokens != "" {
 		auth, err := serve.TokenFile(s.tokens)
@@ -116,12 +116,22 @@ func (s *settings) problems(ctx context.Context) error {
 }
 
 func (s *settings) checkPackages() error {
+	var errs []error
 	for _, name := range s.packages {
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
-			return fmt.Errorf("-packages %s: no name of a package and no pattern of names", name)
+			errs = append(errs, fmt.Errorf("-packages %s: no name of a package and no pattern of names", name))
 		}
 	}
-	return nil
+	if !s.install {
+		return errors.Join(errs...)
+	}
+	if len(s.packages) == 0 {
+		errs = append(errs, errors.New("-allow-install: say by -packages which ones; they are code of strangers"))
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		errs = append(errs, fmt.Errorf("-allow-install: %w", err))
+	}
+	return errors.Join(errs...)
 }
 
 // sandbox is how programs are run.

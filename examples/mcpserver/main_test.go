@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -23,6 +24,9 @@ import (
 // that it uses.
 func TestMain(m *testing.M) {
 	testserver.Main()
+	if err := npmInPath(); err != nil {
+		panic(err)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
 		hup := make(chan os.Signal, 1)
 		signal.Notify(hup, syscall.SIGHUP)
@@ -30,6 +34,22 @@ func TestMain(m *testing.M) {
 		os.Exit(p.command(context.Background(), os.Args[2:]))
 	}
 	os.Exit(m.Run())
+}
+
+// npmInPath sees to it that there is an npm, for the flag that wants one. The tests
+// that need not be integrated start none.
+func npmInPath() error {
+	if _, err := exec.LookPath("npm"); err == nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "npm-")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		return err
+	}
+	return os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+dir)
 }
 
 func config(t *testing.T) (path, folder string) {
@@ -191,8 +211,10 @@ func TestStdout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stdout bytes.Buffer
-	cmd.Stdout = &stdout
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -208,20 +230,22 @@ func TestStdout(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.AfterFunc(2*time.Second, func() { _ = stdin.Close() })
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
-	for line := range strings.Lines(stdout.String()) {
+	answered := false
+	for messages := bufio.NewScanner(stdout); messages.Scan(); {
 		var message struct {
 			JSONRPC string `json:"jsonrpc"`
+			ID      int    `json:"id"`
 		}
-		if err := json.Unmarshal([]byte(line), &message); err != nil || message.JSONRPC != "2.0" {
-			t.Errorf("stdout has a line that is no message: %s", line)
+		if err := json.Unmarshal(messages.Bytes(), &message); err != nil || message.JSONRPC != "2.0" {
+			t.Errorf("stdout has a line that is no message: %s", messages.Text())
+		}
+		if message.ID == 2 {
+			answered = strings.Contains(messages.Text(), `"stdout":"noise\n"`)
+			stdin.Close()
 		}
 	}
-	if !strings.Contains(stdout.String(), `"stdout":"noise\n"`) {
-		t.Errorf("the answer is missing:\n%s", stdout.String())
+	if err := cmd.Wait(); err != nil || !answered {
+		t.Errorf("the server ended with %v; it has answered: %t", err, answered)
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// look is how often the configuration file is looked at.
-const look = time.Second
-
 // stamp tells one state of a file from another.
 type stamp struct {
 	modified time.Time
@@ -30,7 +27,7 @@ func (c *catalog) watch(ctx context.Context, hup <-chan os.Signal, changed func(
 	if c.path == "" {
 		return
 	}
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(c.look)
 	defer tick.Stop()
 	known := c.stamp()
 	for {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
@@ -39,6 +40,7 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.catalog.look = 20 * time.Millisecond
 	t.Cleanup(a.close)
 	return served{a, log}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,13 +22,10 @@ func TestTask(t *testing.T) {
 	model := llmtest.New(
 		reply(`console.log(await fs.list_directory({path: "."}))`),
 		reply(`submit({answer: await fs.read_text_file({path: "a.txt"})})`))
-	var mu sync.Mutex
-	var heard []string
+	told := make(chan string, 100)
 	session, _ := begin(t, model, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			mu.Lock()
-			defer mu.Unlock()
-			heard = append(heard, r.Params.Message)
+			told <- r.Params.Message
 		},
 	}, "-config", path)
 	params := &mcp.CallToolParams{Name: "run_task", Arguments: map[string]any{"task": "What is in a.txt?"}}
@@ -50,11 +46,13 @@ func TestTask(t *testing.T) {
 	if !r.Success || r.Answer != "3" || len(r.Steps) != 2 || r.Usage.Calls != 2 || len(r.Calls) != 2 || r.Calls[1].Tool != "fs.read_text_file" || r.Calls[1].State != "ok" {
 		t.Errorf("got %s", text)
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	want := []string{
 		"step 1: asking the model", "step 1: running a program of 1 line", "fs.list_directory is done", "step 1: the program has ended",
 		"step 2: asking the model", "step 2: running a program of 1 line", "fs.read_text_file is done", "step 2: the program has ended",
+	}
+	var heard []string
+	for range want {
+		heard = append(heard, <-told)
 	}
 	if !slices.Equal(heard, want) {
 		t.Errorf("progress was\n%s\nwant\n%s", strings.Join(heard, "\n"), strings.Join(want, "\n"))
