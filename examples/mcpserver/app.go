@@ -47,7 +47,7 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 		defer close(a.bundling)
 		return esbuild.New(nil)
 	})
-	a.queue = serve.NewQueue(&serve.QueueOptions{Running: s.programs(), Waiting: s.waiting})
+	a.queue = serve.NewQueue(&serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, Each: s.each})
 	a.tasks = serve.NewQueue(&serve.QueueOptions{Running: mostTasks})
 	defer func() {
 		if err != nil {

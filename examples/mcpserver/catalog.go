@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -175,6 +176,17 @@ func (c *catalog) everything() *view {
 		panic(err) // unreachable: list has made the same
 	}
 	return v
+}
+
+// toolsOf names the tools of a server.
+func (c *catalog) toolsOf(server string) string {
+	var names []string
+	for _, t := range c.current().all.tools {
+		if t.Namespace == server {
+			names = append(names, t.Name)
+		}
+	}
+	return cut(strings.Join(names, ", "), 500)
 }
 
 // status is how the servers do.

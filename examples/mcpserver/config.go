@@ -31,11 +31,13 @@ type settings struct {
 	memory       int // MiB
 	workers      int
 	waiting      int
+	each, rate   int
 	rules        sandbox.Rules
 	model        string
 	task         taskLimits
 	serving      serve.Options
 	tokens       string // a file
+	oauth        oauth
 	check        bool
 
 	open func(name string) (llms.Model, error) // another one in tests
@@ -80,6 +82,12 @@ func (s *settings) options() []option {
 		{"transport", "kind", "stdio", "how clients connect: stdio, http, or sse for old ones", text(&s.serving.Transport)},
 		{"addr", "host:port", "127.0.0.1:8080", "where to listen; without -tokens, on this machine only", text(&s.serving.Addr)},
 		{"tokens", "file", "", `who may ask: {"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`, text(&s.tokens)},
+		{"oauth", "URL", "", "the authorization server that issues tokens, instead of -tokens", text(&s.oauth.issuer)},
+		{"oauth-introspect", "URL", "", "where it says what a token is worth (RFC 7662)", text(&s.oauth.introspect)},
+		{"oauth-client", "id", "", "who asks there; the secret is in the variable " + secretVariable, text(&s.oauth.client)},
+		{"oauth-resource", "URL", "", "this server, as clients have it: only tokens that were issued for it are taken", text(&s.oauth.resource)},
+		{"rate", "number", "500", "how many messages a second one client may send", whole(&s.rate)},
+		{"each", "number", "as there are", "how many programs of one client may run at the same time", whole(&s.each)},
 		{"hosts", "names", "", "names under which clients reach the server, beside that of -addr", list(&s.serving.Hosts)},
 		{"origins", "URLs", "", "web pages that may ask from a browser", list(&s.serving.Origins)},
 		{"stateless", "", "", "keeps no sessions with clients of older protocols, so that any replica can answer", yes(&s.serving.Stateless)},
@@ -104,13 +112,9 @@ func (s *settings) problems(ctx context.Context) error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, s.checkPackages())
-	if s.tokens != "" {
-		auth, err := serve.TokenFile(s.tokens)
-		errs = append(errs, err)
-		if s.serving.Auth = auth; err != nil {
-			s.serving.Auth = nil
-			return errors.Join(errs...) // without it, more would seem wrong than is
-		}
+	var err error
+	if s.serving.Auth, err = s.authentication(); err != nil {
+		return errors.Join(append(errs, err)...) // without it, more would seem wrong than is
 	}
 	return errors.Join(append(errs, s.serving.Check(ctx))...)
 }
@@ -152,6 +156,6 @@ func (s *settings) npm() *npm.Options {
 // transport is how clients connect.
 func (s *settings) transport(log *slog.Logger, queue *serve.Queue) *serve.Options {
 	o := s.serving
-	o.Logger, o.Queue = log, queue
+	o.Logger, o.Queue, o.Limits.Rate = log, queue, float64(s.rate)
 	return &o
 }

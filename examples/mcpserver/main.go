@@ -42,6 +42,7 @@ type process struct {
 func (p process) command(ctx context.Context, args []string) int {
 	s := newSettings(p.stderr)
 	s.serving.In, s.serving.Out = p.stdin, p.stdout
+	s.oauth.secret, _ = p.lookup(secretVariable)
 	err := parse(s.options(), args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
 		help(p.stdout, s.options())
@@ -65,7 +66,7 @@ func (p process) run(ctx context.Context, s *settings) error {
 	}
 	defer a.close()
 	if s.check {
-		return a.check(p.stdout)
+		return a.check(ctx, p.stdout)
 	}
 	return a.serve(ctx, s.transport(a.log, a.queue), p.hup)
 }

@@ -28,6 +28,7 @@ type served struct {
 func prepare(t *testing.T, model llms.Model, args ...string) served {
 	t.Helper()
 	s := newSettings(t.Output())
+	s.oauth.secret = "secret of this server"
 	none := func(string) (string, bool) { return "", false }
 	if model != nil {
 		s.model, s.open = "test:model", func(string) (llms.Model, error) { return model, nil }
