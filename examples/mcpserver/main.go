@@ -19,10 +19,10 @@ import (
 	"syscall"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(start(os.Args[1:])) }
 
-// run is the whole process.
-func run(args []string) int {
+// start is the whole process.
+func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hup := make(chan os.Signal, 1)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
-		os.Exit(run(os.Args[2:]))
+		os.Exit(start(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
