@@ -62,6 +62,7 @@ type command struct {
 	script string
 	shows  string
 	shown  bool // shows is to be compared
+	fails  bool
 }
 
 // commands returns what of a page can be run here.
@@ -73,17 +74,15 @@ func (p page) commands(t *testing.T) (all []command) {
 		if f.kind != "console" {
 			f.text = withoutElsewhere(f.text)
 		}
-		if slices.ContainsFunc(needNPM, func(part string) bool { return strings.Contains(f.text, part) }) {
-			f.needs = "npm"
-		}
+		npm := f.is("needs=npm") || slices.ContainsFunc(needNPM, func(part string) bool { return strings.Contains(f.text, part) })
 		switch {
 		case strings.TrimSpace(f.text) == "":
-		case f.needs == "npm" && os.Getenv("WRIT_NPM_DIR") == "":
+		case npm && os.Getenv("WRIT_NPM_DIR") == "":
 			t.Logf("%s:%d needs npm, and WRIT_NPM_DIR is not set", p.name, f.line)
 		case f.kind == "console":
 			all = append(all, prompts(f)...)
 		default:
-			all = append(all, command{line: f.line, script: f.text})
+			all = append(all, command{line: f.line, script: f.text, fails: f.is("fails")})
 		}
 	}
 	return all
@@ -108,7 +107,7 @@ func withoutElsewhere(script string) string {
 func prompts(f fence) (all []command) {
 	for i, line := range strings.SplitAfter(f.text, "\n") {
 		if script, is := strings.CutPrefix(line, "$ "); is {
-			all = append(all, command{line: f.line + 1 + i, script: script, shown: true})
+			all = append(all, command{line: f.line + 1 + i, script: script, shown: true, fails: f.is("fails")})
 			continue
 		}
 		last := &all[len(all)-1]
@@ -125,7 +124,7 @@ func prompts(f fence) (all []command) {
 func runPage(t *testing.T, p page, commands []command, env []string) {
 	var script strings.Builder
 	for _, c := range commands {
-		if !c.shown {
+		if !c.shown && !c.fails {
 			script.WriteString("set -e\n")
 		}
 		// A record separator, which nothing else prints, ends each.
@@ -153,14 +152,11 @@ func runPage(t *testing.T, p page, commands []command, env []string) {
 	}
 }
 
-// judge compares what a command printed with what the page shows. A command may
-// fail only if the page shows that go run says so.
+// judge compares what a command printed with what the page shows.
 func (c command) judge(t *testing.T, page, printed, status string) {
 	if c.shown && !pattern(c.shows).MatchString(printed) {
 		t.Errorf("%s:%d: the page shows\n%s\nbut\n%s\nprints (exit code %s)\n%s", page, c.line, c.shows, c.script, status, printed)
-		return
-	}
-	if status != "0" && !strings.HasSuffix(c.shows, "exit status "+status+"\n") {
+	} else if c.fails == (status == "0") {
 		t.Errorf("%s:%d: exit code %s\n%s\n%s", page, c.line, status, c.script, printed)
 	}
 }

@@ -7,20 +7,44 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	inline  = regexp.MustCompile("`[^`\n]*`")
 	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 )
+
+var evidence = regexp.MustCompile("\\[`((?:Test|Fuzz|Benchmark)\\w+)`\\]\\(([^)]+)\\)")
+
+// TestEvidence looks for the tests that documents name: [`TestX`](file).
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range pages(t) {
+		for _, match := range evidence.FindAllStringSubmatch(p.text, -1) {
+			file := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), match[2])))
+			text, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(text), "\nfunc "+match[1]+"(") {
+				t.Errorf("%s: %s is not in %s (%v)", p.name, match[1], match[2], err)
+				continue
+			}
+			found++
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d tests were found", found)
+	}
+}
 
 // TestLinks follows the relative links of the documents, to headings too.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	links := 0
 	for _, p := range pages(t) {
-		for _, match := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
+		for _, match := range link.FindAllStringSubmatch(inline.ReplaceAllString(fenced.ReplaceAllString(p.text, ""), ""), -1) {
 			if strings.Contains(match[1], "://") {
 				continue
 			}
@@ -59,14 +83,13 @@ func hasHeading(t *testing.T, file, anchor string) bool {
 
 // slug is the name that GitHub gives a heading.
 func slug(heading string) string {
-	kept := strings.Map(func(r rune) rune {
-		if r == ' ' {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
 			return '-'
-		}
-		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f {
-			return r
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
 		}
 		return -1
-	}, strings.ToLower(heading))
-	return kept
+	}, heading)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,14 +22,17 @@ type page struct {
 }
 
 // A fence is a block between lines of three backquotes. The first word behind the
-// opening ones says what it is, the others what it needs.
+// opening ones says what it is. Of commands, more words may say that they need npm
+// (needs=npm), and that each of them fails (fails).
 type fence struct {
 	line   int
 	kind   string // sh, console, go, …; empty counts as sh
-	needs  string // npm, or nothing
+	more   []string
 	text   string
 	closed bool
 }
+
+func (f fence) is(word string) bool { return slices.Contains(f.more, word) }
 
 // pages returns the documents, but for those that programs write.
 func pages(t *testing.T) []page {
@@ -63,12 +67,9 @@ func fences(text string) (all []fence) {
 		mark = mark && strings.TrimSpace(before) == ""
 		switch {
 		case mark && f == nil:
-			words := append(strings.Fields(info), "")
-			all = append(all, fence{line: i + 1, kind: words[0], needs: strings.TrimPrefix(words[len(words)-1], "needs=")})
+			kind, more, _ := strings.Cut(strings.TrimSpace(info), " ")
+			all = append(all, fence{line: i + 1, kind: kind, more: strings.Fields(more)})
 			f, indent = &all[len(all)-1], before
-			if len(words) < 3 {
-				f.needs = ""
-			}
 		case mark:
 			f.closed = true
 			f = nil
@@ -83,12 +84,16 @@ func fences(text string) (all []fence) {
 // misspelt word would keep a command from being run.
 func TestFences(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"": true, "sh": true, "console": true, "go": true, "js": true, "ts": true, "json": true, "jsonc": true, "toml": true, "yaml": true, "mermaid": true, "text": true}
+	kinds := []string{"", "sh", "console", "go", "js", "ts", "json", "jsonc", "toml", "yaml", "mermaid", "text"}
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
-			if !known[f.kind] || !f.closed || f.needs != "" && f.needs != "npm" {
-				t.Errorf("%s:%d: a block of kind %q that needs %q and is closed: %v; known are sh and console, with needs=npm or without, and what is not run: go, js, ts, json, jsonc, toml, yaml, mermaid, text",
-					p.name, f.line, f.kind, f.needs, f.closed)
+			strange := slices.ContainsFunc(f.more, func(word string) bool { return word != "needs=npm" && word != "fails" })
+			if !f.closed || strange || !slices.Contains(kinds, f.kind) {
+				t.Errorf("%s:%d: a block of kind %q %q, closed: %v; commands are sh or console, with needs=npm and fails or without; what is not run is one of %q",
+					p.name, f.line, f.kind, f.more, f.closed, kinds[3:])
+			}
+			if f.kind == "console" && !strings.HasPrefix(f.text, "$ ") {
+				t.Errorf("%s:%d: a console begins with a command, behind \"$ \"", p.name, f.line)
 			}
 		}
 	}

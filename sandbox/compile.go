@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
@@ -76,7 +77,7 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 	if h.findings = oversize(c, h.limits.Source); h.findings != nil {
 		return nil, nil
 	}
-	job.Source, job.Prelude = c.Source, engine.NewPrelude(c.Library)
+	job.Source, job.Prelude = c.Source, h.preludes.of(c.Library)
 	if c.Map == nil {
 		return &origin{}, nil
 	}
@@ -97,6 +98,23 @@ func (h *host) compilerFindings(list []Finding) []Finding {
 	}
 	slices.SortStableFunc(findings, inOrder)
 	return findings
+}
+
+// preludes makes preludes of libraries. It keeps the last one, as most programs have
+// the same, and its hash takes as long as many a run.
+type preludes struct {
+	last atomic.Pointer[engine.Prelude]
+}
+
+func (s *preludes) of(library string) *engine.Prelude {
+	if known := s.last.Load(); known != nil && known.Text == library {
+		return known
+	}
+	made := engine.NewPrelude(library)
+	if made != nil {
+		s.last.Store(made)
+	}
+	return made
 }
 
 func oversize(c *Compiled, source int) []Finding {

@@ -106,6 +106,8 @@ type Sandbox struct {
 	rules  *Rules // nil for none
 	tier   tier
 	last   atomic.Pointer[boundTools]
+
+	preludes preludes
 }
 
 // tier is where programs run: in a worker process or in this one.
@@ -263,7 +265,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, s.limits, &p, bound)
-	h.checkOnly, h.rules, h.lasting = checkOnly, s.rules, session.given()
+	h.checkOnly, h.rules, h.lasting, h.preludes = checkOnly, s.rules, session.given(), &s.preludes
 	var outside engine.Host = h
 	var origin *origin // of what is run
 	if p.Compiler != nil {

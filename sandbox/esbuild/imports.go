@@ -88,7 +88,8 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 	}
 	var names []imported
 	if r.is(next, "type") { // import type X from, but import type from, too
-		here, second := r.scanner, r.next()
+		here := r.scanner
+		second := r.next()
 		if second.kind == word && !r.is(second, "from") || r.is(second, "{") || r.is(second, "*") {
 			return r.types(second)
 		}
@@ -112,15 +113,17 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 		names = append(names, imported{want: want{Name: "*"}, local: r.text(local)})
 		next = r.next()
 	case r.is(next, "{"):
-		list, ok := r.named()
+		list, types, ok := r.named()
 		if !ok {
 			return 0, false
 		}
 		names = append(names, list...)
+		if next = r.next(); names == nil && types && r.is(next, "from") {
+			return r.types(next)
+		}
 		if names == nil { // import {} from "x" is import "x"
 			names = []imported{}
 		}
-		next = r.next()
 	}
 	if names == nil || !r.is(next, "from") {
 		return 0, false
@@ -141,38 +144,33 @@ func (r *reader) types(t token) (end int, ok bool) {
 	return r.ending(t), true
 }
 
-// named reads the names between braces.
-func (r *reader) named() (list []imported, ok bool) {
-	for t := r.next(); !r.is(t, "}"); t = r.next() {
-		if r.is(t, ",") {
-			continue
-		}
+// named reads the names between braces, and whether some are of types.
+func (r *reader) named() (list []imported, types, ok bool) {
+	for t := r.next(); !r.is(t, "}"); {
 		var parts []token
 		for ; t.kind == word || t.kind == text; t = r.next() {
 			parts = append(parts, t)
 		}
 		one, ok := r.specifier(parts)
-		if !ok {
-			return nil, false
+		if !ok || !r.is(t, ",") && !r.is(t, "}") {
+			return nil, false, false
 		}
 		if one.local != "" {
 			list = append(list, one)
+		} else {
+			types = true
 		}
-		if r.is(t, "}") {
-			return list, true
-		}
-		if !r.is(t, ",") {
-			return nil, false
+		if r.is(t, ",") {
+			t = r.next()
 		}
 	}
-	return list, true
+	return list, types, true
 }
 
 // specifier reads a, a as b, "a" as b; and nothing of type a, type a as b.
 func (r *reader) specifier(parts []token) (imported, bool) {
-	onlyType := len(parts) > 1 && r.is(parts[0], "type") && (len(parts)%2 == 0 || !r.is(parts[1], "as"))
 	switch {
-	case onlyType:
+	case len(parts)%2 == 0 && len(parts) > 0 && r.is(parts[0], "type"):
 		return imported{}, true
 	case len(parts) == 1 && parts[0].kind == word:
 		name := r.text(parts[0])
@@ -241,7 +239,7 @@ func (r *reader) literal(t token) (string, bool) {
 	if t.kind == word {
 		return s, true
 	}
-	if t.kind != text || len(s) < 2 || strings.Contains(s, `\`) || !utf8.ValidString(s) {
+	if t.kind != text || len(s) < 2 || s[0] != s[len(s)-1] || strings.Contains(s, `\`) || !utf8.ValidString(s) {
 		return "", false
 	}
 	return s[1 : len(s)-1], true
