@@ -117,7 +117,7 @@ func TestWaiting(t *testing.T) {
 	}{
 		"too long":  {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s", 30 * time.Second},
 		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
-		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down", 0},
+		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down; nothing was done", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -176,6 +176,26 @@ func TestStop(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
+	}
+}
+
+// TestBeside ends with the queue that it is beside, and runs while that is full.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+	tasks := q.Beside("tasks", nil)
+	err := q.Do(t.Context(), "a", func(ctx context.Context) error {
+		return tasks.Do(ctx, "a", func(ctx context.Context) error {
+			q.Stop()
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+	})
+	if !errors.Is(err, serve.ErrStopped) {
+		t.Errorf("got %v, want ErrStopped", err)
+	}
+	if err := tasks.Do(t.Context(), "a", nil); err == nil || err.Error() != "the server is shutting down; nothing was done" {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 
