@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,22 @@ func TestOptions(t *testing.T) {
 	b.Close()
 	if _, err := b.Compile(t.Context(), "1"); !errors.Is(err, esbuild.ErrClosed) {
 		t.Errorf("closed: %v", err)
+	}
+}
+
+// TestIsolated demands of the compiler's workers what is demanded of the sandbox's.
+func TestIsolated(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("no other system isolates workers")
+	}
+	b, err := esbuild.New(&esbuild.Options{MinIsolation: sandbox.FullIsolation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	if c, err := b.Compile(t.Context(), "1 as number"); err != nil || c.Source != "1;\n" {
+		t.Errorf("got %v, %v", c, err)
 	}
 }
 
