@@ -1,12 +1,14 @@
 package serve_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -126,6 +128,50 @@ func TestSessionsOfOthers(t *testing.T) {
 	}
 }
 
+// TestStreamsOfOthers are as if there were none, and nobody has too many.
+func TestStreamsOfOthers(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Sessions: 1}})
+	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
+	stream, path := r.stream(ada...)
+	defer stream.Close()
+	theirs := r.send(http.MethodPost, path, callWho, bob...)
+	none := r.send(http.MethodPost, "/mcp?sessionid=NOSUCHSESSION", callWho, bob...)
+	if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
+		t.Errorf("%d %q of another, %d %q of nobody; want 404 of both", theirs.status, theirs.body, none.status, none.body)
+	}
+	if a := r.send(http.MethodPost, path, initialize, ada...); a.status != http.StatusAccepted {
+		t.Errorf("the owner: %d %s", a.status, a.body)
+	}
+	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "you have too many sessions") {
+		t.Errorf("one more: %d %s", a.status, a.body)
+	}
+	another, _ := r.stream(bob...)
+	another.Close()
+}
+
+// stream opens a session of the old transport by hand, and says where it listens.
+func (r *running) stream(headers ...string) (io.Closer, string) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set(headers[0], headers[1])
+	res, err := r.web.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		if path, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			return res.Body, path
+		}
+	}
+	r.t.Fatalf("no address: %d %v", res.StatusCode, lines.Err())
+	return nil, ""
+}
+
 // TestOAuth is a resource server, whose tokens somebody else verifies.
 func TestOAuth(t *testing.T) {
 	t.Parallel()
@@ -230,9 +276,9 @@ func TestWrongTokens(t *testing.T) {
 		`{}`:                      "tokens: there are none; nobody could ask",
 		`{"tokens": []}`:          "tokens: there are none; nobody could ask",
 		`{"tokens": []} {}`:       "tokens: something follows the JSON document",
-		`{"tokens": {"a": "b"}}`:  "",
+		`{"tokens": {"a": "b"}}`:  "tokens: tokens is of the wrong type (at byte 12)",
 		`{"token": []}`:           `tokens: unknown field "token"`,
-		`{"tokens": ["secret1"]}`: "",
+		`{"tokens": ["secret1"]}`: "tokens: tokens is of the wrong type (at byte 21)",
 		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
 			{"token": "secret1-secret1-secret1"},
 			{"principal": "bob"},
@@ -249,7 +295,7 @@ token 7 ("bob"): the token stands there twice
 token 8 ("bob"): another token of the principal has other tools`,
 	} {
 		_, err := serve.Tokens([]byte(text))
-		if err == nil || want != "" && err.Error() != want || strings.Contains(err.Error(), "secret1") {
+		if err == nil || err.Error() != want || strings.Contains(err.Error(), "secret1") {
 			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 		}
 	}

@@ -25,8 +25,8 @@ func TestEras(t *testing.T) {
 					t.Errorf("has a session: %v, want %v", got, want)
 				}
 				list, err := session.ListTools(t.Context(), nil)
-				if err != nil || len(list.Tools) != 3 {
-					t.Errorf("got %v and %v, want 3 tools", list, err)
+				if err != nil || len(list.Tools) != 4 {
+					t.Errorf("got %v and %v, want 4 tools", list, err)
 				}
 				if got := mustCall(t, session, "who"); got != "local" {
 					t.Errorf("got %q, want local", got)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
@@ -206,6 +207,41 @@ func TestStalls(t *testing.T) {
 	close(r.release)
 	if err := <-waiting; err != nil {
 		t.Errorf("the call that took longer: %v", err)
+	}
+}
+
+// TestUnreadAnswer gives a client up that takes no answer.
+func TestUnreadAnswer(t *testing.T) {
+	t.Parallel()
+	s := newWorks()
+	s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "much", InputSchema: map[string]any{"type": "object"}},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 32<<20)}}}, nil
+		})
+	r := s.start(t, serve.Options{Limits: serve.Limits{Stall: 150 * time.Millisecond}})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := strings.Replace(callWho, "who", "much", 1)
+	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	for !strings.Contains(r.metrics(), `writ_http_requests_total{method="tools/call",code="200"} 1`+"\n") {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// TestListenerBroken ends the server, and says why.
+func TestListenerBroken(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	err = serve.Run(t.Context(), newWorks().server, &serve.Options{Transport: serve.HTTP, Listener: l})
+	if want := "serving " + l.Addr().String() + ": "; err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want %s…", err, want)
 	}
 }
 

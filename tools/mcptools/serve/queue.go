@@ -91,7 +91,8 @@ func NewQueue(o *QueueOptions) *Queue {
 }
 
 // ErrStopped is the cause of the end of what a [Queue] runs when the grace of a
-// shutdown is over, and what is said to calls that come later.
+// shutdown is over. Calls that come later get an error that wraps it and says that
+// they have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
 // Do runs f when it is who's turn. It returns what f returns; or a *BusyError, if
@@ -153,7 +154,10 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 
 // over is why a call need not run any more.
 func (q *Queue) over(ctx context.Context) error {
-	return cmp.Or(context.Cause(ctx), context.Cause(q.stop))
+	if err := context.Cause(ctx); err != nil || q.stop.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w; nothing was done", ErrStopped)
 }
 
 // join takes a place in the line of who: none, if the call may run at once or there

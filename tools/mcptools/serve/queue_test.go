@@ -117,7 +117,7 @@ func TestWaiting(t *testing.T) {
 	}{
 		"too long":  {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s", 30 * time.Second},
 		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
-		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down", 0},
+		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down; nothing was done", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			q := serve.NewQueue(&serve.QueueOptions{Running: 1})

@@ -62,6 +62,7 @@ func (s *works) newServer(p serve.Principal) *mcp.Server {
 		"who":  func(ctx context.Context, _ *mcp.CallToolRequest) (string, error) { return who(ctx) },
 		"wait": s.wait,
 		"see":  seeRequest,
+		"echo": func(context.Context, *mcp.CallToolRequest) (string, error) { return "echo", nil },
 	} {
 		if !p.Allows(name) {
 			continue

@@ -35,13 +35,18 @@ func TestShutdown(t *testing.T) {
 				result <- text
 			}()
 			<-r.started
-			keptAlive := r.send(http.MethodGet, "/readyz", "")
-			if keptAlive.status != http.StatusOK || keptAlive.body != "ready\n" {
-				t.Errorf("ready: %d %q", keptAlive.status, keptAlive.body)
+			if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusOK || a.body != "ready\n" {
+				t.Errorf("ready: %d %q", a.status, a.body)
 			}
-			r.stop()
-			for r.refuses() {
-				time.Sleep(time.Millisecond)
+			r.shutDown()
+			if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.body != "shutting down\n" {
+				t.Errorf("not ready: %d %q", a.status, a.body)
+			}
+			if a := r.post(initialize); a.status != http.StatusServiceUnavailable {
+				t.Errorf("one more: %d %q", a.status, a.body)
+			}
+			if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "the server is shutting down; nothing was done") {
+				t.Errorf("one more stream: %d %q", a.status, a.body)
 			}
 			select {
 			case text := <-result:
@@ -61,15 +66,12 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// refuses reports whether the server still takes connections.
-func (r *running) refuses() bool {
-	r.web.CloseIdleConnections()
-	res, err := r.web.Get(r.url + "/healthz")
-	if err != nil {
-		return false
+// shutDown returns when the server has begun to end.
+func (r *running) shutDown() {
+	r.stop()
+	for r.send(http.MethodGet, "/readyz", "").status == http.StatusOK {
+		time.Sleep(time.Millisecond)
 	}
-	res.Body.Close()
-	return true
 }
 
 // TestDraining answers on a connection that was there before, but takes no calls.
@@ -106,10 +108,7 @@ func TestDraining(t *testing.T) {
 	for !strings.Contains(r.metrics(), "writ_http_requests_open 3\n") { // the call, this, and the metrics
 		time.Sleep(time.Millisecond)
 	}
-	r.stop()
-	for !strings.Contains(r.log.String(), "shutting down") {
-		time.Sleep(time.Millisecond)
-	}
+	r.shutDown()
 	if _, err := io.WriteString(more, callWho[20:]); err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -30,7 +30,7 @@ type web struct {
 	events    *events
 	stateless http.Handler // the SDK's
 	meter     webMeter
-	draining  atomic.Bool
+	calls     *tally
 	streams   context.Context // ends those that only wait for news
 	endStream context.CancelFunc
 }
@@ -41,6 +41,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 		clients:  &clients{limits: o.Limits, all: map[string]*client{}},
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
 		events:   &events{limits: o.Limits, all: map[string]*stream{}},
+		calls:    newTally(),
 	}
 	s.streams, s.endStream = context.WithCancel(context.Background())
 	sdk := func(stateless bool) http.Handler {
@@ -72,7 +73,7 @@ func (s *web) handler() http.Handler {
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
 func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
-	if s.draining.Load() {
+	if s.calls.over() {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
@@ -166,14 +167,19 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
-	if s.draining.Load() && (m.calls || r.Method == http.MethodGet) {
+	switch news := r.Method == http.MethodGet || m.method == subscribe; {
+	case news && s.calls.over():
 		return busy(errDraining.Message)
-	}
-	if r.Method == http.MethodGet && s.Transport == HTTP || m.method == subscribe {
+	case news && s.Transport == HTTP:
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(s.streams, cancel)()
 		r = r.WithContext(ctx)
+	case news || m.calls:
+		if !s.calls.begin() {
+			return busy(errDraining.Message)
+		}
+		defer s.calls.end()
 	}
 	if s.Transport == SSE {
 		return s.serveSSE(w, r, p, m)
@@ -234,24 +240,30 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(newBounded(l, s.Limits.Connections)) }()
+	var failed error
+	served := make(chan struct{})
+	go func() {
+		failed = srv.Serve(newBounded(l, s.Limits.Connections))
+		close(served)
+	}()
 	select {
-	case err := <-failed:
-		srv.Close()
-		return fmt.Errorf("serving %s: %w", l.Addr(), err)
+	case <-served: // nobody can come any more
 	case <-ctx.Done():
 	}
 	err := s.shutdown(context.WithoutCancel(ctx), srv)
-	_ = <-failed // that it was shut down
+	<-served
+	if !errors.Is(failed, http.ErrServerClosed) {
+		err = errors.Join(fmt.Errorf("serving %s: %w", l.Addr(), failed), err)
+	}
 	return err
 }
 
-// shutdown lets the calls that run come to their end.
+// shutdown lets the calls that run come to their end. Until then the server can be
+// reached: for the answers to what they ask their clients, and for whoever wants to
+// know whether it is ready. No calls begin.
 func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
-	s.draining.Store(true)
-	s.endStream()
+	s.calls.stop()
 	s.events.each(func(t *settling) { go t.drain(lingering) })
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
@@ -267,10 +279,17 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	return errUnsettled
 }
 
-// ended reports whether all requests, and then all sessions, ended in time.
+// ended reports whether all calls, and then all requests and sessions, ended in
+// time.
 func (s *web) ended(ctx context.Context, srv *http.Server, grace time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
+	select {
+	case <-s.calls.none:
+	case <-ctx.Done():
+		return false
+	}
+	s.endStream()
 	if srv.Shutdown(ctx) != nil {
 		return false
 	}
