@@ -139,7 +139,7 @@ func TestEnvironmentLock(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	_, err := e.Lock(ctx)
-	if errorIs(t, "held", err, context.Canceled, "workspace: gave up waiting for others: context canceled (gone home)"); !errors.Is(err, cause) {
+	if errorIs(t, "held", err, context.Canceled, "workspace: gave up waiting for others: context canceled: gone home"); !errors.Is(err, cause) {
 		t.Error(err)
 	}
 	age(t, dir+"/owners/*/environments/*/lock", 1000*time.Hour)

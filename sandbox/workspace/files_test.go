@@ -194,6 +194,33 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// Many may be the first to open a folder.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/storage"
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			store, err := workspace.Open(dir, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer store.Close()
+			newFile(t, store.Space("ann"), "a", "")
+		})
+	}
+	all.Wait()
+	store, err := workspace.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if list, err := store.Space("ann").Files(t.Context()); len(list) != 8 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // Parts of any length, put together, are the file; none cuts a character.
 func TestReadPart(t *testing.T) {
 	t.Parallel()

@@ -53,9 +53,26 @@ func (s *Store) tryLock(folder string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// waited is the error of who gave up, also for errors.Is where ctx has a cause.
+// waited is the error of who gave up.
 func waited(ctx context.Context) error {
-	return fmt.Errorf("workspace: gave up waiting for others: %w (%w)", ctx.Err(), context.Cause(ctx))
+	err := ctx.Err()
+	if cause := context.Cause(ctx); !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return fmt.Errorf("workspace: gave up waiting for others: %w", err)
+}
+
+// lockable reports whether the file system has locks.
+func lockable(root *os.Root, name string) error {
+	file, err := root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := lockNow(file); err != nil {
+		return fmt.Errorf("its file system has no locks, without which processes cannot share it: %w", err)
+	}
+	return nil
 }
 
 // await opens a file and locks it.

@@ -90,7 +90,10 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("workspace: the storage folder: %w", err)
 	}
 	defer root.Close()
-	if err := claim(root); err != nil {
+	if err = claim(root); err == nil {
+		err = lockable(root, "format")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("workspace: the storage folder %s: %w", path, err)
 	}
 	owners, err := within(root, "owners")
