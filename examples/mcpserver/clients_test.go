@@ -21,21 +21,21 @@ const sumProgram = `const read = async path => Number(await fs.read_text_file({ 
 const [a, b] = await Promise.all([read("a.txt"), read("b.txt")]);
 a + b`
 
-// nodeModules are what .ci/clients installs.
-func nodeModules(t *testing.T) string {
+// modules are what npm has installed from a folder of .ci.
+func modules(t *testing.T, variable, folder string) string {
 	t.Helper()
-	modules := os.Getenv("WRIT_CLIENTS_DIR")
-	if modules == "" {
-		t.Fatal("WRIT_CLIENTS_DIR is not set; run npm ci in a copy of .ci/clients and set it to the node_modules there")
+	path := os.Getenv(variable)
+	if path == "" {
+		t.Fatalf("%s is not set; run npm ci in a copy of %s and set it to the node_modules there", variable, folder)
 	}
-	return modules
+	return path
 }
 
 // node is a command of the Node that the clients want, in a folder of its own from
 // which scripts see the modules.
 func node(ctx context.Context, t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
-	modules, folder := nodeModules(t), t.TempDir()
+	modules, folder := modules(t, "WRIT_CLIENTS_DIR", ".ci/clients"), t.TempDir()
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,7 @@ func TestClients(t *testing.T) {
 			"typescript v1": func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v1", p.kind).check(t) },
 			"ai":            func(t *testing.T) { script(ctx, t, p, "ai.mjs", p.kind).check(t) },
 			"mcporter":      func(t *testing.T) { mcporter(ctx, t, p).check(t) },
+			"inspector":     func(t *testing.T) { inspector(ctx, t, p).check(t) },
 		}
 		if p.kind != "sse" {
 			clients["typescript v2"] = func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v2", p.kind).check(t) }
@@ -153,6 +154,29 @@ func mcporter(ctx context.Context, t *testing.T, p place) (s saw) {
 	}
 	call := append([]string{"call", "--tool", "execute_code", "--args", string(args), "--output", "json"}, at...)
 	run(t, node(ctx, t, cli, call...), &s.StructuredContent)
+	return s
+}
+
+// inspector lists and calls with the inspector's command line; see also
+// [TestInspector].
+func inspector(ctx context.Context, t *testing.T, p place) (s saw) {
+	t.Helper()
+	ask := func(into any, args ...string) {
+		args = append(slices.Concat([]string{"index.js"}, p.target, []string{"--transport", p.kind}), args...)
+		cmd := exec.CommandContext(ctx, "node", args...)
+		if p.kind != "stdio" {
+			cmd.Args = append(cmd.Args, "--header", "Authorization: Bearer "+p.token)
+		}
+		// It looks for its package.json relative to the working directory.
+		cmd.Dir = filepath.Join(modules(t, "WRIT_NPM_DIR", ".ci/npm"), "@modelcontextprotocol", "inspector-cli", "build")
+		run(t, cmd, into)
+	}
+	var listed struct{ Tools []struct{ Name string } }
+	ask(&listed, "--method", "tools/list")
+	for _, tool := range listed.Tools {
+		s.Tools = append(s.Tools, tool.Name)
+	}
+	ask(&s, "--method", "tools/call", "--tool-name", "execute_code", "--tool-arg", "code="+sumProgram)
 	return s
 }
 

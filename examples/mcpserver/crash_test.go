@@ -68,7 +68,7 @@ func appears(t *testing.T, path string) {
 
 // A worker, or the server of tools, is killed while a program runs: its result
 // says what it had done, and the next program works.
-func TestKilled(t *testing.T) {
+func TestKilledMidway(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
 	r := launch(t, "-transport", "http", "-config", path, "-calls", "10000")

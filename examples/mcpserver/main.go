@@ -19,14 +19,15 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { os.Exit(start(os.Args[1:])) }
+
+// start is the whole process.
+func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
-	p := process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}
-	code := p.command(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	return process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}.command(ctx, args)
 }
 
 // process is what the server has of its process.

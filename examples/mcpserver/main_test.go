@@ -3,16 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,10 +25,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
-		hup := make(chan os.Signal, 1)
-		signal.Notify(hup, syscall.SIGHUP)
-		p := process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}
-		os.Exit(p.command(context.Background(), os.Args[2:]))
+		os.Exit(start(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }

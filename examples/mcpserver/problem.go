@@ -66,7 +66,7 @@ func ofOthers(err error) error {
 	var (
 		spec  *npm.SpecError
 		limit *npm.LimitError
-		run   *npm.NpmError
+		run   *npm.Error
 		full  *serve.BusyError
 	)
 	switch {

@@ -102,18 +102,6 @@ func (r *running) kill() {
 	<-r.ended
 }
 
-// bearer adds a token to what a client sends.
-type bearer string
-
-// RoundTrip implements [http.RoundTripper].
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if b != "" {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+string(b))
-	}
-	return http.DefaultTransport.RoundTrip(r)
-}
-
 // Versions of the protocol that clients ask for: the newest, without sessions, and
 // the newest with.
 const (

@@ -27,7 +27,7 @@ const (
 func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
-		defer os.RemoveAll(home)
+		defer func() { _ = os.RemoveAll(home) }() // if not now, by the next sweep
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
@@ -66,11 +66,11 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	case errors.As(context.Cause(ctx), &limit):
 		return limit
 	case ctx.Err() != nil:
-		return &NpmError{Output: output, Err: context.Cause(ctx)}
+		return &Error{Output: output, Err: context.Cause(ctx)}
 	case cmd.ProcessState == nil:
 		return fmt.Errorf("npm: starting npm: %w", err)
 	}
-	return &NpmError{Output: output, Err: err}
+	return &Error{Output: output, Err: err}
 }
 
 // watch ends npm once it has written more than it may.

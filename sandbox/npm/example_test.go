@@ -30,7 +30,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	env, err := npm.New(dir, &npm.Options{Allow: []string{"lodash-es", "date-*"}})
 	if err != nil {
 		log.Fatal(err)
@@ -57,7 +57,7 @@ func ExampleEnvironment_Install_refused() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	env, err := npm.New(dir, &npm.Options{Allow: []string{"lodash-es"}})
 	if err != nil {
 		log.Fatal(err)

@@ -28,6 +28,7 @@ type plan struct {
 	Nothing bool   // install nothing
 	Link    string // make a symbolic link to this in every package
 	From    string // where packages come from, instead of the registry
+	Needs   string // the version of what the packages depend on
 	Sparse  int64  // the size of a file to leave in node_modules
 	Extra   int    // how many dependencies come with what is asked for
 }
@@ -244,7 +245,13 @@ type dependencies struct {
 }
 
 type lockfile struct {
-	Packages map[string]map[string]string `json:"packages"`
+	Packages map[string]locked `json:"packages"`
+}
+
+type locked struct {
+	Version      string            `json:"version"`
+	Resolved     string            `json:"resolved"`
+	Dependencies map[string]string `json:"dependencies,omitempty"`
 }
 
 // work installs or uninstalls what stands after the --, as npm would.
@@ -253,7 +260,7 @@ func (p plan) work() error {
 		return nil
 	}
 	project := dependencies{map[string]string{}}
-	lock := lockfile{map[string]map[string]string{}}
+	lock := lockfile{map[string]locked{}}
 	if err := errors.Join(load("package.json", &project), load("node_modules/.package-lock.json", &lock)); err != nil {
 		return err
 	}
@@ -287,7 +294,11 @@ func (p plan) add(lock lockfile, name, version string) error {
 		from = "https://registry.example/" + name + ".tgz"
 	}
 	folder := "node_modules/" + name
-	lock.Packages[folder] = map[string]string{"version": version, "resolved": from}
+	entry := locked{Version: version, Resolved: from}
+	if p.Needs != "" {
+		entry.Dependencies = map[string]string{"needed": p.Needs}
+	}
+	lock.Packages[folder] = entry
 	if err := save(folder+"/package.json", map[string]string{"name": name, "version": version}); err != nil {
 		return err
 	}

@@ -34,22 +34,21 @@ type Change struct {
 	Direct   bool   `json:"direct"`             // named by somebody, not only a dependency of another
 }
 
-// NpmError says that npm ran and did not do what it was to. The environment is as
+// Error says that npm ran and did not do what it was to. The environment is as
 // it was.
-type NpmError struct {
+type Error struct {
 	Output string // npm's last lines, without the paths and secrets of the host
 	Err    error  // wraps context.DeadlineExceeded after Options.Timeout
 }
 
-// Error says what happened and what npm said.
-func (e *NpmError) Error() string {
+func (e *Error) Error() string {
 	if e.Output == "" {
 		return fmt.Sprintf("npm: nothing was changed: %v", e.Err)
 	}
 	return fmt.Sprintf("npm: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
 }
 
-func (e *NpmError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // LimitError says that a change would exceed a limit of [Options], so that the
 // environment is as it was.
@@ -68,7 +67,7 @@ func (e *LimitError) Error() string {
 // a version, a range or a tag. It waits until nobody else changes the environment.
 //
 // All that is refused is reported at once, as [*SpecError], before anything
-// starts. If npm fails or takes too long the error is a [*NpmError], and a
+// starts. If npm fails or takes too long the error is a [*Error], and a
 // [*LimitError] if the environment would grow too large; nothing has changed then,
 // nor if the process is killed in between.
 func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
@@ -174,7 +173,7 @@ func spoiled(err error) error {
 	if limit := (*LimitError)(nil); errors.As(err, &limit) {
 		return limit
 	}
-	return &NpmError{Err: err}
+	return &Error{Err: err}
 }
 
 // arguments are what npm is called with: options first, and after the -- what can

@@ -87,6 +87,10 @@ func TestNothingChanges(t *testing.T) {
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
 		"from a file": {plan{From: "file:../x"}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
+		"needs git": {plan{Needs: "owner/repository"}, npm.Options{},
+			"npm: nothing was changed: node_modules/a wants needed from elsewhere than a registry"},
+		"needs an address": {plan{Needs: "https://host/needed.tgz"}, npm.Options{},
+			"npm: nothing was changed: node_modules/a wants needed from elsewhere than a registry"},
 		"too large": {plan{Sparse: 1 << 20}, npm.Options{MaxBytes: 1 << 20},
 			"npm: nothing was changed: there would be 1064960 bytes or more, and the limit is 1048576"},
 		"too many": {plan{Extra: 2}, npm.Options{MaxPackages: 3},
@@ -242,21 +246,19 @@ func TestConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = append(want, "q")
-	for range want {
-		here := g.arrival()
-		others := make(chan struct{})
-		go func() {
-			defer close(others)
-			_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
-			if conn, err := g.Accept(); err == nil {
-				t.Error("two run at once")
-				_ = conn.Close()
+	for arrived := 1; arrived <= len(want); arrived++ {
+		here := []net.Conn{g.arrival()}
+		_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
+		if other, err := g.Accept(); err == nil {
+			t.Error("two run at once")
+			here = append(here, other)
+			arrived++
+		}
+		for _, conn := range here {
+			if _, err := conn.Write([]byte{1}); err != nil {
+				t.Error(err)
 			}
-			_ = g.Listener.(*net.TCPListener).SetDeadline(time.Time{})
-		}()
-		<-others
-		if _, err := here.Write([]byte{1}); err != nil {
-			t.Fatal(err)
+			_ = conn.Close()
 		}
 	}
 	all.Wait()

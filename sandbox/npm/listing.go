@@ -31,6 +31,9 @@ type lockedPackage struct {
 	Resolved string `json:"resolved"`
 	Link     bool   `json:"link"`
 	InBundle bool   `json:"inBundle"`
+
+	Dependencies map[string]string `json:"dependencies"`
+	Optional     map[string]string `json:"optionalDependencies"`
 }
 
 func (e *Environment) listing() (*listing, error) {
@@ -59,6 +62,7 @@ func readListing(tree fs.FS) (*listing, error) {
 		return nil, fmt.Errorf("npm: reading an environment: %w", err)
 	}
 	l.packages = lock.Packages
+	delete(l.packages, "") // the folder itself, where npm lists it
 	for _, group := range []map[string]string{project.Dependencies, project.Optional} {
 		for name := range group {
 			l.direct[name] = true
@@ -113,6 +117,13 @@ func (l *listing) check(most int) error {
 		if p.Link || !(fetched || p.InBundle) {
 			return fmt.Errorf("%s does not come from a registry", where)
 		}
+		for _, group := range []map[string]string{p.Dependencies, p.Optional} {
+			for name, version := range group {
+				if strings.ContainsAny(version, ":/") && !strings.HasPrefix(version, "npm:") {
+					return fmt.Errorf("%s wants %s from elsewhere than a registry", where, name)
+				}
+			}
+		}
 	}
 	return nil
 }
@@ -144,7 +155,10 @@ func (l *listing) compare(after *listing) *Report {
 
 // nameAt takes the name from a path such as node_modules/a/node_modules/@b/c.
 func nameAt(where string) string {
-	return where[strings.LastIndex("/"+where, "/"+modules+"/")+len(modules)+1:]
+	if i := strings.LastIndex("/"+where, "/"+modules+"/"); i >= 0 {
+		return where[i+len(modules)+1:]
+	}
+	return where
 }
 
 func (l *listing) isDirect(where string) bool {

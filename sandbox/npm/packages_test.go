@@ -153,7 +153,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	env, _ := f.environment(npm.Options{})
 	_, refused := env.Install(t.Context(), []string{"-g"})
 	_, failed := env.Install(t.Context(), []string{"a"})
-	spec, ran := (*npm.SpecError)(nil), (*npm.NpmError)(nil)
+	spec, ran := (*npm.SpecError)(nil), (*npm.Error)(nil)
 	if !errors.As(refused, &spec) || spec.Spec != "-g" {
 		t.Errorf("got %v", refused)
 	}

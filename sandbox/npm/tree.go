@@ -31,6 +31,7 @@ func (e *Environment) FS() fs.FS {
 
 type broken struct{ err error }
 
+// Open says why nothing can be opened.
 func (b broken) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
 }
@@ -40,6 +41,7 @@ func (b broken) Open(name string) (fs.File, error) {
 // when nobody has the tree any more.
 type tree struct{ top, modules *os.Root }
 
+// Open opens node_modules or what is in it.
 func (t tree) Open(name string) (fs.File, error) {
 	rest, below := strings.CutPrefix(name, modules+"/")
 	switch {
@@ -66,6 +68,7 @@ func (t tree) Open(name string) (fs.File, error) {
 // topFolder shows node_modules only.
 type topFolder struct{ *os.File }
 
+// ReadDir leaves out what lies beside node_modules.
 func (d topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	for {
 		entries, err := d.File.ReadDir(n)
