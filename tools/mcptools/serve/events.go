@@ -5,9 +5,13 @@ import (
 	"mime"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// lingering is how long a stream outlives its last answer when the server ends.
+const lingering = 100 * time.Millisecond
 
 // events serves the protocol of 2024-11-05: a stream for what the server says, and
 // an address for what the client does. The SDK's own handler takes messages for a
@@ -16,6 +20,7 @@ type events struct {
 	limits Limits
 	mu     sync.Mutex
 	all    map[string]*stream
+	over   bool // no more begin
 }
 
 type stream struct {
@@ -31,8 +36,8 @@ func (e *events) open(w http.ResponseWriter, r *http.Request, p Principal, serve
 		Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: e.limits.Body,
 	}
 	one := &stream{owner: p, post: post, conn: newSettling(post)}
-	if !e.add(id, one) {
-		return busy("you have too many sessions")
+	if refused := e.add(id, one); refused != nil {
+		return refused
 	}
 	defer e.remove(id)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -75,9 +80,12 @@ func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m mes
 	return nil
 }
 
-func (e *events) add(id string, one *stream) bool {
+func (e *events) add(id string, one *stream) *refusal {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.over {
+		return busy(errDraining.Message)
+	}
 	count := 0
 	for _, other := range e.all {
 		if other.owner.Name == one.owner.Name {
@@ -85,10 +93,10 @@ func (e *events) add(id string, one *stream) bool {
 		}
 	}
 	if count >= e.limits.Sessions {
-		return false
+		return busy("you have too many sessions")
 	}
 	e.all[id] = one
-	return true
+	return nil
 }
 
 func (e *events) remove(id string) {
@@ -103,11 +111,21 @@ func (e *events) count() int {
 	return len(e.all)
 }
 
-// each does something to every session.
-func (e *events) each(do func(*settling)) {
+// drain ends all sessions, each after its calls.
+func (e *events) drain() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over = true
+	for _, one := range e.all {
+		go one.conn.drain(lingering)
+	}
+}
+
+// giveUp ends them now.
+func (e *events) giveUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, one := range e.all {
-		do(one.conn)
+		one.conn.giveUp()
 	}
 }

@@ -155,10 +155,11 @@ func TestSessions(t *testing.T) {
 	all.Wait()
 }
 
+// TestIdleSessions has sessions end that nobody uses.
 func TestIdleSessions(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Limits: serve.Limits{Idle: 20 * time.Millisecond}})
-	id := r.begin()
+	id := r.post(initialize).header.Get("Mcp-Session-Id")
 	for s := range r.server(serve.Principal{Name: "local"}).Sessions() {
 		if err := s.Wait(); err != nil { // nobody but the limit ends it
 			t.Error(err)
@@ -216,7 +217,7 @@ func TestUnreadAnswer(t *testing.T) {
 	s := newWorks()
 	s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "much", InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 32<<20)}}}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 8<<20)}}}, nil
 		})
 	r := s.start(t, serve.Options{Limits: serve.Limits{Stall: 150 * time.Millisecond}})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
@@ -224,6 +225,9 @@ func TestUnreadAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
 	body := strings.Replace(callWho, "who", "much", 1)
 	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	for !strings.Contains(r.metrics(), `writ_http_requests_total{method="tools/call",code="200"} 1`+"\n") {

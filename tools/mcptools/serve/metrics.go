@@ -135,20 +135,28 @@ func (m *queueMeter) count(outcome string) {
 	m.outcomes[outcome]++
 }
 
-// WriteMetrics writes what the queue did in the text format of Prometheus.
+// WriteMetrics writes what the queue did, and those beside it, in the text format of
+// Prometheus.
 func (q *Queue) WriteMetrics(w io.Writer) {
 	q.mu.Lock()
 	running, waiting := q.running, q.waiting
 	q.mu.Unlock()
-	gauge(w, "writ_executions_running", "Executions that run.", running)
-	gauge(w, "writ_executions_waiting", "Executions that wait for their turn.", waiting)
-	m := &q.meter
+	name := "writ_" + q.name
+	gauge(w, name+"_running", "Calls that run.", running)
+	gauge(w, name+"_waiting", "Calls that wait for their turn.", waiting)
+	q.meter.write(w, name)
+	for _, other := range q.others() {
+		other.WriteMetrics(w)
+	}
+}
+
+func (m *queueMeter) write(w io.Writer, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	head(w, "writ_executions_total", "counter", "Executions by how they ended.")
+	head(w, name+"_total", "counter", "Calls by how they ended.")
 	for _, outcome := range []string{"busy", "cancelled", "done", "failed"} {
-		fmt.Fprintf(w, "writ_executions_total{outcome=%q} %d\n", outcome, m.outcomes[outcome])
+		fmt.Fprintf(w, "%s_total{outcome=%q} %d\n", name, outcome, m.outcomes[outcome])
 	}
-	m.waited.write(w, "writ_execution_wait_seconds", "How long executions waited for their turn.")
-	m.took.write(w, "writ_execution_duration_seconds", "How long executions ran.")
+	m.waited.write(w, name+"_wait_seconds", "How long calls waited for their turn.")
+	m.took.write(w, name+"_duration_seconds", "How long calls ran.")
 }

@@ -18,6 +18,9 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(nil)
 	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
+	if err := q.Beside("tasks", nil).Do(t.Context(), "ada", func(context.Context) error { return errors.New("oops") }); err == nil {
+		t.Error("the call failed, and Do did not")
+	}
 	r := start(t, serve.Options{Auth: authorized(t), Queue: q, Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
 	ada := []string{"Authorization", "Bearer " + adaToken}
 	r.begin(ada...)
@@ -46,7 +49,9 @@ func TestMetrics(t *testing.T) {
 		`writ_executions_waiting 0`,
 		`writ_executions_total{outcome="busy"} 0`,
 		`writ_executions_total{outcome="done"} 1`,
-		`writ_execution_duration_seconds_bucket{le="+Inf"} 1`,
+		`writ_executions_duration_seconds_bucket{le="+Inf"} 1`,
+		`writ_executions_total{outcome="failed"} 0`,
+		`writ_tasks_total{outcome="failed"} 1`,
 		`more 1`,
 	} {
 		if !strings.Contains(a.body, want+"\n") {

@@ -47,6 +47,7 @@ type QueueOptions struct {
 // them: as long as several wait, they take turns, however many calls each of them
 // has. It is safe for concurrent use.
 type Queue struct {
+	name   string // in the metrics
 	limits QueueOptions
 	stop   context.Context // ends what runs
 	end    context.CancelCauseFunc
@@ -59,7 +60,8 @@ type Queue struct {
 	each    map[string]int
 	took    time.Duration // how long a call takes, the last ones counting most
 
-	meter queueMeter
+	beside []*Queue // under mu
+	meter  queueMeter
 }
 
 // line are the calls of one principal that wait.
@@ -85,7 +87,7 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.Each = min(cmp.Or(l.Each, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{limits: l, of: map[string]*line{}, each: map[string]int{}}
+	q := &Queue{name: "executions", limits: l, of: map[string]*line{}, each: map[string]int{}}
 	q.stop, q.end = context.WithCancelCause(context.Background())
 	return q
 }
@@ -105,24 +107,23 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		q.meter.refused(err)
 		return err
 	}
-	started := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	unlink := context.AfterFunc(q.stop, func() { cancel(context.Cause(q.stop)) })
-	done := false
+	defer unlink()
+	started := time.Now()
+	err := errPanicked
 	defer func() {
-		unlink()
-		cancel(nil)
-		q.learn(time.Since(started))
+		took := time.Since(started)
+		q.meter.ran(err, started.Sub(begin), took)
+		q.learn(took)
 		q.leave(who)
-		if !done { // f panics
-			q.meter.ran(errors.New("panic"), started.Sub(begin), time.Since(started))
-		}
 	}()
-	err := f(ctx)
-	done = true
-	q.meter.ran(err, started.Sub(begin), time.Since(started))
+	err = f(ctx)
 	return err
 }
+
+var errPanicked = errors.New("it has not returned")
 
 // enter returns when the call may run.
 func (q *Queue) enter(ctx context.Context, who string) error {
@@ -300,6 +301,29 @@ func (q *Queue) estimate() time.Duration {
 	return min(max(wait, time.Second), time.Minute)
 }
 
+// Beside makes another queue, for calls of another kind. It has limits of its own,
+// but ends with q, and is in the metrics of q: under its name, as in
+// writ_tasks_running, which must be letters and no other queue's.
+func (q *Queue) Beside(name string, o *QueueOptions) *Queue {
+	other := NewQueue(o)
+	other.name = name
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.beside = append(q.beside, other)
+	return other
+}
+
 // Stop ends everything: what runs is cancelled, with the cause [ErrStopped], and
 // what waits is refused. [Run] does it when its grace is over.
-func (q *Queue) Stop() { q.end(ErrStopped) }
+func (q *Queue) Stop() {
+	q.end(ErrStopped)
+	for _, other := range q.others() {
+		other.Stop()
+	}
+}
+
+func (q *Queue) others() []*Queue {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.beside)
+}

@@ -179,6 +179,26 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestBeside ends with the queue that it is beside, and runs while that is full.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+	tasks := q.Beside("tasks", nil)
+	err := q.Do(t.Context(), "a", func(ctx context.Context) error {
+		return tasks.Do(ctx, "a", func(ctx context.Context) error {
+			q.Stop()
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+	})
+	if !errors.Is(err, serve.ErrStopped) {
+		t.Errorf("got %v, want ErrStopped", err)
+	}
+	if err := tasks.Do(t.Context(), "a", nil); err == nil || err.Error() != "the server is shutting down; nothing was done" {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 // TestRetryAfter says when there may be room, by how long calls take.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 	"go.uber.org/goleak"
@@ -110,10 +111,11 @@ func (s *works) waitNow(ctx context.Context) (string, error) {
 }
 
 func seeRequest(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
+	text := fmt.Sprintf("%v %+v", ctx, auth.TokenInfoFromContext(ctx))
 	if r.Extra == nil { // of the old transport
-		return fmt.Sprintf("%v", ctx), nil
+		return text, nil
 	}
-	return fmt.Sprintf("%+v %+v %v", r.Extra.Header, r.Extra.TokenInfo, ctx), nil
+	return fmt.Sprintf("%s %+v %+v", text, r.Extra.Header, r.Extra.TokenInfo), nil
 }
 
 // running is a server that is served.

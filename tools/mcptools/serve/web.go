@@ -17,10 +17,6 @@ import (
 // newEra is the protocol in which every request stands for itself.
 const newEra = "2026-07-28"
 
-// lingering is how long a stream of the old transport outlives its last answer when
-// the server ends.
-const lingering = 100 * time.Millisecond
-
 // web is a server over HTTP.
 type web struct {
 	*Options
@@ -264,7 +260,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
 	s.calls.stop()
-	s.events.each(func(t *settling) { go t.drain(lingering) })
+	s.events.drain()
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}
@@ -274,7 +270,7 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 			return errUnsettled
 		}
 	}
-	s.events.each((*settling).giveUp)
+	s.events.giveUp()
 	srv.Close()
 	return errUnsettled
 }
