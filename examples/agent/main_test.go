@@ -164,7 +164,7 @@ func TestTask(t *testing.T) {
 	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
 		t.Errorf("the second request does not say what was wrong:\n%s", second)
 	}
-	for _, want := range []string{"server fs: 4 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
+	for _, want := range []string{"server fs: 5 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("the progress lacks %q:\n%s", want, stderr)
 		}

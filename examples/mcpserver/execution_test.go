@@ -49,10 +49,10 @@ func FuzzShown(f *testing.F) {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, _ := begin(t, nil, nil, "-config", path)
+	session, _ := begin(t, nil, nil, "-config", path, "-memory", "64")
 	text, failed := ask(t, session, "execute_code", map[string]any{"code": `
 		await fs.write_file({path: "c.txt", content: "1"});
-		const all = []; for (;;) all.push("x".repeat(1e6) + all.length)`})
+		const all = []; for (;;) all.push(new Array(1e6).fill(all.length))`})
 	var e execution
 	if err := json.Unmarshal(text, &e); err != nil {
 		t.Fatalf("%v in %s", err, text)
