@@ -45,6 +45,7 @@ func (r *running) processes(t *testing.T) (upstream, workers []int) {
 	return upstream, workers
 }
 
+// killAll kills processes, and waits until nothing of them is left.
 func killAll(t *testing.T, pids []int) {
 	t.Helper()
 	if len(pids) == 0 {
@@ -52,6 +53,11 @@ func killAll(t *testing.T, pids []int) {
 	}
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for _, pid := range pids {
+		for len(glob(t, fmt.Sprintf("/proc/%d/fd/*", pid))) > 0 || len(glob(t, fmt.Sprintf("/proc/%d/task/*", pid))) > 1 {
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 
@@ -88,7 +94,7 @@ func TestKilledMidway(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.Success || len(e.Calls) == 0 || e.Calls[0].Tool != "fs.write_file" || !e.Calls[0].OK {
-				t.Errorf("%s: after the kill %+v", version, e)
+				t.Errorf("%s: after the kill %.2000s", version, fmt.Sprintf("%+v", e))
 			}
 			next, err := execute1(t.Context(), session, trial{code: sumProgram})
 			if err != nil || string(next.Result) != "7" {
@@ -104,13 +110,17 @@ func TestKilledMidway(t *testing.T) {
 		if e.ErrorType != "MEMORY_LIMIT" || len(e.Calls) != 1 {
 			t.Errorf("%s: a program whose worker was killed: %+v", version, e)
 		}
-		e = during("upstream-"+version, "for (;;) await fs.read_text_file({ path: 'a.txt' })", func() {
+		e = during("upstream-"+version, "for (;;) { await fs.read_text_file({ path: 'a.txt' }); await sleep(1) }", func() {
 			upstream, _ := r.processes(t)
+			for _, pid := range upstream {
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+			}
+			time.Sleep(200 * time.Millisecond) // a call is on its way by now, and has no answer
 			killAll(t, upstream)
 		})
 		last := e.Calls[len(e.Calls)-1]
 		if e.ErrorType != "TOOL_ERROR" || last.OK || last.Error == "" {
-			t.Errorf("%s: a program whose tools were killed: %+v", version, e)
+			t.Errorf("%s: a program whose tools were killed: %s, %+v", version, e.ErrorType, last)
 		}
 		session.Close()
 	}

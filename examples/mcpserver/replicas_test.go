@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -23,7 +24,9 @@ func replicas(t *testing.T, args ...string) (url string, asked *[3]atomic.Int64)
 	var behind []*httputil.ReverseProxy
 	args = append([]string{"-transport", "http", "-stateless", "-storage", t.TempDir()}, args...)
 	for range asked {
-		behind = append(behind, httputil.NewSingleHostReverseProxy(origin(t, launch(t, args...).url)))
+		proxy := httputil.NewSingleHostReverseProxy(origin(t, launch(t, args...).url))
+		proxy.ErrorLog = log.New(t.Output(), "", 0) // a client that leaves ends its streams
+		behind = append(behind, proxy)
 	}
 	var turn atomic.Int64
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
