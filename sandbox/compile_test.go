@@ -67,7 +67,8 @@ func TestCompiler(t *testing.T) {
 	t.Parallel()
 	pay := &tools.Tool{Name: "pay", Handler: answers(`7`), InputSchema: []byte(`{"type":"object","required":["n"],"properties":{"n":{"type":"number"}}}`)}
 	set := newSet(t, pay)
-	const library = `const hidden = 5; return {five: hidden, twice: f => f() + f(), boom() { null.x }}`
+	const library = `const hidden = 5; return {five: hidden, twice: f => f() + f(), boom() { null.x },
+		make: kind => Object.getPrototypeOf([function () {}, async () => {}, function* () {}][kind]).constructor("return 1")}`
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		for name, test := range map[string]struct{ source, want string }{
 			"value":       {"LET A = 1\nA + HELPER", "value: 2"},
@@ -79,7 +80,9 @@ func TestCompiler(t *testing.T) {
 			"thrown":      {"LET A = NULL\nA.B", "line 2, column 3: TypeError: Cannot read properties of undefined or null (reading 'b')\n2 | A.B\n  |   ^"},
 			"in library":  {"\n\n __WRIT_LIBRARY__.BOOM()", "line 3, column 19: TypeError: Cannot read properties of undefined or null (reading 'x')"},
 			"by callback": {"__WRIT_LIBRARY__.TWICE(() =>\n { THROW 'NO' })", "line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\nstack: line 2, column 4; line 1, column 18"},
-			"own name":    {"HELPER = 2", "line 1, column 1: TypeError: Assignment to constant variable."},
+			"text": {"[0, 1, 2].MAP(K => { TRY { RETURN TYPEOF __WRIT_LIBRARY__.MAKE(K) } CATCH (E) { RETURN E.MESSAGE } })",
+				`value: ["code cannot be made from text here","code cannot be made from text here","code cannot be made from text here"]`},
+			"own name": {"HELPER = 2", "line 1, column 1: TypeError: Assignment to constant variable."},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -22,7 +22,7 @@ type Limits struct {
 	Compute     time.Duration // of that, computing; default 10 s
 	Wait        time.Duration // of that, waiting for tools and timers; default as Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
-	Source      int           // bytes of the program; default 64 KiB
+	Source      int           // bytes of the program as it was written; default 64 KiB
 	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
 	Calls       int           // tool calls; default 100
 	Concurrency int           // tool calls at the same time, the others wait; default 16

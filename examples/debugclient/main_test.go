@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	testserver.Main()
 	code := m.Run()
 	if dir, err := built(); err == nil {
-		os.RemoveAll(filepath.Dir(dir))
+		_ = os.RemoveAll(filepath.Dir(dir))
 	}
 	os.Exit(code)
 }

@@ -106,7 +106,9 @@ func (a *app) close() {
 		a.store.Close()
 	}
 	if a.passing != "" {
-		os.RemoveAll(a.passing)
+		if err := os.RemoveAll(a.passing); err != nil {
+			a.log.Error("the folder of this run stays", "err", err)
+		}
 	}
 }
 

@@ -32,8 +32,7 @@ const (
   "type": "object",
   "properties": {` + environmentProperty + `,
     "description": {"type": "string", "description": "What it is for."},
-    "imports": {"type": "array", "items": {"type": "string"}, "description": "The only packages that programs may import; empty: all that are installed and allowed."},
-    "typescript": {"type": "boolean", "description": "Programs are TypeScript unless they say otherwise."}
+    "imports": {"type": "array", "items": {"type": "string"}, "description": "The only packages that programs may import; empty: all that are installed and allowed."}
   },
   "additionalProperties": false
 }`
@@ -99,12 +98,11 @@ const (
     "handle": {"type": "string", "description": "For discard."},
     "description": {"type": "string"},
     "imports": {"type": "array", "items": {"type": "string"}, "description": "What programs may import."},
-    "typescript": {"type": "boolean"},
     "allowed_packages": {"type": "array", "items": {"type": "string"}, "description": "Names and patterns of what may be installed at all."},
     "can_install": {"type": "boolean"},
     "environments": {"type": "array", "items": {"type": "string"}, "description": "All that there are."}
   },
-  "required": ["environment", "description", "imports", "typescript", "allowed_packages", "can_install", "environments"]
+  "required": ["environment", "description", "imports", "allowed_packages", "can_install", "environments"]
 }`
 )
 
@@ -226,7 +224,6 @@ type configuration struct {
 	Handle       string   `json:"handle"`
 	Description  string   `json:"description"`
 	Imports      []string `json:"imports"`
-	TypeScript   bool     `json:"typescript"`
 	Allowed      []string `json:"allowed_packages"`
 	CanInstall   bool     `json:"can_install"`
 	Environments []string `json:"environments"`
@@ -237,7 +234,6 @@ func (c *client) configureTool() tool {
 		Environment string
 		Description *string
 		Imports     *[]string
-		TypeScript  *bool
 	}
 	return offer(mcp.Tool{
 		Name:         "configure_environment",
@@ -257,7 +253,6 @@ func (c *client) configureTool() tool {
 		}
 		replace(&settings.Description, in.Description)
 		replace(&settings.Imports, in.Imports)
-		replace(&settings.TypeScript, in.TypeScript)
 		if err := e.packages.Configure(ctx, settings); err != nil {
 			return configuration{}, forModel(err)
 		}
@@ -303,7 +298,7 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 		return configuration{}, err
 	}
 	answer := configuration{
-		Environment: e.Name, Handle: e.Handle, Description: settings.Description, TypeScript: settings.TypeScript,
+		Environment: e.Name, Handle: e.Handle, Description: settings.Description,
 		Imports: append([]string{}, imports...), Allowed: c.app.settings.packages, CanInstall: c.app.settings.install, Environments: []string{},
 	}
 	for _, other := range all {

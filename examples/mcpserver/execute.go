@@ -27,7 +27,7 @@ const programInput = `
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."},
     "variables": {"type": "object", "description": "Constants of the program, by name."},
     "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."},
-    "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default."},
+    "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
     "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import. See install_dependencies, if there is that tool."}`
 
 const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run.`

@@ -88,6 +88,12 @@ func TestSession(t *testing.T) {
 	if string(second.Result) != `"3!"` || second.Session != first.Session {
 		t.Errorf("got %+v", second)
 	}
+	third := get[execution](t, session, "execute_code", map[string]any{"session": first.Session, "language": "typescript", "code": `interface N { n: number }
+const held: N = {n: Number(text)}; held.n`})
+	fourth := get[execution](t, session, "execute_code", map[string]any{"session": first.Session, "code": `held.n + 1`})
+	if string(third.Result) != "3" || string(fourth.Result) != "4" {
+		t.Errorf("got %+v and %+v", third, fourth)
+	}
 	text, failed := ask(t, session, "execute_code", map[string]any{"session": "made-up", "code": `1`})
 	var e execution
 	if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != "NOT_FOUND" {

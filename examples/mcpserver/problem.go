@@ -39,7 +39,7 @@ func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
 
 // forModel makes a problem of what a model can mend, and leaves other errors alone.
 func forModel(err error) error {
-	kind := ""
+	var kind string
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err

@@ -41,7 +41,7 @@ func everyTool(t *testing.T, session *mcp.ClientSession) {
 		"search_tools":             {"query": "read"},
 		"describe_tool":            {"name": "fs"},
 		"run_task":                 {"task": "Do it."},
-		"configure_environment":    {"typescript": true},
+		"configure_environment":    {"description": "for all"},
 		"get_environment_config":   {},
 		"check_installed_packages": {},
 	}

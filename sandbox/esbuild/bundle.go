@@ -199,7 +199,7 @@ func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 // faults says which of those wanted is to blame for what.
 func (b *bundler) faults(errs []api.Message) []fault {
 	var list []fault
-	for _, e := range errs[:min(len(errs), maxFaults)] {
+	for i, e := range errs[:min(len(errs), maxFaults)] {
 		f := fault{Message: lower(e.Text), Want: 1}
 		switch at := e.Location; {
 		case at == nil:
@@ -209,10 +209,13 @@ func (b *bundler) faults(errs []api.Message) []fault {
 				f.Message = fmt.Sprintf("%q exports nothing that is called %s", w.Module, w.Name)
 			}
 		default:
-			f.Message = fmt.Sprintf("%s, line %d: %s", strings.TrimPrefix(at.File, packageFile+":"), at.Line, lower(e.Text))
+			file := strings.TrimPrefix(at.File, packageFile+":node_modules/")
+			f.Message = fmt.Sprintf("%s, line %d: %s", file, at.Line, lower(e.Text))
 			f.Want = b.culprit(at.File)
 		}
-		list = append(list, f)
+		if i == 0 || e.Text != errs[i-1].Text { // one file after the other may be too much
+			list = append(list, f)
+		}
 	}
 	return list
 }

@@ -2,19 +2,23 @@ package esbuild
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // property is a class of characters that a pattern may name: \p{Letter}.
-type property func(rune) bool
+type property struct {
+	has   func(rune) bool
+	edges []rune // where it may begin or end
+}
 
 // propertyOf finds a property by the name that a pattern has for it.
 func propertyOf(name string) (property, bool) {
-	key, name, valued := strings.Cut(name, "=")
+	key, value, valued := strings.Cut(name, "=")
 	switch {
 	case !valued:
-		name = key
+		value = key
 		if p, ok := derived[name]; ok {
 			return p, true
 		}
@@ -25,81 +29,111 @@ func propertyOf(name string) (property, bool) {
 			return in(table), true
 		}
 	case key == "Script" || key == "sc":
-		table, ok := unicode.Scripts[name]
+		table, ok := unicode.Scripts[value]
 		return in(table), ok
 	case key != "General_Category" && key != "gc":
-		return nil, false
+		return property{}, false
 	}
-	if short, ok := unicode.CategoryAliases[name]; ok {
-		name = short
+	if short, ok := unicode.CategoryAliases[value]; ok {
+		value = short
 	}
-	table, ok := unicode.Categories[name]
+	table, ok := unicode.Categories[value]
 	return in(table), ok
 }
 
+// in is the property of being in one of some tables.
 func in(tables ...*unicode.RangeTable) property {
-	return func(r rune) bool { return unicode.In(r, tables...) }
+	return property{func(r rune) bool { return unicode.In(r, tables...) }, edgesOf(tables...)}
 }
 
+func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
+	add := func(lo, hi, stride rune) {
+		if stride == 1 {
+			edges = append(edges, lo, hi+1)
+			return
+		}
+		for r := lo; r <= hi; r += stride {
+			edges = append(edges, r, r+1)
+		}
+	}
+	for _, table := range tables {
+		if table == nil {
+			continue
+		}
+		for _, r := range table.R16 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+		for _, r := range table.R32 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+	}
+	return edges
+}
+
+// within is the property of being in one of some ranges.
 func within(ranges []rune) property {
-	return func(r rune) bool {
+	p := property{has: func(r rune) bool {
 		for i := 0; i < len(ranges); i += 2 {
 			if ranges[i] <= r && r <= ranges[i+1] {
 				return true
 			}
 		}
 		return false
+	}}
+	for i := 0; i < len(ranges); i += 2 {
+		p.edges = append(p.edges, ranges[i], ranges[i+1]+1)
+	}
+	return p
+}
+
+// without is a property that some tables take away.
+func (p property) without(tables ...*unicode.RangeTable) property {
+	return property{
+		func(r rune) bool { return p.has(r) && !unicode.In(r, tables...) },
+		append(edgesOf(tables...), p.edges...),
 	}
 }
 
 // derived are properties that consist of others.
 var derived = map[string]property{
-	"Any":        func(rune) bool { return true },
-	"ASCII":      func(r rune) bool { return r <= unicode.MaxASCII },
-	"Assigned":   func(r rune) bool { return !unicode.Is(unicode.Cn, r) },
+	"Any":        within([]rune{0, unicode.MaxRune}),
+	"ASCII":      within([]rune{0, unicode.MaxASCII}),
+	"Assigned":   within([]rune{0, unicode.MaxRune}).without(unicode.Cn),
 	"Alphabetic": in(unicode.L, unicode.Nl, unicode.Other_Alphabetic),
 	"Alpha":      in(unicode.L, unicode.Nl, unicode.Other_Alphabetic),
 	"Lowercase":  in(unicode.Ll, unicode.Other_Lowercase),
 	"Uppercase":  in(unicode.Lu, unicode.Other_Uppercase),
-	"ID_Start":   beginsName,
-	"ID_Continue": func(r rune) bool {
-		return beginsName(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue) &&
-			!unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
-	},
+	"ID_Start": in(unicode.L, unicode.Nl, unicode.Other_ID_Start).
+		without(unicode.Pattern_Syntax, unicode.Pattern_White_Space),
+	"ID_Continue": in(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue).
+		without(unicode.Pattern_Syntax, unicode.Pattern_White_Space),
 }
 
-func beginsName(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) && !unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
-}
+// The halves of characters, of which no pattern of the engine sees any.
+const firstHalf, lastHalf = 0xD800, 0xDFFF
 
 // class writes the characters that have a property, or with ^ before its name those
 // that lack it, as the inside of a class of a pattern with the flag u.
 func class(name string) (text string, ok bool) {
 	name, negated := strings.CutPrefix(name, "^")
-	has, ok := propertyOf(name)
+	p, ok := propertyOf(name)
 	if !ok {
 		return "", false
 	}
+	edges := append([]rune{0, firstHalf, lastHalf + 1, unicode.MaxRune + 1}, p.edges...)
+	slices.Sort(edges)
 	var b strings.Builder
 	start := rune(-1)
-	end := func(last rune) {
-		if start >= 0 {
-			writeRange(&b, start, last)
+	for _, r := range slices.Compact(edges) {
+		member := r <= unicode.MaxRune && (r < firstHalf || r > lastHalf) && p.has(r) != negated
+		if member && start < 0 {
+			start = r
+		}
+		if !member && start >= 0 {
+			writeRange(&b, start, r-1)
 			start = -1
 		}
 	}
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if r == 0xD800 { // no pattern of the engine sees half a character
-			end(r - 1)
-			r = 0xE000
-		}
-		if has(r) == negated {
-			end(r - 1)
-		} else if start < 0 {
-			start = r
-		}
-	}
-	end(unicode.MaxRune)
 	return b.String(), true
 }
 

@@ -36,6 +36,10 @@ type shim struct {
 	used   *regexp.Regexp // in a bundle
 }
 
+func (s shim) usedIn(bundle string) bool {
+	return strings.Contains(bundle, s.name) && s.used.MatchString(bundle)
+}
+
 var shims = parseShims()
 
 func parseShims() []shim {
@@ -82,7 +86,7 @@ func withShims(wants []want, bundle string) string {
 		}
 	}
 	for _, s := range shims {
-		if needed[s.name] = needed[s.name] || s.used.MatchString(bundle); needed[s.name] {
+		if needed[s.name] = needed[s.name] || s.usedIn(bundle); needed[s.name] {
 			for _, other := range s.needs {
 				needed[other] = true
 			}

@@ -192,7 +192,8 @@ const URL = class URL {
     this.#params = new URLSearchParams(this.#p.search, s => { this.#p.search = s && "?" + s; });
   }
   static #escape(s, also) {
-    return s.replace(/[\ud800-\udbff][\udc00-\udfff]|[^]/g, c => c > "~" || c < "!" || also.includes(c) ? encodeURIComponent(/^[\ud800-\udfff]$/.test(c) ? "\ufffd" : c).replace(/^'$/, "%27") : c);
+    const half = c => c.length === 1 && c >= "\ud800" && c <= "\udfff";
+    return [...s].map(c => c > "~" || c < " " || also.includes(c) ? encodeURIComponent(half(c) ? "\ufffd" : c).replace(/^'$/, "%27") : c).join("");
   }
   static #read(text, base) {
     const m = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text);
@@ -223,7 +224,7 @@ const URL = class URL {
       if (!rest.startsWith("/")) rest = base.pathname.replace(/[^/]*$/, "") + rest;
     } else if (!rest.startsWith("/") && !special) {
       p.opaque = true;
-      p.pathname = URL.#escape(rest, "").replace(/ /g, "%20");
+      p.pathname = URL.#escape(rest, "");
       return p;
     }
     if (protocol === "file:") p.host = true;

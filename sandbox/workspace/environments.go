@@ -210,7 +210,8 @@ func (e Environment) SetSettings(ctx context.Context, settings json.RawMessage) 
 			return missing(words[environments], e.Handle, err)
 		}
 		defer root.Close()
-		if err := errors.Join(clean(root), replace(root, settingsFile, settings)); err != nil {
+		_ = clean(root) // of what crashes have left here
+		if err := replace(root, settingsFile, settings); err != nil {
 			return broken("the settings were not stored", err)
 		}
 		return nil

@@ -265,7 +265,7 @@ func TestReadPart(t *testing.T) {
 }
 
 // Several processes, with several goroutines each, append to one file: nothing is
-// lost, and every piece is whole.
+// lost, every piece is whole, and who reads it meanwhile finds it.
 func TestConcurrentAppends(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -291,7 +291,29 @@ func TestConcurrentAppends(t *testing.T) {
 			}
 		})
 	}
+	stop, reads := make(chan struct{}), make(chan int)
+	go func() {
+		n, size := 0, 0
+		defer func() { reads <- n }()
+		for ; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			text, _, err := ann.Read(t.Context(), file)
+			if err != nil || len(text) < size || text != "" && !strings.HasSuffix(text, ">\n") {
+				t.Errorf("%d bytes, after %d: %v", len(text), size, err)
+				return
+			}
+			size = len(text)
+		}
+	}()
 	all.Wait()
+	close(stop)
+	if <-reads == 0 {
+		t.Error("nobody read")
+	}
 	next := map[string]int{}
 	for _, line := range strings.SplitAfter(readFile(t, ann, file), "\n") {
 		if line == "" {

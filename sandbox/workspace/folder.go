@@ -36,42 +36,47 @@ func within(root *os.Root, name string) (*os.Root, error) {
 
 // ensure makes a folder in a folder, if it isn't there.
 func ensure(root *os.Root, name string) error {
-	err := root.Mkdir(name, 0o700)
-	if err == nil {
-		return persist(root)
+	for {
+		err := root.Mkdir(name, 0o700)
+		if err == nil {
+			return persist(root)
+		}
+		info, bad := root.Lstat(name)
+		switch {
+		case errors.Is(err, os.ErrExist) && errors.Is(bad, os.ErrNotExist): // it has just been removed
+		case bad != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is no folder", name)
+		default:
+			return nil
+		}
 	}
-	info, bad := root.Lstat(name)
-	switch {
-	case bad != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is no folder", name)
-	}
-	return nil
 }
 
 // regular opens a file for reading: a link, a device or a pipe is as good as absent.
 func regular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
-	seen, err := root.Lstat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !seen.Mode().IsRegular() {
-		return nil, nil, os.ErrNotExist
-	}
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !os.SameFile(seen, info) {
-		err = os.ErrNotExist
-	}
-	if err != nil {
+	for {
+		seen, err := root.Lstat(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !seen.Mode().IsRegular() {
+			return nil, nil, os.ErrNotExist
+		}
+		file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		info, err := file.Stat()
+		if err == nil && os.SameFile(seen, info) {
+			return file, info, nil
+		}
 		file.Close()
-		return nil, nil, err
+		if err != nil {
+			return nil, nil, err
+		} // else another one has just been put in its place
 	}
-	return file, info, nil
 }
 
 // contents reads a whole file.
@@ -116,13 +121,15 @@ func replace(root *os.Root, name string, text ...[]byte) error {
 }
 
 // discard removes a file or folder with all that is in it: at once out of sight, and
-// then from the disk. The caller has the folder's lock.
+// then from the disk. What can't be removed there is left to Sweep, which says so. The
+// caller has the folder's lock.
 func discard(root *os.Root, name string) error {
 	temp := temporary()
 	if err := root.Rename(name, temp); err != nil {
 		return err
 	}
-	return errors.Join(persist(root), root.RemoveAll(temp))
+	_ = root.RemoveAll(temp)
+	return persist(root)
 }
 
 // list is what a folder has.
@@ -222,8 +229,6 @@ func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) er
 		return broken("the storage folder", err)
 	}
 	defer folder.Close()
-	if err := clean(folder); err != nil {
-		return broken("the storage folder", err)
-	}
+	_ = clean(folder) // if it can't, Sweep says so
 	return f(folder)
 }

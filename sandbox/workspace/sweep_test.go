@@ -130,8 +130,14 @@ func TestSweepBesideOthers(t *testing.T) {
 			n++
 		}
 	}()
+	defer func() {
+		close(stop)
+		if n := <-sweeps; n == 0 {
+			t.Error("nobody swept")
+		}
+	}()
 	ann := store.Space("ann")
-	for range 50 {
+	for range 100 {
 		file := newFile(t, ann, "a", "1")
 		if got := readFile(t, ann, file.Handle); got != "1" {
 			t.Error(got)
@@ -139,10 +145,6 @@ func TestSweepBesideOthers(t *testing.T) {
 		if err := ann.RemoveFile(t.Context(), file.Handle); err != nil { // its folder is empty now, and goes
 			t.Error(err)
 		}
-	}
-	close(stop)
-	if n := <-sweeps; n == 0 {
-		t.Error("nobody swept")
 	}
 }
 

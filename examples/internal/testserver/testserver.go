@@ -55,8 +55,7 @@ func serve(folder string) error {
 		return err
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "files", Version: "1"}, nil)
-	var add func(name, schema string, do func(fileArgs) (string, error))
-	add = func(name, schema string, do func(fileArgs) (string, error)) {
+	add := func(name, schema string, do func(fileArgs) (string, error)) {
 		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)},
 			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				var args fileArgs

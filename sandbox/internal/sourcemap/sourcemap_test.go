@@ -23,12 +23,12 @@ func TestOrigin(t *testing.T) {
 		line, column int
 		want         string
 	}{
-		{0, 0, "0:0"}, {0, 3, "0:0"}, {0, 4, "0:8"}, {0, 5, "0:8"}, {0, 6, ""}, {0, 99, ""},
-		{1, 0, ""}, {2, 1, ""}, {2, 2, "5:3"}, {2, 99, "5:3"}, {3, 0, ""}, {-1, 0, ""},
+		{0, 0, "0:0+0"}, {0, 3, "0:0+3"}, {0, 4, "0:8+0"}, {0, 5, "0:8+1"}, {0, 6, ""}, {0, 99, ""},
+		{1, 0, ""}, {2, 1, ""}, {2, 2, "5:3+0"}, {2, 99, "5:3+97"}, {3, 0, ""}, {-1, 0, ""},
 	} {
 		got := ""
-		if line, column, ok := m.Origin(test.line, test.column); ok {
-			got = fmt.Sprintf("%d:%d", line, column)
+		if line, column, behind, ok := m.Origin(test.line, test.column); ok {
+			got = fmt.Sprintf("%d:%d+%d", line, column, behind)
 		}
 		if got != test.want {
 			t.Errorf("%d:%d comes from %q, want %q", test.line, test.column, got, test.want)
@@ -95,8 +95,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for line := range 20 {
 			for column := range 20 {
-				l1, c1, ok1 := m.Origin(line, column)
-				l2, c2, ok2 := again.Origin(line, column)
+				l1, c1, _, ok1 := m.Origin(line, column)
+				l2, c2, _, ok2 := again.Origin(line, column)
 				if l1 != l2 || c1 != c2 || ok1 != ok2 || l1 < 0 || c1 < 0 {
 					t.Fatalf("%d:%d comes from %d:%d %v, and from %d:%d %v", line, column, l1, c1, ok1, l2, c2, ok2)
 				}

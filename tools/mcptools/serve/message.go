@@ -76,8 +76,8 @@ func (l Limits) tooLarge() *refusal {
 	return &refusal{status: http.StatusRequestEntityTooLarge, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a message may have %d bytes", l.Body)}
 }
 
-// look finds out what a body is. It also keeps from the SDK what is no JSON, or
-// nested so deeply that reading it takes more stack than there is.
+// look finds out what a body is. What is no JSON, or nested more deeply than the
+// standard library reads, ends here with an error of JSON-RPC.
 func look(body []byte) (message, *refusal) {
 	var all []envelope
 	trimmed := bytes.TrimLeft(body, " \t\r\n")

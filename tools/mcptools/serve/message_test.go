@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]message{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                  {id: json.RawMessage("1"), method: "tools/call", count: 1, calls: true},
+		` {"id":"a","method":"initialize"}`:                               {id: json.RawMessage(`"a"`), method: "initialize", count: 1, calls: true, opening: true},
+		`{"method":"notifications/cancelled"}`:                            {method: "notifications/cancelled", count: 1},
+		`{"id":1,"result":{}}`:                                            {id: json.RawMessage("1"), method: "answer", count: 1},
+		`{"id":1,"method":"my/own"}`:                                      {id: json.RawMessage("1"), method: "other", count: 1, calls: true},
+		`[{"method":"notifications/cancelled"},{"id":1,"method":"ping"}]`: {method: "batch", count: 2, calls: true},
+		"\n[{\"id\":1,\"method\":\"initialize\"}]":                        {method: "batch", count: 1, calls: true, opening: true},
+		`[]`: {method: "batch", count: 1},
+	} {
+		got, refused := look([]byte(body))
+		if refused != nil || string(got.id) != string(want.id) || got.method != want.method || got.count != want.count || got.calls != want.calls || got.opening != want.opening {
+			t.Errorf("%s\ngot  %+v %+v\nwant %+v", body, got, refused, want)
+		}
+	}
+}
+
+func FuzzLook(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`))
+	f.Add([]byte(`[{"id":1,"method":"ping"},{"id":null}]`))
+	f.Add([]byte("[[[["))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		m, refused := look(body)
+		if (refused == nil) != (m.count > 0) || m.count > maxBatch {
+			t.Errorf("%+v and %+v", m, refused)
+		}
+		if refused == nil && !json.Valid(body) {
+			t.Error("what is no JSON went through")
+		}
+		if m.id != nil && !json.Valid(m.id) {
+			t.Errorf("the id is no JSON: %q", m.id)
+		}
+	})
+}
+
+func TestAllows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		patterns []string
+		tool     string
+		want     bool
+	}{
+		{nil, "execute_code", true},
+		{[]string{}, "execute_code", false},
+		{[]string{"execute_code"}, "execute_code", true},
+		{[]string{"execute_code"}, "execute_code_file", false},
+		{[]string{"Execute_code"}, "execute_code", false},
+		{[]string{"*"}, "a/b.c", true},
+		{[]string{"mail.*", "read_*"}, "read_file", true},
+		{[]string{"*_file"}, "read_files", false},
+		{[]string{"a*a"}, "a", false},
+		{[]string{"a*b*c"}, "axxbyyc", true},
+		{[]string{"a*b*c"}, "acb", false},
+		{[]string{""}, "x", false},
+	} {
+		if got := (Principal{Tools: c.patterns}).Allows(c.tool); got != c.want {
+			t.Errorf("%q of %q: %v, want %v", c.tool, c.patterns, got, c.want)
+		}
+	}
+}
+
+// FuzzFits compares patterns with what they mean as regular expressions.
+func FuzzFits(f *testing.F) {
+	f.Add("mail.*", "mail.send")
+	f.Add("a*b*b", "abb")
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		text := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
+		meant, err := regexp.Compile(text)
+		if err != nil {
+			t.Skip("no text")
+		}
+		if strings.ToValidUTF8(name, "") != name {
+			t.Skip("no text")
+		}
+		if got, want := fits(pattern, name), meant.MatchString(name); got != want {
+			t.Errorf("%q of %q: %v, want %v", name, pattern, got, want)
+		}
+	})
+}
