@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"unicode/utf16"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
@@ -76,7 +78,7 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 	if h.findings = oversize(c, h.limits.Source); h.findings != nil {
 		return nil, nil
 	}
-	job.Source, job.Prelude = c.Source, engine.NewPrelude(c.Library)
+	job.Source, job.Prelude = c.Source, h.preludes.of(c.Library)
 	if c.Map == nil {
 		return &origin{}, nil
 	}
@@ -84,7 +86,7 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: the program's compiler: %w", err)
 	}
-	return &origin{m}, nil
+	return &origin{m: m, compiled: c.Source, written: h.program.Source}, nil
 }
 
 // compilerFindings completes the findings of a compiler, and adds what the rules
@@ -97,6 +99,23 @@ func (h *host) compilerFindings(list []Finding) []Finding {
 	}
 	slices.SortStableFunc(findings, inOrder)
 	return findings
+}
+
+// preludes makes preludes of libraries. It keeps the last one, as most programs have
+// the same, and its hash takes as long as many a run.
+type preludes struct {
+	last atomic.Pointer[engine.Prelude]
+}
+
+func (s *preludes) of(library string) *engine.Prelude {
+	if known := s.last.Load(); known != nil && known.Text == library {
+		return known
+	}
+	made := engine.NewPrelude(library)
+	if made != nil {
+		s.last.Store(made)
+	}
+	return made
 }
 
 func oversize(c *Compiled, source int) []Finding {
@@ -128,7 +147,8 @@ func (h *host) uncompiled(err error) (*Outcome, error) {
 // origin is where a compiled program comes from. A nil one is of a program that was
 // not compiled.
 type origin struct {
-	m *sourcemap.Map // nil for the same places
+	m                 *sourcemap.Map // nil for the same places
+	compiled, written string
 }
 
 // pos translates a place; the zero Pos is of what the compiler has added.
@@ -136,11 +156,24 @@ func (o *origin) pos(at engine.Pos) engine.Pos {
 	if o == nil || o.m == nil || at.Line == 0 {
 		return at
 	}
-	line, column, ok := o.m.Origin(at.Line-1, at.Column-1)
+	line, column, behind, ok := o.m.Origin(at.Line-1, at.Column-1)
 	if !ok {
 		return engine.Pos{}
 	}
-	return engine.Pos{Line: line + 1, Column: column + 1}
+	from := engine.Pos{Line: line + 1, Column: column + 1}
+	if behind > 0 && o.same(engine.Pos{Line: at.Line, Column: at.Column - behind}, from, behind) {
+		from.Column += behind
+	}
+	return from
+}
+
+// same reports whether so many columns of the text are as they were written: a map
+// need not say where each word of them comes from.
+func (o *origin) same(compiled, written engine.Pos, columns int) bool {
+	a := utf16.Encode([]rune(engine.Line(o.compiled, compiled.Line)))
+	b := utf16.Encode([]rune(engine.Line(o.written, written.Line)))
+	i, j := compiled.Column-1, written.Column-1
+	return i+columns <= len(a) && j+columns <= len(b) && slices.Equal(a[i:i+columns], b[j:j+columns])
 }
 
 // result translates the places of a failure.

@@ -78,6 +78,12 @@
 // from it when need be, without calling any tool. Its inputs go there once, so that
 // they may be large. [Pin] fixes time and chance.
 //
+// # Other languages
+//
+// Program.Compiler makes JavaScript of what a program is written in. Package
+// sandbox/esbuild has one for TypeScript, and for imports of npm packages. Findings,
+// failures and calls name the places of the author's own text.
+//
 // # Whose fault
 //
 // What the program did wrong is data: [Outcome.Failure], worded for its author.

@@ -29,6 +29,7 @@ type host struct {
 	limits     Limits
 	rules      *Rules // nil for none
 	checkOnly  bool
+	preludes   *preludes // of the sandbox
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
 	discovery  *tools.Dispatcher // of the last of the bindings

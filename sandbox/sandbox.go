@@ -22,7 +22,7 @@ type Limits struct {
 	Compute     time.Duration // of that, computing; default 10 s
 	Wait        time.Duration // of that, waiting for tools and timers; default as Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
-	Source      int           // bytes of the program; default 64 KiB
+	Source      int           // bytes of the program as it was written; default 64 KiB
 	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
 	Calls       int           // tool calls; default 100
 	Concurrency int           // tool calls at the same time, the others wait; default 16
@@ -106,6 +106,8 @@ type Sandbox struct {
 	rules  *Rules // nil for none
 	tier   tier
 	last   atomic.Pointer[boundTools]
+
+	preludes preludes
 }
 
 // tier is where programs run: in a worker process or in this one.
@@ -263,7 +265,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, s.limits, &p, bound)
-	h.checkOnly, h.rules, h.lasting = checkOnly, s.rules, session.given()
+	h.checkOnly, h.rules, h.lasting, h.preludes = checkOnly, s.rules, session.given(), &s.preludes
 	var outside engine.Host = h
 	var origin *origin // of what is run
 	if p.Compiler != nil {

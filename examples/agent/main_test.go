@@ -164,7 +164,7 @@ func TestTask(t *testing.T) {
 	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
 		t.Errorf("the second request does not say what was wrong:\n%s", second)
 	}
-	for _, want := range []string{"server fs: 4 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
+	for _, want := range []string{"server fs: 5 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("the progress lacks %q:\n%s", want, stderr)
 		}
@@ -222,7 +222,7 @@ func TestFailures(t *testing.T) {
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
 		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2, "-steps and -tokens are not negative"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `model "": write provider:model`},
-		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic or ollama"},
+		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic, ollama or script"},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
 		{"malformed config", nil, []string{"-model", "openai:x", "-config", broken, "task"}, nil, 1, "line 3"},
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,193 +13,146 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// The schemas are written by hand: clients differ in what they understand, and
-// all of them understand this.
-const (
-	inputSchema = `{
+const executeInput = `{
   "type": "object",
   "properties": {
-    "code": {"type": "string", "description": "The JavaScript program."},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds it may take; the server's limit still holds."}
+    "code": {"type": "string", "description": "The program."},` + programInput + `
   },
   "required": ["code"],
   "additionalProperties": false
 }`
 
-	outputSchema = `{
-  "type": "object",
-  "properties": {
-    "success": {"type": "boolean"},
-    "result": {"description": "The value of the program; null if it gave none."},
-    "stdout": {"type": "string"},
-    "stderr": {"type": "string"},
-    "duration_ms": {"type": "number"},
-    "diagnostics": {
-      "type": "array",
-      "items": {
-        "type": "object",
-        "properties": {
-          "error_type": {"type": "string"},
-          "message": {"type": "string"},
-          "line": {"type": "integer"},
-          "column": {"type": "integer"},
-          "frame": {"type": "string"},
-          "hint": {"type": "string"}
-        },
-        "required": ["error_type", "message"]
-      }
-    },
-    "calls": {
-      "type": "array",
-      "items": {
-        "type": "object",
-        "properties": {
-          "tool": {"type": "string"},
-          "ok": {"type": "boolean"},
-          "duration_ms": {"type": "number"},
-          "error": {"type": "string"}
-        },
-        "required": ["tool", "ok", "duration_ms"]
-      }
-    }
-  },
-  "required": ["success", "result", "stdout", "stderr", "duration_ms", "diagnostics", "calls"]
-}`
+// programInput is what all tools take that run a program.
+const programInput = `
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."},
+    "variables": {"type": "object", "description": "Constants of the program, by name."},
+    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."},
+    "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
+    "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import. See install_dependencies, if there is that tool."}`
 
-	about = `Run a JavaScript program in a sandbox and return its value: what it returns, or that of its last expression.
-Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no modules, files, network or processes. Every program starts afresh. It is checked first: if it is refused, nothing has run.`
+const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run.`
 
-	aboutTools = `
+const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
 `
-)
 
-func newServer(box *sandbox.Sandbox, set *tools.Set) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "writ", Version: "0.1.0"}, nil)
-	yes := true
-	server.AddTool(&mcp.Tool{
+const aboutSearch = `Some tools are not shown in full: search_tools finds them and describe_tool declares one, as tools.search and tools.describe do in a program.
+`
+
+// describeExecute is what the model is told of programs, and of the tools that they
+// may call.
+func describeExecute(set *tools.Set, budget int) string {
+	text := "Run a JavaScript program in a sandbox and return its result.\n" + aboutPrograms
+	if set.Len() == 0 {
+		return text
+	}
+	declarations := declare.TypeScript(set, budget)
+	text += aboutTools
+	if strings.Contains(declarations, "declare const tools: ") {
+		text += aboutSearch
+	}
+	return text + "```ts\n" + declarations + "```\n"
+}
+
+func (c *client) executeTool(set *tools.Set) tool {
+	return offer(mcp.Tool{
 		Name:         "execute_code",
 		Title:        "Run a program",
-		Description:  description(set),
-		InputSchema:  json.RawMessage(inputSchema),
-		OutputSchema: json.RawMessage(outputSchema),
-		Annotations:  &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
-	}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return execute(ctx, box, set, r.Params.Arguments)
+		Description:  describeExecute(set, c.app.settings.declarations),
+		InputSchema:  json.RawMessage(executeInput),
+		OutputSchema: json.RawMessage(executionSchema),
+		Annotations:  hints(mcp.ToolAnnotations{}, true, true),
+	}, c.run).telling(refused)
+}
+
+// program is what a client wants to be run.
+type program struct {
+	Code      string                     `json:"code"`
+	Variables map[string]json.RawMessage `json:"variables"`
+	Timeout   float64                    `json:"timeout"` // seconds
+	Session   string                     `json:"session"`
+	Language  string                     `json:"language"`
+
+	Environment string `json:"environment"`
+}
+
+// run runs one program, when it is the client's turn, with the tools that there are
+// then. What is wrong with the program is in the execution, for the model to read.
+func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e execution, err error) {
+	prepared, err := p.prepare()
+	if err != nil {
+		return execution{}, err
+	}
+	prepared.OnCall = callProgress(ctx, r)
+	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
+		e, err = c.runNow(ctx, p, prepared)
+		return err
 	})
-	return server
+	return e, forModel(err)
 }
 
-func description(set *tools.Set) string {
-	if set.Len() == 0 {
-		return about
-	}
-	return about + aboutTools + "```ts\n" + declare.TypeScript(set, 0) + "```\n"
-}
-
-// execution is the structured result.
-type execution struct {
-	Success     bool            `json:"success"`
-	Result      json.RawMessage `json:"result"`
-	Stdout      string          `json:"stdout"`
-	Stderr      string          `json:"stderr"`
-	DurationMS  float64         `json:"duration_ms"`
-	Diagnostics []diagnostic    `json:"diagnostics"`
-	Calls       []call          `json:"calls"`
-}
-
-type diagnostic struct {
-	ErrorType string `json:"error_type"`
-	Message   string `json:"message"`
-	Line      int    `json:"line,omitempty"`
-	Column    int    `json:"column,omitempty"`
-	Frame     string `json:"frame,omitempty"`
-	Hint      string `json:"hint,omitempty"`
-}
-
-type call struct {
-	Tool       string  `json:"tool"`
-	OK         bool    `json:"ok"`
-	DurationMS float64 `json:"duration_ms"`
-	Error      string  `json:"error,omitempty"`
-}
-
-// execute runs one program. What is wrong with the program, or with the
-// arguments, is in the result, for the model to read; an error is the server's.
-func execute(ctx context.Context, box *sandbox.Sandbox, set *tools.Set, arguments json.RawMessage) (*mcp.CallToolResult, error) {
-	program, err := parse(arguments)
+func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program) (execution, error) {
+	view, release, err := c.app.catalog.use(c.principal.Tools)
 	if err != nil {
-		r := &mcp.CallToolResult{}
-		r.SetError(err)
-		return r, nil
+		return execution{}, err
 	}
-	program.Tools = set
-	out, err := box.Run(ctx, program)
-	if err != nil {
-		return nil, err
+	defer release()
+	prepared.Tools = view.set
+	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
+		return execution{}, err
+	}
+	out, session, err := c.runIn(ctx, p.Session, prepared)
+	if out == nil {
+		return execution{}, err
 	}
 	e := newExecution(out)
-	structured, err := json.Marshal(e)
-	if err != nil {
-		return nil, err
+	e.Session = session
+	if err != nil { // somewhere in the middle: what was done is to be known
+		c.app.log.Error("execution", "err", err)
+		e.fail(errorServer, "it was stopped in the middle, for no fault of the program; look at calls for what was done")
 	}
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(structured)}},
-		StructuredContent: json.RawMessage(structured),
-		IsError:           !e.Success,
-	}, nil
+	return e, nil
 }
 
-func parse(arguments json.RawMessage) (sandbox.Program, error) {
-	var args struct {
-		Code    *string `json:"code"`
-		Timeout float64 `json:"timeout"`
+func (p program) prepare() (sandbox.Program, error) {
+	if strings.TrimSpace(p.Code) == "" {
+		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(arguments)))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&args)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
-		return sandbox.Program{}, fmt.Errorf("%s must be a %s, not a %s", wrong.Field, wrong.Type, wrong.Value)
-	}
-	if err != nil {
-		return sandbox.Program{}, fmt.Errorf("execute_code takes code (text) and timeout (seconds): %w", err)
-	}
-	if args.Code == nil || strings.TrimSpace(*args.Code) == "" {
-		return sandbox.Program{}, fmt.Errorf("code is missing or empty; pass a JavaScript program")
-	}
-	if args.Timeout < 0 || args.Timeout > 1e6 {
-		return sandbox.Program{}, fmt.Errorf("timeout must be a positive number of seconds, not %v", args.Timeout)
-	}
-	return sandbox.Program{Source: *args.Code, Timeout: time.Duration(args.Timeout * float64(time.Second))}, nil
-}
-
-func newExecution(out *sandbox.Outcome) execution {
-	e := execution{
-		Success: out.Failure == nil, Result: out.Value,
-		Stdout: out.Stdout.Text, Stderr: out.Stderr.Text, DurationMS: milliseconds(out.Duration),
-		Diagnostics: []diagnostic{}, Calls: []call{},
-	}
-	for _, c := range out.Calls {
-		item := call{Tool: c.Tool, OK: c.Error == nil && !c.Pending, DurationMS: milliseconds(c.Duration)}
-		if c.Error != nil {
-			item.Error = c.Error.Message
+	inputs := make(map[string]any, len(p.Variables))
+	for name, value := range p.Variables {
+		if !tools.Identifier(name) || tools.Reserved(name) {
+			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
 		}
-		e.Calls = append(e.Calls, item)
+		inputs[name] = value
 	}
-	if out.Failure == nil {
-		return e
+	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
+}
+
+// runIn runs a program by itself, or in a session, whose handle it returns.
+func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string, err error) {
+	if session == "" {
+		out, err = c.app.box.Run(ctx, p)
+		return out, "", err
 	}
-	findings := out.Failure.Findings
-	if findings == nil {
-		findings = []sandbox.Finding{out.Failure.Finding}
+	if session == "new" {
+		if session, err = c.space().NewSession(ctx); err != nil {
+			return nil, "", err
+		}
 	}
-	for _, f := range findings {
-		e.Diagnostics = append(e.Diagnostics, diagnostic{
-			ErrorType: strings.ToUpper(string(f.Kind)), Message: f.Message,
-			Line: f.Line, Column: f.Column, Frame: f.Frame, Hint: f.Hint,
-		})
+	out, err = c.space().RunSession(ctx, session, c.app.box, p)
+	return out, session, err
+}
+
+func seconds(n float64) time.Duration {
+	if n == 0 {
+		return 0
 	}
+	return max(time.Duration(n*float64(time.Second)), time.Nanosecond)
+}
+
+// refused is the execution of a program that was not run.
+func refused(p *problem) any {
+	e := newExecution(&sandbox.Outcome{})
+	e.fail(cmp.Or(p.kind, invalidArgument), p.message)
 	return e
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

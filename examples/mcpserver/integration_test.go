@@ -67,6 +67,30 @@ await fs.write_file({ path: dir + "/sum.txt", content: String(sum) });
 	}
 }
 
+// TestPackages installs packages from the registry, and imports them.
+func TestPackages(t *testing.T) {
+	t.Parallel()
+	session, _ := begin(t, nil, nil, "-packages", "lodash-es,date-fns,zod,yaml,papaparse,marked", "-allow-install")
+	done := get[installation](t, session, "install_dependencies", map[string]any{
+		"packages": []string{"lodash-es", "date-fns", "zod", "yaml", "papaparse", "marked"},
+	})
+	if len(done.Added) < 6 {
+		t.Errorf("got %+v", done)
+	}
+	e := get[execution](t, session, "execute_code", map[string]any{"environment": "default", "code": `
+		import { chunk } from "lodash-es";
+		import { addDays, formatISO } from "date-fns";
+		import { z } from "zod";
+		import { parse } from "yaml";
+		import Papa from "papaparse";
+		import { marked } from "marked";
+		const rows: string[][] = Papa.parse<string[]>("a,1\nb,2").data;
+		[chunk([1, 2, 3], 2), formatISO(addDays(new Date(0), 1), {representation: "date"}), z.object({n: z.number()}).parse(parse("n: 4")), rows, marked.parse("*hi*")]`})
+	if want := `[[[1,2],[3]],"1970-01-02",{"n":4},[["a","1"],["b","2"]],"\u003cp\u003e\u003cem\u003ehi\u003c/em\u003e\u003c/p\u003e\n"]`; string(e.Result) != want {
+		t.Errorf("got  %s\nwant %s\n%+v", e.Result, want, e)
+	}
+}
+
 func quote(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {

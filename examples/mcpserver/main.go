@@ -1,10 +1,11 @@
-// Mcpserver gives any MCP client one tool, execute_code: a JavaScript program
-// that calls the tools of other MCP servers, in a sandbox.
+// Mcpserver gives any MCP client programs: JavaScript that calls the tools of other
+// MCP servers, in a sandbox.
 //
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
 // It speaks MCP on stdin and stdout and writes nothing else there; messages for
-// people go to stderr. It ends when its client closes stdin.
+// people go to stderr. It ends when its client closes stdin. With -transport http it
+// serves many clients; README.md beside this file has more.
 package main
 
 import (
@@ -13,72 +14,60 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools"
 )
 
-func main() {
+func main() { os.Exit(start(os.Args[1:])) }
+
+// start is the whole process.
+func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := command(ctx, os.Args[1:], &mcp.StdioTransport{}, os.Stderr)
-	stop()
-	os.Exit(code)
+	defer stop()
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	return process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}.command(ctx, args)
 }
 
-// command is the program: arguments in, exit code out.
-func command(ctx context.Context, args []string, transport mcp.Transport, stderr io.Writer) int {
-	flags := flag.NewFlagSet("mcpserver", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	config := flags.String("config", "", "`file` that lists the MCP servers whose tools programs may call; none by default")
-	kind := flags.String("transport", "stdio", "how clients connect: stdio")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+// process is what the server has of its process.
+type process struct {
+	lookup         func(variable string) (string, bool)
+	hup            <-chan os.Signal
+	stdin          io.ReadCloser
+	stdout, stderr io.Writer
+}
+
+// command is the program: arguments in, exit code out. The code is 2 when the
+// settings are wrong and 1 when what they say cannot be done.
+func (p process) command(ctx context.Context, args []string) int {
+	s := newSettings(p.stderr)
+	s.serving.In, s.serving.Out = p.stdin, p.stdout
+	s.oauth.secret, _ = p.lookup(secretVariable)
+	err := parse(s.options(), args, p.lookup)
+	if errors.Is(err, flag.ErrHelp) {
+		help(p.stdout, s.options())
 		return 0
-	} else if err != nil {
+	}
+	if err = errors.Join(err, s.problems(ctx)); err != nil {
+		fmt.Fprintf(p.stderr, "mcpserver: the configuration is wrong (-help has all flags):\n%v\n", err)
 		return 2
 	}
-	if *kind != "stdio" || flags.NArg() > 0 {
-		fmt.Fprintln(stderr, "mcpserver: the only transport is stdio, and there are no arguments besides the flags")
-		return 2
-	}
-	log := slog.New(slog.NewTextHandler(stderr, nil))
-	if err := serve(ctx, *config, transport, log); err != nil && ctx.Err() == nil {
-		fmt.Fprintln(stderr, "mcpserver:", err)
+	if err := p.run(ctx, s); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(p.stderr, "mcpserver:", err)
 		return 1
 	}
 	return 0
 }
 
-func serve(ctx context.Context, config string, transport mcp.Transport, log *slog.Logger) error {
-	var sources []tools.Source
-	if config != "" {
-		servers, err := mcptools.Open(ctx, config, &mcptools.Options{Logger: log})
-		if err != nil {
-			return err
-		}
-		defer servers.Close()
-		sources = append(sources, servers)
-	}
-	set, err := tools.NewSet(ctx, sources...)
+func (p process) run(ctx context.Context, s *settings) error {
+	a, err := open(ctx, s, p.stderr)
 	if err != nil {
 		return err
 	}
-	for _, w := range set.Warnings() {
-		log.Warn(w)
+	defer a.close()
+	if s.check {
+		return a.check(ctx, p.stdout)
 	}
-	box, err := sandbox.New(nil)
-	if err != nil {
-		return err
-	}
-	defer box.Close()
-	err = newServer(box, set).Run(ctx, transport)
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return a.serve(ctx, s.transport(a.log, a.queue), p.hup)
 }

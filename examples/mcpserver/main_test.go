@@ -1,13 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +21,29 @@ import (
 // that it uses.
 func TestMain(m *testing.M) {
 	testserver.Main()
+	if err := npmInPath(); err != nil {
+		panic(err)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
-		os.Exit(command(context.Background(), os.Args[2:], &mcp.StdioTransport{}, os.Stderr))
+		os.Exit(start(os.Args[2:]))
 	}
 	os.Exit(m.Run())
+}
+
+// npmInPath sees to it that there is an npm, for the flag that wants one. The tests
+// that need not be integrated start none.
+func npmInPath() error {
+	if _, err := exec.LookPath("npm"); err == nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "npm-")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		return err
+	}
+	return os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+dir)
 }
 
 func config(t *testing.T) (path, folder string) {
@@ -144,19 +164,17 @@ func TestBadArguments(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{map[string]any{}, "code is missing or empty; pass a JavaScript program"},
-		{map[string]any{"code": "  "}, "code is missing or empty; pass a JavaScript program"},
-		{map[string]any{"code": "1", "timeout": -1}, "timeout must be a positive number of seconds, not -1"},
-		{map[string]any{"code": 1}, "code must be a string, not a number"},
-		{map[string]any{"code": "1", "color": "red"}, `execute_code takes code (text) and timeout (seconds): json: unknown field "color"`},
+		{map[string]any{}, "code is required"},
+		{map[string]any{"code": "  "}, "the program is empty; pass JavaScript"},
+		{map[string]any{"code": "1", "timeout": -1}, "timeout must be more than 0, not -1"},
+		{map[string]any{"code": 1}, "code must be a string, not 1"},
+		{map[string]any{"code": "1", "timeot": 3}, "timeot is not a known property (did you mean timeout?)"},
+		{map[string]any{"code": "1", "variables": map[string]any{"class": 1}}, `variables: "class" cannot be the name of a constant`},
 	} {
-		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: test.args})
-		if err != nil {
-			t.Errorf("%v: %v", test.args, err)
-			continue
-		}
-		if text := result.Content[0].(*mcp.TextContent).Text; !result.IsError || text != test.want {
-			t.Errorf("%v\ngot  %s\nwant %s", test.args, text, test.want)
+		e := executeCode(t, session, test.args)
+		want := []diagnostic{{ErrorType: "INVALID_ARGUMENT", Message: test.want}}
+		if e.Success || e.ErrorType != "INVALID_ARGUMENT" || !slices.Equal(e.Diagnostics, want) {
+			t.Errorf("%v\ngot  %+v\nwant %+v", test.args, e, want)
 		}
 	}
 }
@@ -168,10 +186,11 @@ func TestDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 1 || list.Tools[0].Name != "execute_code" {
+	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "execute_code" })
+	if i < 0 {
 		t.Fatalf("got %+v", list.Tools)
 	}
-	if d := list.Tools[0].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
 	}
 }
@@ -186,8 +205,10 @@ func TestStdout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stdout bytes.Buffer
-	cmd.Stdout = &stdout
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -203,20 +224,22 @@ func TestStdout(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.AfterFunc(2*time.Second, func() { _ = stdin.Close() })
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
-	for line := range strings.Lines(stdout.String()) {
+	answered := false
+	for messages := bufio.NewScanner(stdout); messages.Scan(); {
 		var message struct {
 			JSONRPC string `json:"jsonrpc"`
+			ID      int    `json:"id"`
 		}
-		if err := json.Unmarshal([]byte(line), &message); err != nil || message.JSONRPC != "2.0" {
-			t.Errorf("stdout has a line that is no message: %s", line)
+		if err := json.Unmarshal(messages.Bytes(), &message); err != nil || message.JSONRPC != "2.0" {
+			t.Errorf("stdout has a line that is no message: %s", messages.Text())
+		}
+		if message.ID == 2 {
+			answered = strings.Contains(messages.Text(), `"stdout":"noise\n"`)
+			stdin.Close()
 		}
 	}
-	if !strings.Contains(stdout.String(), `"stdout":"noise\n"`) {
-		t.Errorf("the answer is missing:\n%s", stdout.String())
+	if err := cmd.Wait(); err != nil || !answered {
+		t.Errorf("the server ended with %v; it has answered: %t", err, answered)
 	}
 }
 
@@ -228,18 +251,32 @@ func TestFailures(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
+		env  map[string]string
 		code int
-		want string
+		want []string
 	}{
-		{[]string{"-config", "missing.json"}, 1, "missing.json"},
-		{[]string{"-config", unknown}, 1, "no-such-command-anywhere"},
-		{[]string{"-transport", "http"}, 2, "the only transport is stdio"},
-		{[]string{"-nonsense"}, 2, "flag provided but not defined"},
+		{[]string{"-config", "missing.json"}, nil, 2, []string{"missing.json"}},
+		{[]string{"-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
+		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio, http or sse, not "pigeon"`}},
+		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
+		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
+			"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
+			`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
+		}},
+		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2, []string{"-allow-install: say by -packages", "0.0.0.0"}},
+		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
+		{[]string{"-model", "openai"}, nil, 2, []string{`model "openai": write provider:model`}},
 	} {
 		var stderr bytes.Buffer
-		here, _ := mcp.NewInMemoryTransports()
-		if code := command(t.Context(), test.args, here, &stderr); code != test.code || !strings.Contains(stderr.String(), test.want) {
-			t.Errorf("%v: code %d, want %d; stderr lacks %q:\n%s", test.args, code, test.code, test.want, stderr.String())
+		lookup := func(name string) (string, bool) { text, ok := test.env[name]; return text, ok }
+		code := process{lookup, nil, io.NopCloser(strings.NewReader("")), io.Discard, &stderr}.command(t.Context(), test.args)
+		if code != test.code {
+			t.Errorf("%v: code %d, want %d", test.args, code, test.code)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("%v: stderr lacks %q:\n%s", test.args, want, stderr.String())
+			}
 		}
 	}
 }

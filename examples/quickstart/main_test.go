@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 func TestUnknownModel(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), "acme:x", &bytes.Buffer{})
-	if want := `model "acme:x": the provider is not openai, anthropic or ollama`; err == nil || err.Error() != want {
+	if want := `model "acme:x": the provider is not openai, anthropic, ollama or script`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

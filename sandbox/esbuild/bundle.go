@@ -20,7 +20,6 @@ type bundled struct {
 // Namespaces of esbuild's, for what is no file of a package.
 const (
 	entryFile   = "entry"   // the module that has all that is wanted
-	shimFile    = "shim"    // what the engine lacks
 	absentFile  = "absent"  // modules that are not there
 	emptyFile   = "empty"   // modules that browsers find empty
 	packageFile = "package" // files of packages
@@ -36,7 +35,7 @@ func bundle(wants []want, f files) *bundled {
 	if len(result.OutputFiles) != 1 {
 		return &bundled{Faults: []fault{{Message: "the bundle has not one file"}}}
 	}
-	return &bundled{Library: string(result.OutputFiles[0].Contents) + "return library"}
+	return &bundled{Library: withShims(b.wants, string(result.OutputFiles[0].Contents)) + "return library"}
 }
 
 // bundler is esbuild's view of the packages.
@@ -49,8 +48,8 @@ type bundler struct {
 
 func (b *bundler) options() api.BuildOptions {
 	return api.BuildOptions{
-		EntryPoints: []string{entryFile}, Inject: []string{shimFile},
-		Bundle: true, Format: api.FormatIIFE, GlobalName: "library", TreeShaking: api.TreeShakingTrue,
+		EntryPoints: []string{entryFile},
+		Bundle:      true, Format: api.FormatIIFE, GlobalName: "library", TreeShaking: api.TreeShakingTrue,
 		Target: api.ES2022, Supported: librarySupports(), Platform: api.PlatformNeutral,
 		MinifyWhitespace: true, LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII,
 		Define: map[string]string{
@@ -65,7 +64,7 @@ func (b *bundler) options() api.BuildOptions {
 // never match are made by calls of RegExp, which is one that knows more: see shim.
 func librarySupports() map[string]bool {
 	supported := map[string]bool{
-		"regexp-unicode-property-escapes": false, "regexp-set-notation": false, "regexp-match-indices": false,
+		unicodePatterns: false, "regexp-set-notation": false, "regexp-match-indices": false,
 	}
 	for feature := range lacking {
 		supported[feature] = feature == "dynamic-import"
@@ -76,7 +75,6 @@ func librarySupports() map[string]bool {
 func (b *bundler) setup(build api.PluginBuild) {
 	build.OnResolve(api.OnResolveOptions{Filter: ".*"}, b.resolve)
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: entryFile}, contents(b.entry()))
-	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: shimFile}, contents(shim))
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyFile}, contents("module.exports={}"))
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: absentFile}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		why, _ := json.Marshal(a.Path)
@@ -100,6 +98,10 @@ func (b *bundler) entry() string {
 		module, _ := json.Marshal(w.Module)
 		name, _ := json.Marshal(w.Name)
 		switch {
+		case w.Module == shimModule && strings.Contains(w.Name, "."):
+			s.WriteString("\n")
+		case w.Module == shimModule:
+			fmt.Fprintf(&s, "export const %s=%s;\n", exportOf(i), w.Name)
 		case w.Dynamic:
 			dynamic = true
 			fmt.Fprintf(&s, "import*as m%d from %s;\n", i, module)
@@ -197,7 +199,7 @@ func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 // faults says which of those wanted is to blame for what.
 func (b *bundler) faults(errs []api.Message) []fault {
 	var list []fault
-	for _, e := range errs[:min(len(errs), maxFaults)] {
+	for i, e := range errs[:min(len(errs), maxFaults)] {
 		f := fault{Message: lower(e.Text), Want: 1}
 		switch at := e.Location; {
 		case at == nil:
@@ -207,10 +209,13 @@ func (b *bundler) faults(errs []api.Message) []fault {
 				f.Message = fmt.Sprintf("%q exports nothing that is called %s", w.Module, w.Name)
 			}
 		default:
-			f.Message = fmt.Sprintf("%s, line %d: %s", strings.TrimPrefix(at.File, packageFile+":"), at.Line, lower(e.Text))
+			file := strings.TrimPrefix(at.File, packageFile+":node_modules/")
+			f.Message = fmt.Sprintf("%s, line %d: %s", file, at.Line, lower(e.Text))
 			f.Want = b.culprit(at.File)
 		}
-		list = append(list, f)
+		if i == 0 || e.Text != errs[i-1].Text { // one file after the other may be too much
+			list = append(list, f)
+		}
 	}
 	return list
 }

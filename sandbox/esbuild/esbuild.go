@@ -93,7 +93,7 @@ func New(o *Options) (*Bundler, error) {
 		return nil, fmt.Errorf("esbuild: %w", err)
 	}
 	b := &Bundler{options: options, pool: pool}
-	b.alone = &packages{bundler: b}
+	b.alone = newPackages(b, nil, nil)
 	return b, nil
 }
 

@@ -3,6 +3,8 @@ package esbuild
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +18,8 @@ type module struct {
 	imports []imported
 	faults  []fault
 	deepest int
+
+	properties string // of characters, that its patterns name
 }
 
 // imported is one name that a program imports, or a module that it imports for
@@ -28,14 +32,16 @@ type imported struct {
 
 // survey finds what a program imports.
 func survey(source string) *module {
-	r := &reader{scanner: scanner{source: source}, module: &module{}, blanked: []byte(source)}
+	r := &reader{scanner: scanner{source: source}, module: &module{}, blanked: []byte(source), lacks: map[string]int{}}
 	for t := r.next(); t.kind != atEnd; t = r.next() {
 		r.deepest = max(r.deepest, r.depth())
+		r.lack(t)
 		if t.kind == word && !r.member() {
 			r.keyword(t)
 		}
 		r.before = t
 	}
+	r.shims()
 	r.body = string(r.blanked)
 	return r.module
 }
@@ -46,6 +52,7 @@ type reader struct {
 	*module
 	before  token // the last token
 	blanked []byte
+	lacks   map[string]int // what the engine lacks: where it is first used, or -1 if the program declares it
 }
 
 // member reports whether the token is behind a point.
@@ -81,7 +88,8 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 	}
 	var names []imported
 	if r.is(next, "type") { // import type X from, but import type from, too
-		here, second := r.scanner, r.next()
+		here := r.scanner
+		second := r.next()
 		if second.kind == word && !r.is(second, "from") || r.is(second, "{") || r.is(second, "*") {
 			return r.types(second)
 		}
@@ -105,15 +113,17 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 		names = append(names, imported{want: want{Name: "*"}, local: r.text(local)})
 		next = r.next()
 	case r.is(next, "{"):
-		list, ok := r.named()
+		list, types, ok := r.named()
 		if !ok {
 			return 0, false
 		}
 		names = append(names, list...)
+		if next = r.next(); names == nil && types && r.is(next, "from") {
+			return r.types(next)
+		}
 		if names == nil { // import {} from "x" is import "x"
 			names = []imported{}
 		}
-		next = r.next()
 	}
 	if names == nil || !r.is(next, "from") {
 		return 0, false
@@ -134,38 +144,33 @@ func (r *reader) types(t token) (end int, ok bool) {
 	return r.ending(t), true
 }
 
-// named reads the names between braces.
-func (r *reader) named() (list []imported, ok bool) {
-	for t := r.next(); !r.is(t, "}"); t = r.next() {
-		if r.is(t, ",") {
-			continue
-		}
+// named reads the names between braces, and whether some are of types.
+func (r *reader) named() (list []imported, types, ok bool) {
+	for t := r.next(); !r.is(t, "}"); {
 		var parts []token
 		for ; t.kind == word || t.kind == text; t = r.next() {
 			parts = append(parts, t)
 		}
 		one, ok := r.specifier(parts)
-		if !ok {
-			return nil, false
+		if !ok || !r.is(t, ",") && !r.is(t, "}") {
+			return nil, false, false
 		}
 		if one.local != "" {
 			list = append(list, one)
+		} else {
+			types = true
 		}
-		if r.is(t, "}") {
-			return list, true
-		}
-		if !r.is(t, ",") {
-			return nil, false
+		if r.is(t, ",") {
+			t = r.next()
 		}
 	}
-	return list, true
+	return list, types, true
 }
 
 // specifier reads a, a as b, "a" as b; and nothing of type a, type a as b.
 func (r *reader) specifier(parts []token) (imported, bool) {
-	onlyType := len(parts) > 1 && r.is(parts[0], "type") && (len(parts)%2 == 0 || !r.is(parts[1], "as"))
 	switch {
-	case onlyType:
+	case len(parts)%2 == 0 && len(parts) > 0 && r.is(parts[0], "type"):
 		return imported{}, true
 	case len(parts) == 1 && parts[0].kind == word:
 		name := r.text(parts[0])
@@ -234,7 +239,7 @@ func (r *reader) literal(t token) (string, bool) {
 	if t.kind == word {
 		return s, true
 	}
-	if t.kind != text || len(s) < 2 || strings.Contains(s, `\`) || !utf8.ValidString(s) {
+	if t.kind != text || len(s) < 2 || s[0] != s[len(s)-1] || strings.Contains(s, `\`) || !utf8.ValidString(s) {
 		return "", false
 	}
 	return s[1 : len(s)-1], true
@@ -298,4 +303,58 @@ func (i imported) statement(module string) string {
 	}
 	quoted, _ := json.Marshal(i.Name)
 	return fmt.Sprintf("import {%s as %s} from %s;", quoted, i.local, name)
+}
+
+// static is a method that is called by the name of its class.
+var static = regexp.MustCompile(`^(Object|Map|Promise|Array|Symbol)\s*\.\s*(\w+)`)
+
+// lack notes what the engine lacks.
+func (r *reader) lack(t token) {
+	name := ""
+	switch {
+	case t.kind == pattern:
+		if literal := r.text(t); propertyName.MatchString(literal) || strings.Contains(literal[strings.LastIndexByte(literal, '/')+1:], "v") {
+			name = patterns
+		}
+	case t.kind != word || r.member():
+	default:
+		name = r.text(t)
+		if m := static.FindStringSubmatch(r.source[t.start:]); m != nil {
+			name = m[1] + "." + m[2]
+		}
+		if name == patterns && !propertyName.MatchString(unescaped(r.source)) {
+			return
+		}
+	}
+	if _, known := r.lacks[name]; known || !shimName(name) {
+		return
+	}
+	r.lacks[name] = t.start
+	if r.before.kind == word && declares[r.text(r.before)] {
+		r.lacks[name] = -1
+	}
+}
+
+// unescaped is a text in which what is to be a pattern looks like one.
+func unescaped(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }
+
+var declares = map[string]bool{"const": true, "let": true, "var": true, "function": true, "class": true}
+
+// shims has the program import what the engine lacks.
+func (r *reader) shims() {
+	for name, at := range r.lacks {
+		if at < 0 || slices.ContainsFunc(r.imports, func(i imported) bool { return i.local == name }) {
+			continue
+		}
+		one := imported{want: want{Module: shimModule, Name: name}, local: name, at: at}
+		if strings.Contains(name, ".") {
+			one.local = ""
+		}
+		if name == patterns {
+			one.Properties = strings.Join(append(properties(unescaped(r.source)), "L"), " ")
+			r.properties = one.Properties
+		}
+		r.imports = append(r.imports, one)
+	}
+	slices.SortStableFunc(r.imports, func(a, b imported) int { return a.at - b.at })
 }

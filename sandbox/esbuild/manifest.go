@@ -184,6 +184,9 @@ func (m *manifest) mains() (files []string) {
 		if name == "" {
 			continue
 		}
+		if other, replaced := m.instead("./" + path.Clean(name)); replaced && other != "" {
+			name = other
+		}
 		if file, ok := m.inside("./" + name); ok {
 			files = append(files, variants(file)...)
 		}

@@ -16,7 +16,7 @@ import (
 // packages compiles programs that import some packages.
 type packages struct {
 	bundler *Bundler
-	root    fs.FS // nil for no packages
+	root    fs.FS
 	allow   []string
 
 	mu        sync.Mutex
@@ -31,6 +31,9 @@ type library struct {
 }
 
 func newPackages(b *Bundler, root fs.FS, allow []string) *packages {
+	if root == nil {
+		root = nothing{}
+	}
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &packages{bundler: b, root: root, allow: allow}
 }
@@ -124,7 +127,7 @@ func (p *packages) available() string {
 const maxListed = 30
 
 func (p *packages) installed(name string) bool {
-	if p.root == nil || !packageName(name) {
+	if !packageName(name) {
 		return false
 	}
 	info, err := fs.Lstat(p.root, "node_modules/"+name+"/package.json")
@@ -169,7 +172,7 @@ func (p *packages) known(key string) string {
 	l := p.libraries[i]
 	p.libraries = slices.Delete(p.libraries, i, i+1)
 	for name, then := range l.stamps {
-		if p.root != nil && stampOf(p.root, name) != then {
+		if stampOf(p.root, name) != then {
 			return ""
 		}
 	}
@@ -192,6 +195,14 @@ func (p *packages) keep(l library) {
 			return
 		}
 	}
+}
+
+// nothing is a file system without files.
+type nothing struct{}
+
+// Open implements [fs.FS].
+func (nothing) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 // noFiles is a host without files.

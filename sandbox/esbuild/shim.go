@@ -1,12 +1,118 @@
 package esbuild
 
-import _ "embed"
+import (
+	_ "embed"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// shim has what packages use and the engine lacks. esbuild puts it in the place of
-// the globals, where they are used.
+// What packages and programs use, and the engine lacks or gets wrong, stands before
+// the bundle in the library, as constants that hide the globals; static methods are
+// added to theirs. Each part begins with a line that has its name, and those of the
+// parts that it needs.
 //
 //go:embed shim.js
-var shim string
+var shimSource string
 
-// shimModule is what programs import of it, by way of the compiler.
+// patternSource is a RegExp that knows properties of characters, where the engine's
+// never matches, and silently.
+//
+//go:embed pattern.js
+var patternSource string
+
+// shimModule is what the compiler imports for a program that uses such things.
 const shimModule = "writ:shim"
+
+// patterns is the shim of regular expressions.
+const patterns = "RegExp"
+
+// shim is one part.
+type shim struct {
+	name   string
+	needs  []string
+	source string
+	used   *regexp.Regexp // in a bundle
+}
+
+func (s shim) usedIn(bundle string) bool {
+	return strings.Contains(bundle, s.name) && s.used.MatchString(bundle)
+}
+
+var shims = parseShims()
+
+func parseShims() []shim {
+	var list []shim
+	for part := range strings.SplitSeq(strings.TrimPrefix(shimSource, "//! "), "\n//! ") {
+		head, source, _ := strings.Cut(part, "\n")
+		names := strings.Fields(head)
+		list = append(list, shim{names[0], names[1:], source, regexp.MustCompile(`(^|[^\w$.])` + regexp.QuoteMeta(names[0]) + `([^\w$]|$)`)})
+	}
+	return list
+}
+
+// shimName reports whether there is a shim of a name.
+func shimName(name string) bool {
+	return name == patterns || slices.ContainsFunc(shims, func(s shim) bool { return s.name == name })
+}
+
+// propertyName is the name of a property in a pattern, or in a text that may become
+// one.
+var propertyName = regexp.MustCompile(`\\([pP])\{([\w=]+)\}`)
+
+// properties lists the properties that are named in a text, as [class] wants them.
+func properties(text string) []string {
+	var names []string
+	for _, m := range propertyName.FindAllStringSubmatch(text, -1) {
+		name := m[2]
+		if m[1] == "P" {
+			name = "^" + name
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// withShims puts what a bundle and the program need before the bundle.
+func withShims(wants []want, bundle string) string {
+	needed := map[string]bool{}
+	classes := properties(bundle)
+	for _, w := range wants {
+		if w.Module == shimModule {
+			needed[w.Name] = true
+			classes = append(classes, strings.Fields(w.Properties)...)
+		}
+	}
+	for _, s := range shims {
+		if needed[s.name] = needed[s.name] || s.usedIn(bundle); needed[s.name] {
+			for _, other := range s.needs {
+				needed[other] = true
+			}
+		}
+	}
+	var b strings.Builder
+	if needed[patterns] || strings.Contains(bundle, "RegExp") {
+		b.WriteString(patternShim(classes))
+	}
+	for _, s := range shims {
+		if needed[s.name] {
+			b.WriteString(s.source)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String() + bundle
+}
+
+// patternShim is the RegExp that knows some properties.
+func patternShim(names []string) string {
+	known := map[string]string{}
+	for _, name := range names {
+		if text, ok := class(name); ok {
+			known[name] = text
+		}
+	}
+	classes, _ := json.Marshal(known) // it can't fail
+	return strings.Replace(patternSource, "CLASSES", string(classes), 1)
+}

@@ -89,19 +89,33 @@ var lacking = map[string]bool{
 	"async-generator": false, "for-await": false, "dynamic-import": false, "using": false, "decorators": false,
 }
 
+// unicodePatterns are literals with the flag u or y. As a feature that is lacking,
+// they become calls of RegExp.
+const unicodePatterns = "regexp-sticky-and-unicode-flags"
+
+// supports is what the engine has of the language, for this program.
+func (p *passage) supports() map[string]bool {
+	if p.properties == "" {
+		return lacking
+	}
+	supported := maps.Clone(lacking)
+	supported[unicodePatterns] = false
+	return supported
+}
+
 // through puts the program through esbuild.
 func (p *passage) through(prologue, epilogue string) api.TransformResult {
 	var head strings.Builder
 	p.heads = nil
 	for i, one := range p.imports {
-		if !one.Dynamic {
+		if !one.Dynamic && !one.foreseen() {
 			p.heads = append(p.heads, head.Len())
 			head.WriteString(one.statement(p.mark + strconv.Itoa(i)))
 		}
 	}
 	head.WriteString(prologue)
 	return api.Transform(head.String()+"\n"+p.body+epilogue, api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ES2022, Supported: lacking, Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
+		Loader: api.LoaderTS, Target: api.ES2022, Supported: p.supports(), Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
 		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
 	})
@@ -123,7 +137,7 @@ func (p *passage) finish(code api.TransformResult) *transformed {
 		return &transformed{Faults: []fault{{Message: err.Error()}}}
 	}
 	m.Shift(-1)
-	t := &transformed{Map: string(m.JSON())}
+	t := &transformed{}
 	lines := strings.Split(string(code.Code), "\n")
 	if p.wrapped {
 		unwrap(lines)
@@ -133,10 +147,11 @@ func (p *passage) finish(code api.TransformResult) *transformed {
 	for line, one := range used {
 		lines[line] = one.constant(t.Imports)
 	}
-	if slices.ContainsFunc(t.Imports, func(r required) bool { return r.Dynamic }) {
-		lines[0] = requirer + lines[0] // which is that of a helper
+	if head := p.head(t.Imports); head != "" {
+		m.Push(1)
+		lines = slices.Insert(lines, 0, head)
 	}
-	t.Source = strings.Join(lines, "\n")
+	t.Source, t.Map = strings.Join(lines, "\n"), string(m.JSON())
 	return t
 }
 
@@ -164,7 +179,7 @@ func (p *passage) declared(lines []string) map[int]imported {
 func (p *passage) required(used map[int]imported) []required {
 	all := slices.Collect(maps.Values(used))
 	for _, one := range p.imports {
-		if one.Dynamic {
+		if one.Dynamic || one.foreseen() {
 			all = append(all, one)
 		}
 	}
@@ -182,15 +197,29 @@ func (p *passage) required(used map[int]imported) []required {
 func (w want) compare(other want) int {
 	switch {
 	case w.Dynamic == other.Dynamic:
-		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name))
+		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name), cmp.Compare(w.Properties, other.Properties))
 	case w.Dynamic:
 		return 1
 	}
 	return -1
 }
 
-// requirer declares what esbuild makes of import().
-const requirer = "const require=" + engine.PreludeName + ".require;"
+// head declares what esbuild makes of import(), and of patterns: it does not know
+// where these names come from.
+func (p *passage) head(list []required) (line string) {
+	if slices.ContainsFunc(list, func(r required) bool { return r.Dynamic }) {
+		line = "const require=" + engine.PreludeName + ".require;"
+	}
+	for _, one := range p.imports {
+		if one.foreseen() {
+			line += one.constant(list)
+		}
+	}
+	return line
+}
+
+// foreseen reports whether esbuild will need an import, and does not know that.
+func (i imported) foreseen() bool { return i.Module == shimModule && i.Name == patterns }
 
 // unwrap empties the lines that wrap the program.
 func unwrap(lines []string) {
@@ -271,7 +300,7 @@ func (p *passage) place(line, column int) engine.Pos {
 // static is the i-th import that is a declaration.
 func (p *passage) static(i int) imported {
 	for _, one := range p.imports {
-		if one.Dynamic {
+		if one.Dynamic || one.foreseen() {
 			continue
 		}
 		if i == 0 {

@@ -32,6 +32,8 @@ type want struct {
 	Module  string `json:"module"`            // as written
 	Name    string `json:"name,omitempty"`    // the export; "*" for all of them, "" for none
 	Dynamic bool   `json:"dynamic,omitempty"` // by import()
+
+	Properties string `json:"properties,omitempty"` // of characters, that the program's patterns name
 }
 
 // fault is a finding, as the worker tells of it.

@@ -70,6 +70,7 @@ type toolPage struct {
 	Tools      []json.RawMessage
 	NextCursor string
 	size       int
+	sendable   map[string]bool // tools whose arguments can be sent as the headers they ask for; nil if none asks
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -187,8 +188,10 @@ func (s *server) keep(l *listing) {
 
 // readPage reads the page at a cursor.
 func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, error) {
-	raw, err := c.request(ctx, func(ctx context.Context) (any, error) {
-		return c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+	var seen *mcp.ListToolsResult // by the SDK, where it has to know the tools
+	raw, err := c.request(ctx, func(ctx context.Context) (_ any, err error) {
+		seen, err = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		return seen, err
 	})
 	var wire *jsonrpc.Error
 	switch {
@@ -200,6 +203,12 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 	page := toolPage{size: len(raw)}
 	if err := page.UnmarshalJSON(raw); err != nil {
 		return nil, fmt.Errorf("malformed answer: %w", err)
+	}
+	if wantsHeaders(raw) {
+		page.sendable = map[string]bool{}
+		for _, t := range seen.Tools { // it leaves out the others
+			page.sendable[t.Name] = true
+		}
 	}
 	return &page, nil
 }
@@ -237,7 +246,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 			l.done = true
 			return nil
 		}
-		l.addTool(raw)
+		l.addTool(raw, page.sendable)
 	}
 	l.pages++
 	l.size += page.size
@@ -272,7 +281,7 @@ func (l *listing) checkPatterns() {
 // maxName bounds the name of a tool, in bytes.
 const maxName = 256
 
-func (l *listing) addTool(raw json.RawMessage) {
+func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 	var t listedTool
 	err := t.UnmarshalJSON(raw)
 	if t.Name != "" {
@@ -291,6 +300,8 @@ func (l *listing) addTool(raw json.RawMessage) {
 		l.warn("a tool without a proper name is left out")
 	case l.names[t.Name]:
 		l.warn("tool %q is listed twice; the first is kept", t.Name)
+	case sendable != nil && !sendable[t.Name]:
+		l.warn("tool %q is left out: no header can be sent as its x-mcp-header asks", t.Name)
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {

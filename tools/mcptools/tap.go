@@ -125,7 +125,7 @@ func (w *replies) fill(msg jsonrpc.Message) {
 		r.answered(response.Error)
 	case wantsInput(response.Result):
 		r.asked.Store(true)
-	case r.lists && bytes.Contains(response.Result, []byte(`"x-mcp-header"`)):
+	case r.lists && wantsHeaders(response.Result):
 		r.raw = response.Result // the SDK makes headers of arguments (protocol 2026-07-28)
 	default:
 		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
@@ -202,6 +202,12 @@ func (c *tappedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return msg, nil
 		}
 	}
+}
+
+// wantsHeaders reports whether a listing may have tools that want arguments as
+// headers.
+func wantsHeaders(listing json.RawMessage) bool {
+	return bytes.Contains(listing, []byte(`"x-mcp-header"`))
 }
 
 // wantsInput reports whether a result is a question to the client, which the

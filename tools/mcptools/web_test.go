@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -302,6 +304,26 @@ func TestArgumentsAsHeaders(t *testing.T) {
 	equal(t, "schema", string(tool.InputSchema), schema)
 	equal(t, "result", call(t.Context(), tool, `{"region":"eu"}`), "null")
 	equal(t, "header", <-sent, "eu")
+}
+
+// A tool whose arguments cannot be sent as it asks is left out; its neighbours are
+// not.
+func TestImpossibleHeaders(t *testing.T) {
+	t.Parallel()
+	property := func(text string) string {
+		return `"inputSchema":{"type":"object","properties":{"x":` + text + `}}`
+	}
+	listing := `{"tools":[
+		{"name":"plain",` + property(`{"type":"string"}`) + `},
+		{"name":"good",` + property(`{"type":"string","x-mcp-header":"Region"}`) + `},
+		{"name":"space",` + property(`{"type":"string","x-mcp-header":"My Region"}`) + `},
+		{"name":"array",` + property(`{"type":"array","x-mcp-header":"Items"}`) + `}]}`
+	server := script{"tools/list": result(listing)}
+	s := open(t, ServerConfig{URL: serveWeb(t, server.handler(asJSON, nil))}, nil)
+	equalLines(t, "tools", slices.Sorted(maps.Keys(list(t, s))), "good", "plain")
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": tool "space" is left out: no header can be sent as its x-mcp-header asks`,
+		`mcp server "s": tool "array" is left out: no header can be sent as its x-mcp-header asks`)
 }
 
 // A session that the server has forgotten is known as such, however it says so.

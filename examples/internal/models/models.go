@@ -19,7 +19,7 @@ import (
 )
 
 // Usage describes the argument of [Open].
-const Usage = "`provider:model`: openai:… (OPENAI_API_KEY, OPENAI_BASE_URL), anthropic:… (ANTHROPIC_API_KEY) or ollama:… (OLLAMA_HOST)"
+const Usage = "`provider:model`: openai:… (OPENAI_API_KEY, OPENAI_BASE_URL), anthropic:… (ANTHROPIC_API_KEY) or ollama:… (OLLAMA_HOST); script:FILE gives the replies that stand in a file, with lines of --- between them"
 
 // Options configures [Open].
 type Options struct {
@@ -65,8 +65,10 @@ func open(provider, model string) (llms.Model, error) {
 		return anthropic.New(anthropic.WithModel(model), anthropic.WithHTTPClient(client))
 	case "ollama":
 		return ollama.New(ollama.WithModel(model), ollama.WithHTTPClient(client))
+	case "script":
+		return openScript(model)
 	}
-	return nil, errors.New("the provider is not openai, anthropic or ollama")
+	return nil, errors.New("the provider is not openai, anthropic, ollama or script")
 }
 
 func need(variable string) error {

@@ -88,6 +88,10 @@ func serve(folder string) error {
 	add("write_file", `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`, func(a fileArgs) (string, error) {
 		return "written", root.WriteFile(a.Path, []byte(a.Content), 0o600)
 	})
+	add("learn", `{"type":"object","properties":{"path":{"type":"string"}}}`, func(a fileArgs) (string, error) {
+		add(a.Path, `{"type":"object"}`, func(fileArgs) (string, error) { return "done", nil })
+		return "learnt", nil
+	})
 	add("die", `{"type":"object"}`, func(fileArgs) (string, error) {
 		os.Exit(3)
 		return "", nil

@@ -2,7 +2,7 @@
 // and column of one source a place of the generated text comes from.
 //
 //	m, err := sourcemap.Parse(data)
-//	line, column, ok := m.Origin(1, 5) // all count from 0
+//	line, column, behind, ok := m.Origin(1, 5) // all count from 0
 //
 // A map comes from a compiler that has read what nobody has reviewed, so Parse
 // takes nothing for granted.
@@ -137,17 +137,18 @@ func signed(n int) int {
 	return n >> 1
 }
 
-// Origin says where a place comes from; ok is false if that is nowhere.
-func (m *Map) Origin(line, column int) (originLine, originColumn int, ok bool) {
+// Origin says where the text comes from that is at a place; ok is false if that is
+// nowhere. The place is so many columns behind the beginning of that text.
+func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok bool) {
 	if line < 0 || line >= len(m.lines) {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	segments := m.lines[line]
 	i := sort.Search(len(segments), func(i int) bool { return segments[i].column > column }) - 1
 	if i < 0 || segments[i].line == nowhere {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return segments[i].line, segments[i].origin, true
+	return segments[i].line, segments[i].origin, column - segments[i].column, true
 }
 
 // Shift moves the source by so many lines: up, if negative. What comes from lines
@@ -165,6 +166,9 @@ func (m *Map) Shift(lines int) {
 		}
 	}
 }
+
+// Push moves the generated text down by so many lines.
+func (m *Map) Push(lines int) { m.lines = append(make([][]segment, lines), m.lines...) }
 
 // JSON writes the map of a source.
 func (m *Map) JSON() []byte {

@@ -1,0 +1,253 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// The code of policies.md. Each example makes a set and has a program call it.
+
+type order struct {
+	ID string `json:"id"`
+}
+
+type file struct {
+	Path string `json:"path"`
+}
+
+type customers struct {
+	IDs []string `json:"ids"`
+}
+
+// shop has a tool of each class, and one that can be called only now and then.
+func shop() *tools.Set {
+	busy := true
+	set, err := tools.NewSet(context.Background(),
+		tools.Func("read_file", "Reads a file.", func(_ context.Context, f file) (string, error) {
+			return "the password of " + f.Path + " is correct horse battery", nil
+		}, &tools.Hints{Class: tools.Read}),
+		tools.Func("refund", "Refunds an order.", func(_ context.Context, o order) (string, error) {
+			return "refunded " + o.ID, nil
+		}, &tools.Hints{Destructive: true}),
+		tools.Func("invite", "Invites customers.", func(_ context.Context, c customers) (int, error) {
+			return len(c.IDs), nil
+		}, nil),
+		tools.Func("stock", "How many there are.", func(context.Context, struct{}) (int, error) {
+			if busy = !busy; !busy {
+				return 0, &tools.ToolError{Kind: tools.KindUnavailable, Message: "come back later"}
+			}
+			return 7, nil
+		}, &tools.Hints{Class: tools.Read}),
+		tools.Func("report", "Takes a minute.", func(ctx context.Context, _ struct{}) (string, error) {
+			select {
+			case <-time.After(time.Minute):
+				return "done", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}, &tools.Hints{Class: tools.Read}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return set
+}
+
+// run prints what a program gives that calls the tools of a set.
+func run(ctx context.Context, set *tools.Set, source string) {
+	box, err := sandbox.New(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer box.Close()
+	out, err := box.Run(ctx, sandbox.Program{Source: source, Tools: set})
+	switch {
+	case err != nil:
+		fmt.Println("error:", err)
+	case out.Failure != nil:
+		fmt.Println(out.Failure.Message)
+	default:
+		fmt.Println(string(out.Value))
+	}
+}
+
+// Around every call of a set.
+func Example_with() {
+	ctx := context.Background()
+	set := shop()
+	guarded := set.With(
+		policy.Deny(policy.Tools("refund"), "refunds are made by the shop; give the order's id in your answer"),
+	)
+	run(ctx, set, `await refund({id: "a1"})`)
+	run(ctx, guarded, `await refund({id: "a1"})`)
+	// Output:
+	// "refunded a1"
+	// ToolError: refund: refunds are made by the shop; give the order's id in your answer
+}
+
+// Only what is allowed, and by arguments.
+func Example_allow() {
+	ctx := context.Background()
+	set := shop()
+	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
+	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
+	guarded := set.With(
+		policy.Allow(policy.Tools("read_file", "invite"), "you may read files and invite"),
+		policy.When(policy.Tools("read_file"), policy.Allow(home, "only the files of /home/ann")),
+		policy.When(policy.Tools("invite"), policy.Allow(few, "at most ten at a time")),
+	)
+	run(ctx, guarded, `await refund({id: "a1"})`)
+	run(ctx, guarded, `await read_file({path: "/etc/shadow"})`)
+	run(ctx, guarded, `await invite({ids: Array.from({length: 11}, (_, i) => String(i))})`)
+	run(ctx, guarded, `await invite({ids: ["7"]})`)
+	// Output:
+	// ToolError: refund: you may read files and invite
+	// ToolError: read_file: only the files of /home/ann
+	// ToolError: invite: at most ten at a time
+	// 1
+}
+
+// Somebody decides.
+func Example_approve() {
+	ctx := context.Background()
+	set := shop()
+	ask := func(ctx context.Context, r policy.Request) (policy.Decision, error) {
+		fmt.Println("may I?", r) // safe to be shown: see policy.Display
+		if strings.Contains(r.Args, "vip") {
+			return policy.Decision{Reason: "leave this one to the shop"}, nil
+		}
+		return policy.Decision{Approved: true}, nil
+	}
+	fmt.Println(set.Warnings())
+	guarded := set.With(policy.When(policy.Destructive(), policy.Approve(ask, nil)))
+	fmt.Println(guarded.Warnings())
+	run(ctx, guarded, `await refund({id: "vip1"})`)
+	// Output:
+	// [nobody is asked before these destructive tools are called: refund; add policy.Approve to the set, or policy.AllowDestructive if that is meant]
+	// []
+	// may I? refund (effect, destructive)
+	// {
+	//   "id": "vip1"
+	// }
+	// line 1: await refund({id: "vip1"})
+	// ToolError: refund: not approved: leave this one to the shop
+}
+
+// How often.
+func Example_rate() {
+	ctx := context.Background()
+	set := shop()
+	guarded := set.With(
+		policy.Rate(2, time.Hour, &policy.RateOptions{Scope: policy.Overall, MaxWait: time.Second}),
+	)
+	run(ctx, guarded, `await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return e.message.split(";")[0] }`)
+	// Output:
+	// "tools may be called 2 times in 1h0m0s"
+}
+
+// Again, if it may pass; and how long.
+func Example_retry() {
+	ctx := context.Background()
+	set := shop()
+	guarded := set.With(
+		policy.Retry(&policy.RetryOptions{Tries: 2, Delay: 10 * time.Millisecond}),
+		policy.Timeout(100*time.Millisecond),
+	)
+	run(ctx, set, `await stock({})`)
+	run(ctx, set, `await stock({})`)
+	run(ctx, guarded, `await stock({})`)
+	run(ctx, guarded, `await report({})`)
+	// Output:
+	// ToolError: stock: come back later
+	// 7
+	// 7
+	// ToolError: report: no answer within 100ms (tried 2 times)
+}
+
+// What must not get out.
+func Example_redact() {
+	ctx := context.Background()
+	set := shop()
+	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{"correct horse battery"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	guarded := set.With(
+		policy.Redact(secrets),
+		policy.DenySecrets(secrets),
+	)
+	run(ctx, guarded, `await read_file({path: "/home/ann/keys"})`)
+	run(ctx, guarded, `await refund({id: "correct horse " + "battery"})`)
+	// Output:
+	// "the password of /home/ann/keys is [redacted]"
+	// ToolError: refund: an argument holds a secret, such as a key or a password; secrets are not to be passed on; leave it out
+}
+
+// What was done.
+func Example_audit() {
+	ctx := context.Background()
+	set := shop()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
+	guarded := set.With(policy.Audit(logger, nil))
+	run(ctx, guarded, `await refund({id: "a1"})`)
+	fmt.Print(out.String())
+	// Output:
+	// "refunded a1"
+	// level=INFO msg="tool call" tool=refund class=effect call=1 line=1 column=7 outcome=ok args_bytes=11 result_bytes=13
+}
+
+func withoutTimes(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey || a.Key == "duration" {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// dryRun lets programs look, and tells them that nothing is changed.
+func dryRun(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if c.Tool.Hints.Class == tools.Read {
+			return next.Call(ctx, c)
+		}
+		return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "this is a dry run and changes nothing; say in your answer what you would have done"}
+	})
+}
+
+// quota lets so many effects pass in all. Its state is outside of the Caller,
+// which is made for each call.
+func quota(most int64) tools.Policy {
+	var made atomic.Int64
+	return func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if c.Tool.Hints.Class == tools.Effect && made.Add(1) > most {
+				return nil, tools.Fatal(errors.New("the quota of effects is used up"))
+			}
+			return next.Call(ctx, c)
+		})
+	}
+}
+
+// One's own.
+func Example_own() {
+	ctx := context.Background()
+	set := shop()
+	run(ctx, set.With(dryRun), `await refund({id: "a1"})`)
+	run(ctx, set.With(quota(1)), `await refund({id: "a1"}); try { await refund({id: "a2"}) } catch {}`)
+	// Output:
+	// ToolError: refund: this is a dry run and changes nothing; say in your answer what you would have done
+	// error: sandbox: tool refund: the quota of effects is used up
+}

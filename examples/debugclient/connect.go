@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// server says where a server is, and how it is spoken to.
+type server struct {
+	command    []string
+	url, token string
+	sse        bool
+	protocol   string // "" is the newest
+}
+
+// older is what servers know that end, or say nothing, when asked for the newest.
+const older = "2025-11-25"
+
+func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSession, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "debugclient", Version: "0.1.0"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			fmt.Fprintln(stderr, "  …", r.Params.Message)
+		},
+	})
+	session, err := client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: s.protocol})
+	if err == nil || s.protocol != "" || ctx.Err() != nil {
+		return session, err
+	}
+	fmt.Fprintf(stderr, "not connected (%v); asking for MCP %s\n", err, older)
+	return client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: older})
+}
+
+func (s server) transport(stderr io.Writer) mcp.Transport {
+	if s.url == "" {
+		cmd := exec.Command(s.command[0], s.command[1:]...)
+		cmd.Stderr = stderr
+		return &mcp.CommandTransport{Command: cmd}
+	}
+	client := &http.Client{Transport: bearer(s.token)}
+	if s.sse {
+		return &mcp.SSEClientTransport{Endpoint: s.url, HTTPClient: client}
+	}
+	return &mcp.StreamableClientTransport{Endpoint: s.url, HTTPClient: client}
+}
+
+// bearer sends a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+string(b))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}

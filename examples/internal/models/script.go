@@ -1,0 +1,26 @@
+package models
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/llmtest"
+)
+
+// openScript returns a model whose replies stand in a file, one after the other,
+// with lines of three dashes between them.
+func openScript(file string) (llms.Model, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	replies := strings.Split("\n"+strings.ReplaceAll(string(text), "\r\n", "\n"), "\n---\n")
+	for i, reply := range replies {
+		if replies[i] = strings.TrimSpace(reply); replies[i] == "" {
+			return nil, fmt.Errorf("reply %d of %s is empty; write one, or take away the line of dashes beside it", i+1, file)
+		}
+	}
+	return llmtest.New(replies...), nil
+}

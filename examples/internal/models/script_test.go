@@ -1,0 +1,48 @@
+package models
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	model, err := Open("script:"+write(t, "one\n---\ntwo\nlines -- --- in them\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"one", "two\nlines -- --- in them"} {
+		if got, err := llms.GenerateFromSinglePrompt(t.Context(), model, "?"); err != nil || got != want {
+			t.Errorf("got %q (%v), want %q", got, err, want)
+		}
+	}
+	_, err = llms.GenerateFromSinglePrompt(t.Context(), model, "What now?")
+	const want = "the model: llmtest: request 3, but the script has only 2 replies; it ends: --- human ---\nWhat now?\n"
+	if err == nil || err.Error() != want {
+		t.Errorf("after the last reply: got %v, want %s", err, want)
+	}
+}
+
+func TestScriptEmpty(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "one\n---\n", "---\none"} {
+		if _, err := Open("script:"+write(t, text), Options{}); err == nil {
+			t.Errorf("%q: there is no error", text)
+		}
+	}
+	if _, err := Open("script:"+filepath.Join(t.TempDir(), "none"), Options{}); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "replies.txt")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, _ := begin(t, nil, nil, "-config", path)
+	type hits struct {
+		Tools []struct{ Name, Description string }
+	}
+	if got := get[hits](t, session, "search_tools", map[string]any{"query": "write", "limit": 1}); len(got.Tools) != 1 || got.Tools[0].Name != "fs.write_file" {
+		t.Errorf("got %+v", got)
+	}
+	type declared struct{ Name, Declaration string }
+	got := get[declared](t, session, "describe_tool", map[string]any{"name": "fs.write_file"})
+	if got.Name != "fs.write_file" || !strings.Contains(got.Declaration, "content: string") {
+		t.Errorf("got %+v", got)
+	}
+	for _, test := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"describe_tool", map[string]any{"name": "fs.wrte_file"}, `there is no tool or server "fs.wrte_file"; did you mean fs.write_file, fs.read_text_file or fs.die?`},
+		{"search_tools", map[string]any{"query": "x", "server": "nope"}, `there is no server "nope"; there is fs`},
+		{"search_tools", map[string]any{}, "query is required"},
+	} {
+		if text, failed := ask(t, session, test.tool, test.args); !failed || string(text) != test.want {
+			t.Errorf("%s %v\ngot  %s\nwant %s", test.tool, test.args, text, test.want)
+		}
+	}
+}
+
+// TestOutline has more tools than the description may declare.
+func TestOutline(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	_, a := begin(t, nil, nil, "-config", path, "-declarations", "120")
+	text := describeExecute(a.catalog.everything().set, a.settings.declarations)
+	if !strings.Contains(text, "search_tools finds them") || strings.Contains(text, "content: string") {
+		t.Errorf("the description is no outline:\n%s", text)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/npm"
+	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// problem is what is wrong with a call, for the model to read. Any other error is
+// the server's, and is only logged: it may hold what is nobody else's affair.
+type problem struct{ kind, message string }
+
+func (p *problem) Error() string { return p.message }
+
+// The kinds of problems, as results have them in error_type.
+const (
+	invalidArgument = "INVALID_ARGUMENT"
+	notFound        = "NOT_FOUND"
+	overLimit       = "LIMIT"
+	installFailed   = "INSTALL_FAILED"
+	busy            = "BUSY" // nothing was done
+	sessionLost     = "SESSION_LOST"
+	errorServer     = "SERVER_ERROR" // nothing is wrong with the call
+)
+
+func invalid(format string, args ...any) error {
+	return &problem{invalidArgument, fmt.Sprintf(format, args...)}
+}
+
+var errServer = errors.New("the server failed, not your arguments; its log says why")
+
+func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
+
+// forModel makes a problem of what a model can mend, and leaves other errors alone.
+func forModel(err error) error {
+	var kind string
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case missing(err):
+		kind = notFound
+	case errors.Is(err, workspace.ErrLimit):
+		kind = overLimit
+	case errors.Is(err, workspace.ErrName), errors.Is(err, workspace.ErrExists):
+		kind = invalidArgument
+	case errors.Is(err, sandbox.ErrSessionLost), errors.Is(err, sandbox.ErrSessionFull):
+		kind = sessionLost
+	default:
+		return ofOthers(err)
+	}
+	_, message, ok := strings.Cut(err.Error(), ": ") // without the package's name
+	if !ok {
+		message = err.Error()
+	}
+	return &problem{kind, message}
+}
+
+// ofOthers is forModel for the errors of packages whose messages are for models.
+func ofOthers(err error) error {
+	var (
+		spec  *npm.SpecError
+		limit *npm.LimitError
+		run   *npm.Error
+		full  *serve.BusyError
+	)
+	switch {
+	case errors.As(err, &spec):
+		return &problem{invalidArgument, err.Error()}
+	case errors.As(err, &limit):
+		return &problem{overLimit, err.Error()}
+	case errors.As(err, &run):
+		return &problem{installFailed, err.Error()}
+	case errors.As(err, &full):
+		return &problem{busy, err.Error()}
+	case errors.Is(err, serve.ErrStopped):
+		return &problem{errorServer, "the server is shutting down; nothing was done"}
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/examples/internal/testserver"
+)
+
+// TestReload changes the configuration under a running program: it keeps its tools,
+// the client hears of the change, and the next program has the new ones.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	heard := make(chan struct{}, 10)
+	session, a := begin(t, nil, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
+	}, "-config", path)
+	rewrite := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	running := make(chan execution)
+	go func() {
+		running <- executeCode(t, session, map[string]any{"code": `
+			await fs.write_file({path: "begun", content: ""});
+			while (!(await fs.list_directory({path: "."})).includes("go-on")) await sleep(10);
+			await fs.read_text_file({path: "a.txt"})`})
+	}()
+	exists := func(name string) bool { _, err := os.Stat(folder + "/" + name); return err == nil }
+	for !exists("begun") {
+		time.Sleep(time.Millisecond)
+	}
+	old := a.catalog.current()
+	rewrite(strings.Replace(string(good), `"fs"`, `"disk"`, 1))
+	<-heard
+	if e := executeCode(t, session, map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
+		t.Errorf("the next program got %+v", e)
+	}
+	if old.servers.Status()[0].Err != nil {
+		t.Error("the servers of a running program were closed")
+	}
+	if err := os.WriteFile(folder+"/go-on", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-running; string(e.Result) != `"3"` {
+		t.Errorf("the running program got %+v", e)
+	}
+	for old.servers.Status()[0].State != "closed" {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestReloadBroken keeps the tools when the new configuration is of no use, and
+// logs all that is wrong with it.
+func TestReloadBroken(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, nil, nil, "-config", path)
+	log := a.written
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for !log.has("the tools stay as they were") {
+		time.Sleep(time.Millisecond)
+	}
+	if !log.has("WRIT_NO_SUCH") || !log.has(`server \"a\": no`) {
+		t.Errorf("the log lacks something:\n%s", log.String())
+	}
+	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestForward has a server whose tools change.
+func TestForward(t *testing.T) {
+	t.Parallel()
+	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan struct{}, 10)
+	session, _ := begin(t, nil, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
+	}, "-config", path)
+	executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
+	<-heard
+	if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// tool is one tool of this server. Its schemas are written by hand: clients
+// differ in what they understand, and all of them understand these.
+type tool struct {
+	mcp.Tool
+	call func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
+}
+
+// failing is a result that may say that what was asked for was not done.
+type failing interface{ failed() bool }
+
+// offer makes a tool of a function. Arguments are checked against the schema, so
+// that In only has to hold them; a result becomes structured content.
+func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallToolRequest, in In) (Out, error)) tool {
+	input, err := schema.Compile(t.InputSchema.(json.RawMessage))
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", t.Name, err)) // unreachable: a test offers every tool
+	}
+	return tool{t, func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
+		arguments := r.Params.Arguments
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
+		}
+		if findings := input.Validate(arguments); len(findings) > 0 {
+			return nil, &problem{invalidArgument, schema.Summary(findings)}
+		}
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return nil, invalid("%v", err)
+		}
+		return do(ctx, r, in)
+	}}
+}
+
+// telling gives what is wrong with a call the form of a result.
+func (t tool) telling(form func(*problem) any) tool {
+	call := t.call
+	t.call = func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
+		out, err := call(ctx, r)
+		if p, ok := errors.AsType[*problem](err); ok {
+			return form(p), nil
+		}
+		return out, err
+	}
+	return t
+}
+
+// handler is the tool as the SDK wants it.
+func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
+	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		out, err := t.call(ctx, r)
+		if p, ok := errors.AsType[*problem](err); ok {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: p.message}}, IsError: true}, nil
+		}
+		if err == nil {
+			var result *mcp.CallToolResult
+			if result, err = structured(out); err == nil {
+				return result, nil
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		log.Error(t.Name, "err", err)
+		return nil, errServer
+	}
+}
+
+func structured(out any) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := out.(failing)
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(text)}},
+		StructuredContent: json.RawMessage(text),
+		IsError:           ok && f.failed(),
+	}, nil
+}
+
+// What tools do, for clients that ask their users. All of them are confined to
+// what this server keeps, but for programs, which call the tools of others.
+func hints(h mcp.ToolAnnotations, destructive, open bool) *mcp.ToolAnnotations {
+	h.DestructiveHint, h.OpenWorldHint = &destructive, &open
+	return &h
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// view is what one principal may use of a snapshot.
+type view struct {
+	set       *tools.Set
+	discovery *discovery.Discovery
+}
+
+// describeMost is how many bytes describe_tool says about one tool.
+const describeMost = 32 << 10
+
+// view returns what the patterns allow; nil allows everything. What a principal may
+// not use it does not see either, and the policy is there should a name be read in
+// two ways.
+func (s *snapshot) view(patterns []string) (*view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := fmt.Sprintf("%q", patterns)
+	if patterns == nil {
+		key = ""
+	}
+	if v := s.views[key]; v != nil {
+		return v, nil
+	}
+	set, err := tools.NewSet(context.Background(), s.all)
+	if err != nil {
+		return nil, err
+	}
+	if patterns != nil {
+		set, err = tools.NewSet(context.Background(), allowed(set, patterns))
+		if err != nil {
+			return nil, err
+		}
+		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
+	}
+	if s.guard != nil {
+		set = set.With(s.guard, policy.AllowDestructive)
+	}
+	v := &view{set, discovery.New(set, describeMost)}
+	if s.views == nil {
+		s.views = map[string]*view{}
+	}
+	s.views[key] = v
+	return v, nil
+}
+
+// source is a list of tools as a tools.Source.
+type source struct {
+	tools    []*tools.Tool
+	warnings []string
+}
+
+func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
+func (s source) Warnings() []string                           { return s.warnings }
+
+// allowed are the tools of a set that the patterns match.
+func allowed(set *tools.Set, patterns []string) source {
+	may := policy.Allow(policy.Tools(patterns...), "")
+	var list source
+	for _, b := range set.Bindings() {
+		if permits(may, b) {
+			list.tools = append(list.tools, b.Tool)
+		}
+	}
+	return list
+}
+
+// permits asks a policy about a call of a tool without making it.
+func permits(p tools.Policy, b *tools.Binding) bool {
+	reached := false
+	_, err := p(tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+		reached = true
+		return nil, nil
+	})).Call(context.Background(), tools.Call{Tool: b, Args: json.RawMessage("{}")})
+	return reached && err == nil
+}

@@ -1,0 +1,104 @@
+package esbuild
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// FuzzManifest resolves imports by any package.json. Nothing is asked for that is
+// outside of the packages, and nothing found that may not be read.
+func FuzzManifest(f *testing.F) {
+	for _, seed := range []string{
+		`{"main": "../../../etc/passwd"}`, `{"main": "lib", "browser": {"./lib.js": "../x", "y": false}}`, `{"exports": "./a.js"}`,
+		`{"exports": {".": [{"import": "./a.js"}, null, "./b.js"], "./*": "./*/../../x.js"}, "imports": {"#a/*": "secret/*"}}`,
+		`{"exports": {"import": "./node_modules/secret/x.js"}}`, `{"sideEffects": ["*.css", "./a[", "**"], "module": "/etc/passwd"}`, `[]`, `{"exports": {"./*": "./*.js"}, "dependencies": {"../x": 1, "secret": 1}}`,
+	} {
+		f.Add(seed, "a", "./a.js")
+		f.Add(seed, "a/b", "#a/../x")
+		f.Add(seed, "secret", "../secret/x.js")
+	}
+	f.Fuzz(func(t *testing.T, manifest, first, second string) {
+		root := fstest.MapFS{
+			"node_modules/a/package.json": {Data: []byte(manifest)}, "node_modules/a/a.js": {Data: []byte("1")}, "node_modules/a/index.js": {Data: []byte("1")},
+			"node_modules/secret/package.json": {Data: []byte("{}")}, "node_modules/secret/x.js": {Data: []byte("1")},
+			"node_modules/a/node_modules/secret/x.js": {Data: []byte("1")}, "secret.js": {Data: []byte("1")},
+		}
+		s := newShelf(root, []string{"a"}, 100, 1<<20)
+		watched := &watchedShelf{shelf: s}
+		r := newResolver(watched)
+		importer := ""
+		for _, module := range []string{first, second, first} {
+			for _, require := range []bool{true, false} {
+				if found, err := r.resolve(importer, module, require); err == nil && !found.empty {
+					importer = found.path
+				}
+			}
+		}
+		for _, p := range watched.found {
+			if !strings.HasPrefix(p, "node_modules/a/") && !strings.HasPrefix(p, "node_modules/secret/") || strings.Contains(p, "..") {
+				t.Fatalf("%s was read", p)
+			}
+			if strings.Contains(p, "secret") && !s.allowed["secret"] {
+				t.Fatalf("%s was read, and %s does not depend on it", p, manifest)
+			}
+		}
+	})
+}
+
+// watchedShelf remembers what it has given away.
+type watchedShelf struct {
+	*shelf
+	found []string
+}
+
+// First implements [files].
+func (w *watchedShelf) First(paths []string) (found, error) {
+	f, err := w.shelf.First(paths)
+	if f.Path != "" {
+		w.found = append(w.found, f.Path)
+	}
+	return f, err
+}
+
+// TestShelf asks for what a worker may not have.
+func TestShelf(t *testing.T) {
+	t.Parallel()
+	root := fstest.MapFS{
+		"node_modules/a/package.json": {Data: []byte(`{"dependencies": {"b": "1", "../c": "1"}}`)}, "node_modules/a/x.js": {Data: []byte("x")},
+		"node_modules/a/node_modules/c/x.js": {Data: []byte("c")}, "node_modules/b/package.json": {Data: []byte("{}")}, "node_modules/b/x.js": {Data: []byte("b")},
+		"node_modules/c/x.js": {Data: []byte("c")}, "secret.js": {Data: []byte("secret")}, "node_modules/.package-lock.json": {Data: []byte("{}")}, "node_modules/x.js": {Data: []byte("x")},
+	}
+	s := newShelf(root, []string{"a"}, 100, 1<<20)
+	refuses := func(paths ...string) {
+		t.Helper()
+		for _, p := range paths {
+			if f, err := s.First([]string{p}); err != nil || f.Path != "" {
+				t.Errorf("%s: got %v, %v", p, f, err)
+			}
+		}
+	}
+	refuses("node_modules/b/x.js", "node_modules/b/package.json") // until it is known who depends on it
+	if f, err := s.First([]string{"node_modules/a/nowhere.js", "node_modules/a/package.json"}); err != nil || f.Path != "node_modules/a/package.json" {
+		t.Fatal(f, err)
+	}
+	if f, err := s.First([]string{"node_modules/b/x.js"}); err != nil || f.Text != "b" {
+		t.Error(f, err)
+	}
+	refuses(
+		"secret.js", "/etc/passwd", "../x", "node_modules/../secret.js", "node_modules/a/../../secret.js", "node_modules/a/../b/x.js", "node_modules/a", "node_modules/a/",
+		"node_modules", "node_modules/x.js", "node_modules/.package-lock.json", "node_modules/c/x.js", "node_modules/a/node_modules/c/x.js", "node_modules//a/x.js",
+		"./node_modules/a/x.js", "node_modules/a/./x.js", `node_modules/a\x.js`, "", ".", "node_modules/a/x.js/", "NODE_MODULES/a/x.js",
+	)
+	if _, err := s.First(make([]string, maxPaths+1)); err == nil {
+		t.Error("any number of paths may be asked for")
+	}
+	if _, err := s.answer([]byte(`{"paths": 1}`)); err == nil {
+		t.Error("nonsense is answered")
+	}
+	short := newShelf(root, []string{"a"}, 1, 1<<20)
+	_, first := short.First([]string{"node_modules/a/x.js"})
+	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil || err.Error() != "the packages consist of more files, or of longer ones, than a program may be made of" {
+		t.Errorf("got %v, %v", first, err)
+	}
+}

@@ -1,0 +1,110 @@
+package sourcemap_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox/internal/sourcemap"
+)
+
+func plain(mappings string) string {
+	return fmt.Sprintf(`{"version":3,"sources":["a"],"names":["x"],"mappings":%q}`, mappings)
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	// Line 0: column 0 from 0:0, 4 from 0:8, 6 from nowhere. Line 2: column 2 from 5:3, with a name.
+	m, err := sourcemap.Parse([]byte(plain("AAAA,IAAQ,E;;EAKLA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		line, column int
+		want         string
+	}{
+		{0, 0, "0:0+0"}, {0, 3, "0:0+3"}, {0, 4, "0:8+0"}, {0, 5, "0:8+1"}, {0, 6, ""}, {0, 99, ""},
+		{1, 0, ""}, {2, 1, ""}, {2, 2, "5:3+0"}, {2, 99, "5:3+97"}, {3, 0, ""}, {-1, 0, ""},
+	} {
+		got := ""
+		if line, column, behind, ok := m.Origin(test.line, test.column); ok {
+			got = fmt.Sprintf("%d:%d+%d", line, column, behind)
+		}
+		if got != test.want {
+			t.Errorf("%d:%d comes from %q, want %q", test.line, test.column, got, test.want)
+		}
+	}
+}
+
+func TestMove(t *testing.T) {
+	t.Parallel()
+	m, err := sourcemap.Parse([]byte(plain("AAAA;AACA;AACA,EAAE")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Shift(-1)
+	m.Push(2)
+	want := plainWritten(";;A;AAAA;AACA,EAAE")
+	if got := string(m.JSON()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func plainWritten(mappings string) string {
+	return fmt.Sprintf(`{"version":3,"sources":["program"],"names":[],"mappings":%q}`, mappings)
+}
+
+func TestParseErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ data, want string }{
+		{`{`, "source map: unexpected end of JSON input"},
+		{`{"version":2}`, "source map: version 2 is not read, nor are sections; only plain maps of version 3"},
+		{`{"version":3,"sections":[]}`, "source map: version 3 is not read, nor are sections; only plain maps of version 3"},
+		{plain("AAAA;A!"), `source map: generated line 1: '!' is no digit`},
+		{plain("AA"), `source map: generated line 0: "AA" is no segment`},
+		{plain("g"), `source map: generated line 0: "g" is no segment`},
+		{plain("AAAAAA"), "source map: generated line 0: a number is too long, or there are too many"},
+		{plain("ggggggggA"), "source map: generated line 0: a number is too long, or there are too many"},
+		{plain("AADA"), "source map: generated line 0: it points out of the text"},
+		{plain("ACAA"), "source map: generated line 0: it points out of the text"},
+		{plain("D"), "source map: generated line 0: it points out of the text"},
+	} {
+		_, err := sourcemap.Parse([]byte(test.data))
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %s", test.data, err, test.want)
+		}
+	}
+}
+
+// FuzzParse reads maps that nobody has made well: what is read, is read the same
+// when it was written.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"AAAA,IAAQ,E;;EAKLA", "AAAA;AACA;AACA,EAAE", "gggggB", "A,A,AADA", strings.Repeat(";", 100)} {
+		f.Add([]byte(plain(seed)))
+	}
+	f.Add([]byte(`{"version":3,"mappings":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := sourcemap.Parse(data)
+		if err != nil {
+			return
+		}
+		written := m.JSON()
+		again, err := sourcemap.Parse(written)
+		if err != nil {
+			t.Fatalf("%s is written as %s: %v", data, written, err)
+		}
+		for line := range 20 {
+			for column := range 20 {
+				l1, c1, _, ok1 := m.Origin(line, column)
+				l2, c2, _, ok2 := again.Origin(line, column)
+				if l1 != l2 || c1 != c2 || ok1 != ok2 || l1 < 0 || c1 < 0 {
+					t.Fatalf("%d:%d comes from %d:%d %v, and from %d:%d %v", line, column, l1, c1, ok1, l2, c2, ok2)
+				}
+			}
+		}
+		m.Shift(-3)
+		if _, err := sourcemap.Parse(m.JSON()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
