@@ -367,6 +367,9 @@ func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host, sta
 	}()
 	res, _, err := w.do(ctx, j, h)
 	w.retire()
+	if errors.Is(err, errLost) { // the second time that is the result
+		return res, nil
+	}
 	return res, err
 }
 

@@ -123,9 +123,15 @@ func (p *Pool) Isolation() Isolation { return p.opts.MinIsolation }
 // during the run, the result is a failure of kind [engine.Stopped], a tenth of a
 // second later at most.
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
-	for {
+	for lost := false; ; {
 		res, err := p.try(ctx, job, host)
-		if !errors.Is(err, errLeftover) && !errors.Is(err, errStale) { // of which no new worker has either
+		switch {
+		case errors.Is(err, errLeftover), errors.Is(err, errStale): // of which no new worker has either
+		case errors.Is(err, errLost) && !lost: // the system may kill any worker at any time, but hardly two
+			lost = true
+		case errors.Is(err, errLost):
+			return res, nil
+		default:
 			return res, err
 		}
 	}

@@ -65,7 +65,7 @@ func mustEcho(t testing.TB, p *Pool, text string) {
 	t.Helper()
 	res, err := p.Run(t.Context(), job("echo:"+text), &host{})
 	if err != nil || res.Failure != nil || string(res.Value) != `"`+text+`"` {
-		t.Fatalf("echo: %+v, %v", res, err)
+		t.Fatalf("echo: %+v (%v), %v", res, res.Failure, err)
 	}
 }
 

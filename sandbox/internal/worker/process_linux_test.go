@@ -449,3 +449,20 @@ func TestSilentStart(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKilledMeanwhile kills the worker that the next program would get, so that it
+// dies before, while or after it is given it: that program runs in another one.
+func TestKilledMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	for i := range 60 {
+		mustEcho(t, p, itoa(i))
+		p.mu.Lock()
+		pid := p.idle[0].cmd.Process.Pid
+		p.mu.Unlock()
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		mustEcho(t, p, "after "+itoa(i))
+	}
+}

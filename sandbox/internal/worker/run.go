@@ -42,6 +42,11 @@ const (
 // talk. The next program, of which it has told nothing yet, is not to blame.
 var errLeftover = errors.New("the worker has not finished its last run")
 
+// errLost says that the worker was killed, and not by us, before it said anything
+// of the program: it has run nothing of it. Beside it there is the result that this
+// is, if it was the program's doing.
+var errLost = errors.New("the worker was killed before the program began")
+
 // run is one run as the host sees it.
 type run struct {
 	w        *worker
@@ -50,6 +55,7 @@ type run struct {
 	host     engine.Host
 	calls    int      // made so far
 	late     int      // of them, after the caller had gone
+	heard    bool     // whether the worker has said anything
 	judged   bool     // whether report has come
 	passed   bool     // whether the verdict was yes
 	rebuilds bool     // whether the session is made again first
@@ -61,7 +67,8 @@ type run struct {
 
 // do runs a job, and says whether the worker may do another. The host's methods
 // are called by this goroutine or its deputy, and never after it returns. An error
-// means that the program has not begun: the job could not be sent, or errLeftover.
+// means that the program has not begun: the job could not be sent, errLeftover,
+// or errLost.
 func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res *engine.Result, reusable bool, err error) {
 	w.runs++
 	r := &run{w: w, id: w.runs, job: job, host: host, rebuilds: w.rebuilds(job)}
@@ -82,6 +89,9 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 		f := r.failure(err)
 		if r.rebuilds && !r.judged && f.Kind != engine.Stopped { // it was not this program
 			f = &engine.Failure{Kind: engine.Diverged, Message: "its programs, made again, ended so: " + f.Message}
+		}
+		if !r.heard && errors.Is(r.w.killed(), errUnused) && slain(r.w.cmd.ProcessState) { // by somebody else
+			return &engine.Result{Failure: f}, false, errLost
 		}
 		return &engine.Result{Failure: f}, false, nil
 	}
@@ -172,7 +182,7 @@ func (r *run) hear() (res *engine.Result, p performance, err error) {
 	if err != nil {
 		return nil, p, err
 	}
-	r.w.spoke = true
+	r.w.spoke, r.heard = true, true
 	if f.run < r.id && r.id > 1 && !r.judged {
 		return nil, p, errLeftover
 	}

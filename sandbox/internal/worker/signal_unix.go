@@ -13,6 +13,12 @@ func signaled(s *os.ProcessState) bool {
 	return ok && status.Signaled()
 }
 
+// slain says whether the process was killed outright, by the system or by somebody.
+func slain(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
 // forbidden says whether the system ended the process for a call that it made.
 func forbidden(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
