@@ -31,8 +31,8 @@ type Options struct {
 	// what these have together; default 4,000 and 32 MiB.
 	Files, Bytes int
 
-	// Libraries is how many bundles are kept for programs with the same imports;
-	// default 32.
+	// Libraries is how many bundles each compiler of Packages keeps, for programs with
+	// the same imports; default 32. Together they have 32 MiB at most.
 	Libraries int
 
 	// Command starts a dedicated worker program instead of the running executable.
