@@ -83,20 +83,31 @@ func TestReloadBroken(t *testing.T) {
 	}
 }
 
-// TestForward has a server whose tools change.
+// TestForward has a server whose tools change: clients hear of it, however they are
+// connected.
 func TestForward(t *testing.T) {
 	t.Parallel()
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	heard := make(chan struct{}, 10)
-	session, _ := begin(t, nil, &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}, "-config", path)
-	executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
-	<-heard
-	if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
-		t.Errorf("got %+v", e)
+	for _, version := range []string{"stdio", "2026-07-28", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan struct{}, 10)
+			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} }}
+			var session *mcp.ClientSession
+			if version == "stdio" {
+				session, _ = begin(t, nil, o, "-config", path)
+			} else {
+				connect, _ := web(t, nil, "-config", path)
+				session = connect("", version, o)
+			}
+			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
+			<-heard
+			if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
+				t.Errorf("got %+v", e)
+			}
+		})
 	}
 }

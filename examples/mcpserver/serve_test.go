@@ -71,7 +71,7 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 
 // web serves many clients over HTTP, and returns how to connect: with a token, in
 // a version of the protocol.
-func web(t *testing.T, model llms.Model, args ...string) (func(token, version string) *mcp.ClientSession, served) {
+func web(t *testing.T, model llms.Model, args ...string) (func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession, served) {
 	t.Helper()
 	a := prepare(t, model, append([]string{"-transport", "http", "-addr", "127.0.0.1:0"}, args...)...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,10 +88,10 @@ func web(t *testing.T, model llms.Model, args ...string) (func(token, version st
 			t.Error(err)
 		}
 	})
-	return func(token, version string) *mcp.ClientSession {
+	return func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession {
 		t.Helper()
 		transport := &mcp.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String() + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}}
-		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, append(o, nil)[0])
 		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		if err != nil {
 			t.Fatal(err)
