@@ -35,8 +35,8 @@ type Rules struct {
 	Patterns []*regexp.Regexp
 
 	// Modules are those that the source may name in import and require; nil is no
-	// rule, and an empty list allows none. As there are no modules, a program that
-	// names an allowed one is refused too, but not for the rules' sake.
+	// rule, and an empty list allows none. Where Program.Compiler brings no modules, a
+	// program that names an allowed one is refused too, but not for the rules' sake.
 	Modules []string
 }
 
@@ -118,10 +118,18 @@ func (h *host) textual() []Finding {
 	}
 	for _, m := range imports.FindAllStringSubmatchIndex(source, maxFindings) {
 		if name := submatch(source, m); !slices.Contains(h.rules.Modules, name) {
-			add(m[0], fmt.Sprintf("the module %q is not allowed", shorten(name, 60)), noModules)
+			add(m[0], fmt.Sprintf("the module %q is not allowed", shorten(name, 60)), h.instead())
 		}
 	}
 	return findings
+}
+
+// instead is what to use for a module that is not allowed.
+func (h *host) instead() string {
+	if h.program.Compiler == nil {
+		return noModules
+	}
+	return "do without it"
 }
 
 // submatch is the group that matched.

@@ -152,7 +152,7 @@ func TestIsolated(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no other system isolates workers")
 	}
-	b, err := esbuild.New(&esbuild.Options{MinIsolation: sandbox.FullIsolation})
+	b, err := esbuild.New(&esbuild.Options{MinIsolation: sandbox.FullIsolation()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,23 @@ func (r *reader) keyword(t token) {
 		r.scanner = here
 	case r.is(t, "export") && r.depth() == 0:
 		r.export(t)
+	case r.is(t, "require"):
+		r.require(t)
 	}
+}
+
+// ownRequire is a program's own function of the name.
+var ownRequire = regexp.MustCompile(`\b(function|const|let|var)\s+require\b`)
+
+// require refuses require("…").
+func (r *reader) require(t token) {
+	here := r.scanner
+	here.open = slices.Clone(here.open)
+	opens, name := r.is(r.next(), "("), r.next()
+	if opens && name.kind == text && !ownRequire.MatchString(r.source) {
+		r.fault(t.start, "require cannot be used here", "write import name from "+r.text(name))
+	}
+	r.scanner = here
 }
 
 // declaration reads what follows import, and returns where it ends.
@@ -303,58 +319,4 @@ func (i imported) statement(module string) string {
 	}
 	quoted, _ := json.Marshal(i.Name)
 	return fmt.Sprintf("import {%s as %s} from %s;", quoted, i.local, name)
-}
-
-// static is a method that is called by the name of its class.
-var static = regexp.MustCompile(`^(Object|Map|Promise|Array|Symbol)\s*\.\s*(\w+)`)
-
-// lack notes what the engine lacks.
-func (r *reader) lack(t token) {
-	name := ""
-	switch {
-	case t.kind == pattern:
-		if literal := r.text(t); propertyName.MatchString(literal) || strings.Contains(literal[strings.LastIndexByte(literal, '/')+1:], "v") {
-			name = patterns
-		}
-	case t.kind != word || r.member():
-	default:
-		name = r.text(t)
-		if m := static.FindStringSubmatch(r.source[t.start:]); m != nil {
-			name = m[1] + "." + m[2]
-		}
-		if name == patterns && !propertyName.MatchString(unescaped(r.source)) {
-			return
-		}
-	}
-	if _, known := r.lacks[name]; known || !shimName(name) {
-		return
-	}
-	r.lacks[name] = t.start
-	if r.before.kind == word && declares[r.text(r.before)] {
-		r.lacks[name] = -1
-	}
-}
-
-// unescaped is a text in which what is to be a pattern looks like one.
-func unescaped(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }
-
-var declares = map[string]bool{"const": true, "let": true, "var": true, "function": true, "class": true}
-
-// shims has the program import what the engine lacks.
-func (r *reader) shims() {
-	for name, at := range r.lacks {
-		if at < 0 || slices.ContainsFunc(r.imports, func(i imported) bool { return i.local == name }) {
-			continue
-		}
-		one := imported{want: want{Module: shimModule, Name: name}, local: name, at: at}
-		if strings.Contains(name, ".") {
-			one.local = ""
-		}
-		if name == patterns {
-			one.Properties = strings.Join(append(properties(unescaped(r.source)), "L"), " ")
-			r.properties = one.Properties
-		}
-		r.imports = append(r.imports, one)
-	}
-	slices.SortStableFunc(r.imports, func(a, b imported) int { return a.at - b.at })
 }

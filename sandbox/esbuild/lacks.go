@@ -1,0 +1,61 @@
+package esbuild
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// static is a method that is called by the name of its class.
+var static = regexp.MustCompile(`^(Object|Map|Promise|Array|Symbol)\s*\.\s*(\w+)`)
+
+// lack notes what the engine lacks.
+func (r *reader) lack(t token) {
+	name := ""
+	switch {
+	case t.kind == pattern:
+		if literal := r.text(t); propertyName.MatchString(literal) || strings.Contains(literal[strings.LastIndexByte(literal, '/')+1:], "v") {
+			name = patterns
+		}
+	case t.kind != word || r.member():
+	default:
+		name = r.text(t)
+		if m := static.FindStringSubmatch(r.source[t.start:]); m != nil {
+			name = m[1] + "." + m[2]
+		}
+		if name == patterns && !propertyName.MatchString(unescaped(r.source)) {
+			return
+		}
+	}
+	if _, known := r.lacks[name]; known || !shimName(name) {
+		return
+	}
+	r.lacks[name] = t.start
+	if r.before.kind == word && declares[r.text(r.before)] {
+		r.lacks[name] = -1
+	}
+}
+
+// unescaped is a text in which what is to be a pattern looks like one.
+func unescaped(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }
+
+var declares = map[string]bool{"const": true, "let": true, "var": true, "function": true, "class": true}
+
+// shims has the program import what the engine lacks.
+func (r *reader) shims() {
+	for name, at := range r.lacks {
+		if at < 0 || slices.ContainsFunc(r.imports, func(i imported) bool { return i.local == name }) {
+			continue
+		}
+		one := imported{want: want{Module: shimModule, Name: name}, local: name, at: at}
+		if strings.Contains(name, ".") {
+			one.local = ""
+		}
+		if name == patterns {
+			one.Properties = strings.Join(append(properties(unescaped(r.source)), "L"), " ")
+			r.properties = one.Properties
+		}
+		r.imports = append(r.imports, one)
+	}
+	slices.SortStableFunc(r.imports, func(a, b imported) int { return a.at - b.at })
+}
