@@ -135,7 +135,7 @@ func runPage(t *testing.T, p page, commands []command, env []string) {
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "sh", file)
 	shell.Dir, shell.Env = root, append(env, "TMPDIR="+temp)
