@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +60,22 @@ func TestReload(t *testing.T) {
 	}
 	for old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestReloadSignal has the same configuration read again: the servers are others,
+// and those before are gone.
+func TestReloadSignal(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, nil, nil, "-config", path)
+	old := a.catalog.current()
+	a.hup <- syscall.SIGHUP
+	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
 	}
 }
 
