@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -52,6 +53,7 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 	defer func() {
 		if err != nil {
 			a.close()
+			err = errors.New(a.hidden.text(err.Error())) // it may quote a server
 		}
 	}()
 	if s.model != "" {

@@ -108,7 +108,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	e := newExecution(out)
 	e.Session = session
 	if err != nil { // somewhere in the middle: what was done is to be known
-		c.app.log.Error("execution", "err", err)
+		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
 		e.fail(errorServer, "it was stopped in the middle, for no fault of the program; look at calls for what was done")
 	}
 	return e, nil

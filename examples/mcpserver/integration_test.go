@@ -4,9 +4,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/writ-go/writ/examples/internal/testserver"
@@ -86,8 +88,10 @@ func TestPackages(t *testing.T) {
 		import { marked } from "marked";
 		const rows: string[][] = Papa.parse<string[]>("a,1\nb,2").data;
 		[chunk([1, 2, 3], 2), formatISO(addDays(new Date(0), 1), {representation: "date"}), z.object({n: z.number()}).parse(parse("n: 4")), rows, marked.parse("*hi*")]`})
-	if want := `[[[1,2],[3]],"1970-01-02",{"n":4},[["a","1"],["b","2"]],"\u003cp\u003e\u003cem\u003ehi\u003c/em\u003e\u003c/p\u003e\n"]`; string(e.Result) != want {
-		t.Errorf("got  %s\nwant %s\n%+v", e.Result, want, e)
+	var got, want any
+	const text = `[[[1,2],[3]],"1970-01-02",{"n":4},[["a","1"],["b","2"]],"<p><em>hi</em></p>\n"]`
+	if err := errors.Join(json.Unmarshal(e.Result, &got), json.Unmarshal([]byte(text), &want)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: got\n%s\nwant\n%s", err, e.Result, text)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -118,6 +119,42 @@ func TestExecute(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "sum.txt")); err != nil || string(text) != "7" {
 		t.Errorf("sum.txt holds %q (%v)", text, err)
+	}
+}
+
+// TestText is what a model sees whose client knows no structured results.
+func TestText(t *testing.T) {
+	t.Parallel()
+	result, err := connect(t).CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": `"<b> & é"`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := result.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"result":"<b> & é"`) || !json.Valid([]byte(text)) {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestCancel cancels a program that would never end: its place is free again.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	session := connect(t, "-workers", "1", "-config", path)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(folder, "begun")); err == nil {
+				cancel()
+			}
+		}
+	}()
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{
+		"code": `await fs.write_file({path: "begun", content: ""}); for (;;) await sleep(1)`,
+	}})
+	if err == nil {
+		t.Errorf("got %+v", result)
+	}
+	if e := executeCode(t, session, map[string]any{"code": "1"}); !e.Success {
+		t.Errorf("got %+v", e)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,6 +63,22 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestReloadSignal has the same configuration read again: the servers are others,
+// and those before are gone.
+func TestReloadSignal(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, nil, nil, "-config", path)
+	old := a.catalog.current()
+	a.hup <- syscall.SIGHUP
+	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
 // TestReloadBroken keeps the tools when the new configuration is of no use, and
 // logs all that is wrong with it.
 func TestReloadBroken(t *testing.T) {
@@ -83,20 +100,31 @@ func TestReloadBroken(t *testing.T) {
 	}
 }
 
-// TestForward has a server whose tools change.
+// TestForward has a server whose tools change: clients hear of it, however they are
+// connected.
 func TestForward(t *testing.T) {
 	t.Parallel()
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	heard := make(chan struct{}, 10)
-	session, _ := begin(t, nil, &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}, "-config", path)
-	executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
-	<-heard
-	if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
-		t.Errorf("got %+v", e)
+	for _, version := range []string{"stdio", "2026-07-28", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan struct{}, 10)
+			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} }}
+			var session *mcp.ClientSession
+			if version == "stdio" {
+				session, _ = begin(t, nil, o, "-config", path)
+			} else {
+				connect, _ := web(t, nil, "-config", path)
+				session = connect("", version, o)
+			}
+			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
+			<-heard
+			if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
+				t.Errorf("got %+v", e)
+			}
+		})
 	}
 }

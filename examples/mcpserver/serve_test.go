@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,10 +19,12 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// served is the server of a test, and what it has logged.
+// served is the server of a test, what it has logged, and how it is told to read its
+// configuration again.
 type served struct {
 	*app
 	written *lines
+	hup     chan os.Signal
 }
 
 // prepare opens what the flags want, with a model, if any.
@@ -43,7 +46,7 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 	}
 	a.catalog.look = 20 * time.Millisecond
 	t.Cleanup(a.close)
-	return served{a, log}
+	return served{a, log, make(chan os.Signal)}
 }
 
 // begin serves one client in this process, and connects to it. Each result is
@@ -55,7 +58,7 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 	fromServer, output := io.Pipe()
 	a.settings.serving.In, a.settings.serving.Out = input, output
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(context.Background(), a.settings.transport(a.log, a.queue), nil) }()
+	go func() { ended <- a.serve(context.Background(), a.settings.transport(a.log, a.queue), a.hup) }()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +74,7 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 
 // web serves many clients over HTTP, and returns how to connect: with a token, in
 // a version of the protocol.
-func web(t *testing.T, model llms.Model, args ...string) (func(token, version string) *mcp.ClientSession, served) {
+func web(t *testing.T, model llms.Model, args ...string) (func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession, served) {
 	t.Helper()
 	a := prepare(t, model, append([]string{"-transport", "http", "-addr", "127.0.0.1:0"}, args...)...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,17 +84,17 @@ func web(t *testing.T, model llms.Model, args ...string) (func(token, version st
 	a.settings.serving.Listener = listener
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, a.settings.transport(a.log, a.queue), nil) }()
+	go func() { ended <- a.serve(ctx, a.settings.transport(a.log, a.queue), a.hup) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return func(token, version string) *mcp.ClientSession {
+	return func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession {
 		t.Helper()
 		transport := &mcp.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String() + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}}
-		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, append(o, nil)[0])
 		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/signature/schema"
@@ -79,14 +80,16 @@ func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
 }
 
 func structured(out any) (*mcp.CallToolResult, error) {
-	text, err := json.Marshal(out)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // a model reads it
+	if err := encoder.Encode(out); err != nil {
 		return nil, err
 	}
 	f, ok := out.(failing)
 	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(text)}},
-		StructuredContent: json.RawMessage(text),
+		Content:           []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(text.String())}},
+		StructuredContent: json.RawMessage(text.String()),
 		IsError:           ok && f.failed(),
 	}, nil
 }
