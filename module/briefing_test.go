@@ -105,7 +105,7 @@ func TestEngineFacts(t *testing.T) {
 
 // factAfter is a line of the engine's facts.
 func factAfter(t *testing.T, start string) string {
-	_, text, found := strings.Cut(engineFacts, start)
+	_, text, found := strings.Cut((engineHas + engineLacks + engineChecks), start)
 	if !found {
 		t.Fatalf("there is no line %q", start)
 	}
@@ -115,7 +115,7 @@ func factAfter(t *testing.T, start string) string {
 
 // without takes a phrase out of a line, which may have it no more.
 func without(t *testing.T, line, phrase string) string {
-	if !strings.Contains(engineFacts, phrase) {
+	if !strings.Contains((engineHas + engineLacks + engineChecks), phrase) {
 		t.Errorf("the prompt does not say %q", phrase)
 	}
 	return strings.Replace(strings.Replace(line, phrase+", ", "", 1), phrase, "", 1)

@@ -120,7 +120,8 @@ func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, err
 	r.emit(Started{at, p.code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
-		OnCall: func(c sandbox.Call) { r.emit(Called{at, c}) },
+		Compiler: r.options.Compiler,
+		OnCall:   func(c sandbox.Call) { r.emit(Called{at, c}) },
 	})
 	step.Outcome = outcome
 	switch {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -23,6 +24,11 @@ type Options struct {
 	// Budget is how many tokens the declarations of the tools may take in the
 	// prompt. Zero is declare.DefaultBudget.
 	Budget int
+
+	// Compiler is what programs are written in: sandbox/esbuild has TypeScript, and
+	// imports of npm packages. If it is a [sandbox.Describer], the prompt says what it
+	// does; otherwise say so in Predictor.Briefing. Nil is JavaScript.
+	Compiler sandbox.Compiler
 
 	// Adapter is how questions are put and replies are read. Nil is [Markers].
 	Adapter Adapter

@@ -21,6 +21,16 @@ type Compiler interface {
 	Compile(ctx context.Context, source string) (*Compiled, error)
 }
 
+// Describer is a Compiler that says what its programs may be. It is for those who
+// tell models, as package module does.
+type Describer interface {
+	Compiler
+
+	// Describe returns a list in Markdown, which does not change: what programs are
+	// written in, what they may import, and what there is and is not in the language.
+	Describe() string
+}
+
 // Compiled is a program in JavaScript. The sandbox treats it as it treats any
 // other, but shows its author only what he wrote: every line and column is
 // translated back, and frames are cut from his text.

@@ -127,7 +127,7 @@ func (b *Bundler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 //
 // What was made of a package is used again until a package.json that was read, or
 // node_modules/.package-lock.json, has changed: that is what installing changes.
-func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Compiler {
+func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
 	return newPackages(b, root, allow)
 }
 

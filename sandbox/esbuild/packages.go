@@ -108,12 +108,7 @@ func (p *packages) refusal(module string) (message, hint string) {
 
 // available is the hint that says what can be imported.
 func (p *packages) available() string {
-	var names []string
-	for _, name := range p.allow {
-		if p.installed(name) {
-			names = append(names, name)
-		}
-	}
+	names := p.present()
 	switch {
 	case len(names) == 0:
 		return "there are no packages; the declared tools are globals"
@@ -121,6 +116,17 @@ func (p *packages) available() string {
 		names = append(names[:maxListed], "…")
 	}
 	return "there are: " + strings.Join(names, ", ")
+}
+
+// present are the packages that can be imported.
+func (p *packages) present() []string {
+	var names []string
+	for _, name := range p.allow {
+		if p.installed(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // maxListed is how many packages a hint names.

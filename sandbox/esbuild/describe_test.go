@@ -1,0 +1,77 @@
+package esbuild_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox"
+)
+
+// claims are the phrases of Describe, each with a program that tries it. What there is
+// gives true; what there is not fails.
+var claims = map[string]struct{ program, outcome string }{
+	"Types are taken out, and not checked": {`const n: string = 1 as any as number as any; (n as any) === 1`, "true"},
+	"Async generators":                     {`async function* f() { yield 1 } (await f().next()).value === 1`, "true"},
+	"for await":                            {`let n = 0; for await (const x of [1]) n = x; n === 1`, "true"},
+	"decorators":                           {`const d = (f: Function, _: unknown) => () => true; class A { @d f() { return false } } new A().f()`, "true"},
+	"using work":                           {`let n = 0; { using a = {[Symbol.dispose]() { n++ }} } n === 1`, "true"},
+	"URL,":                                 {`new URL('http://example.com/a').pathname === '/a'`, "true"},
+	"URLSearchParams":                      {`new URLSearchParams('a=1').get('a') === '1'`, "true"},
+	"TextEncoder":                          {`new TextEncoder().encode('ü').length === 2`, "true"},
+	"TextDecoder":                          {`new TextDecoder().decode(new Uint8Array([195, 188])) === 'ü'`, "true"},
+	"structuredClone":                      {`structuredClone({a: [1]}).a[0] === 1`, "true"},
+	"queueMicrotask":                       {`await new Promise<void>(done => queueMicrotask(done)); true`, "true"},
+	"atob":                                 {`atob('YQ==') === 'a'`, "true"},
+	"btoa":                                 {`btoa('a') === 'YQ=='`, "true"},
+	"WeakRef":                              {`const o = {}; new WeakRef(o).deref() === o`, "true"},
+	"Object.groupBy":                       {`Object.groupBy([1], () => 'a').a!.length === 1`, "true"},
+	"Map.groupBy":                          {`Map.groupBy([1], () => 'a').get('a')!.length === 1`, "true"},
+	"Promise.withResolvers":                {`const {promise, resolve} = Promise.withResolvers<boolean>(); resolve(true); await promise`, "true"},
+	"Promise.try":                          {`await Promise.try(() => true)`, "true"},
+	"Array.fromAsync":                      {`(await Array.fromAsync([1])).length === 1`, "true"},
+	`\p{…} in regular expressions`:         {`/^\p{Lu}$/u.test('Ü')`, "true"},
+	"require":                              {`require('fs')`, ""},
+	"fetch":                                {`fetch('http://example.com')`, ""},
+	"process":                              {`process.env`, ""},
+	"Buffer":                               {`Buffer.from('a')`, ""},
+	"performance":                          {`performance.now()`, ""},
+	"AbortController":                      {`new AbortController()`, ""},
+	"Intl":                                 {`new Intl.NumberFormat()`, ""},
+	"other locales":                        {`(1).toLocaleString('de-DE')`, ""},
+	"eval":                                 {`eval('1')`, ""},
+	"iterator helpers":                     {`[1].values().map(x => x)`, ""},
+	"the flag d in regular expressions":    {`/a/d`, ""},
+	"Nothing can be imported":              {`import 'plain'`, ""},
+	"- Programs are TypeScript or JavaScript": {`true`, "true"},
+}
+
+// What Describe says is so, and it says all of it.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	b, box := open(t, nil)
+	text := b.Describe()
+	rest := text
+	for phrase, claim := range claims {
+		if !strings.Contains(text, phrase) {
+			t.Errorf("it does not say %q", phrase)
+		}
+		rest = strings.Replace(rest, phrase, "", 1)
+		out, err := box.Run(t.Context(), sandbox.Program{Source: claim.program, Compiler: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (out.Failure != nil) != (claim.outcome == "") || string(out.Value) != claim.outcome {
+			t.Errorf("%s: %s gave %s, %v", phrase, claim.program, out.Value, out.Failure)
+		}
+	}
+	for _, word := range []string{"There are also:", "There are not:", "and "} {
+		rest = strings.ReplaceAll(rest, word, "")
+	}
+	if rest = strings.Trim(strings.NewReplacer(",", "", ".", "", "-", "", "\n", "", " ", "").Replace(rest), " "); rest != "" {
+		t.Errorf("nothing tries: %s", rest)
+	}
+	want := "- import works, of these npm packages and no others: dep, plain.\n"
+	if got := b.Packages(rooted(shop), []string{"plain", "dep", "absent"}).Describe(); !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want %s at the end", got, want)
+	}
+}
