@@ -18,7 +18,7 @@ func furnish(t *testing.T, a served, environment string) {
 	}
 	for name, text := range map[string]string{
 		"package.json":                         `{"dependencies": {"tiny": "1.2.3"}}`,
-		"node_modules/.package-lock.json":      `{"packages": {"node_modules/tiny": {"version": "1.2.3", "resolved": "https://registry.npmjs.org/tiny/-/tiny-1.2.3.tgz"}}}`,
+		"node_modules/.package-lock.json":      `{"packages": {"node_modules/tiny": {"version": "1.2.3", "resolved": "https://packages.example/tiny/-/tiny-1.2.3.tgz"}}}`,
 		"node_modules/tiny/package.json":       `{"name": "tiny", "version": "1.2.3", "type": "module", "main": "index.js"}`,
 		"node_modules/tiny/index.js":           `export const twice = n => 2 * n;`,
 		"node_modules/undeclared/package.json": `{"name": "undeclared", "version": "1.0.0"}`,

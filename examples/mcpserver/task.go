@@ -20,6 +20,7 @@ const (
   "type": "object",
   "properties": {
     "task": {"type": "string", "minLength": 1, "description": "What is to be done, in words, with everything that one has to know for it."},
+    "environment": {"type": "string", "description": "The name of an environment: the programs may then be TypeScript, and import its npm packages."},
     "steps": {"type": "integer", "minimum": 1, "description": "How many programs may be written."},
     "tokens": {"type": "integer", "minimum": 1, "description": "How many tokens the model may read and write in all."},
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take. The server's own limits still hold."}
@@ -77,6 +78,8 @@ type taskArgs struct {
 	Steps   int     `json:"steps"`
 	Tokens  int     `json:"tokens"`
 	Timeout float64 `json:"timeout"`
+
+	Environment string `json:"environment"`
 }
 
 // report is what came of a task.
@@ -135,10 +138,14 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 		return report{}, err
 	}
 	defer release()
+	compiler, err := c.compiler(ctx, program{Environment: in.Environment})
+	if err != nil {
+		return report{}, err
+	}
 	most := c.app.settings.task.within(in)
 	model := models.NewBudget(models.Limits{Tokens: most.tokens}).Model(c.app.model, c.app.settings.model)
 	bot, err := agent.New(model, &agent.Options{Sandbox: c.app.box, Tools: view.set, Module: module.Options{
-		MaxIters: most.steps, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler), // the catalog has logged the warnings
+		MaxIters: most.steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler), // the catalog has logged the warnings
 	}})
 	if err != nil {
 		return report{}, err

@@ -126,3 +126,21 @@ func TestTaskCancelled(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 }
+
+// TestTaskInEnvironment lets the model's programs import, and tells it what.
+func TestTaskInEnvironment(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(reply(`import {twice} from "tiny"; const n: number = twice(21); submit({answer: String(n)})`))
+	session, a := begin(t, model, nil, "-packages", "tiny")
+	get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab"})
+	furnish(t, a, "lab")
+	if r := get[report](t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "lab"}); r.Answer != "42" {
+		t.Errorf("got %+v", r)
+	}
+	if asked := model.Requests()[0].Text(); !strings.Contains(asked, "import works, of these npm packages and no others: tiny.") {
+		t.Errorf("the model was not told of the package:\n%s", asked)
+	}
+	if text, failed := ask(t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "none"}); !failed || !strings.Contains(string(text), "NOT_FOUND") {
+		t.Errorf("got %s", text)
+	}
+}

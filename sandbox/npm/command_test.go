@@ -149,7 +149,7 @@ func TestOutputIsStripped(t *testing.T) {
 		"at Object.<anonymous> (/usr/lib/node_modules/npm/x.js:1:2)",
 		"open '/etc/passwd' file:///root/x /root C:\\Users\\me",
 		"proxy http://someone:secret@proxy.example:1 and https://me:pass@host/x",
-		"GET https://registry.npmjs.org/a - 404, also @scope/name",
+		"GET https://packages.example/a - 404, also @scope/name",
 		"log in $HOME/.npm/_logs\x1b[31m red\x1b[0m\x07",
 	}, "\n")})
 	env, _ := f.environment(npm.Options{Env: []string{"PROXY_FOR_NPM"}})
@@ -158,7 +158,7 @@ func TestOutputIsStripped(t *testing.T) {
 at Object.<anonymous> ([path]:1:2)
 open '[path]' file://[path] [path] [path]
 proxy [PROXY_FOR_NPM] and https://[user]@host/x
-GET https://registry.npmjs.org/a - 404, also @scope/name
+GET https://packages.example/a - 404, also @scope/name
 log in ~/.npm/_logs red`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
