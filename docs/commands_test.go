@@ -26,9 +26,6 @@ var elsewhere = map[string]string{
 	"go test -tags integration": "steps of .ci/run, but for -update",
 }
 
-// needNPM are commands in blocks that cannot say so.
-var needNPM = []string{"-config mcp_servers.json"}
-
 // TestCommands runs the commands of every page as a reader would: in the module's
 // folder, one page after its own order in one shell, and compares what is shown.
 // Those that need npm are run if WRIT_NPM_DIR names a node_modules made from
@@ -74,7 +71,7 @@ func (p page) commands(t *testing.T) (all []command) {
 		if f.kind != "console" {
 			f.text = withoutElsewhere(f.text)
 		}
-		npm := f.is("needs=npm") || slices.ContainsFunc(needNPM, func(part string) bool { return strings.Contains(f.text, part) })
+		npm := f.is("needs=npm")
 		switch {
 		case strings.TrimSpace(f.text) == "":
 		case npm && os.Getenv("WRIT_NPM_DIR") == "":
