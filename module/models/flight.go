@@ -32,13 +32,14 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			c.part(key, f)
-			return nil, lm.CancelledBy(ctx)
+			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f))
 		}
 		switch {
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):
-		case f.answer.response == nil, c.take(f):
+		case c.take(f):
 			return f.answer.response, f.answer.err
+		case f.answer.response == nil:
+			return nil, uncharged(f.answer.err)
 		default:
 			return f.copy.cached(), f.answer.err
 		}
@@ -49,6 +50,17 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 func ranOut(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Kind == Cancelled
+}
+
+// uncharged is the error of a question for those who did not have it asked.
+func uncharged(err error) error {
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.MaybeCharged = false
+	return &c
 }
 
 // take reports whether the caller is the first to have the answer.
@@ -105,15 +117,17 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 // does.
 var errLeft = errors.New("the model ended its goroutine without an answer")
 
-// part leaves a flight, and ends it if nobody is left.
-func (c *Cache) part(key string, f *flight) {
+// part leaves a flight, and ends it if nobody is left. It reports whether the answer
+// may have been charged and nobody has it who counts that.
+func (c *Cache) part(key string, f *flight) (charged bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.waiting--
-	if f.waiting == 0 {
-		f.cancel()
-		if c.flights[key] == f {
-			delete(c.flights, key)
-		}
+	if f.waiting--; f.waiting > 0 {
+		return false
 	}
+	f.cancel()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+	return !f.taken
 }
