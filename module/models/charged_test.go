@@ -117,8 +117,8 @@ func TestChargedFailure(t *testing.T) {
 		synctest.Wait()
 		close(breaks)
 		wg.Wait()
-		if got := budget.Spent(); got.Estimated != 1 {
-			t.Errorf("spent %+v, want one estimated", got)
+		if got := budget.Spent(); got.Estimated != 1 || got.Calls != 1 || got.Cached != 9 {
+			t.Errorf("spent %+v, want one call, estimated, and nine from the cache", got)
 		}
 	})
 }

@@ -38,8 +38,6 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):
 		case c.take(f):
 			return f.answer.response, f.answer.err
-		case f.answer.response == nil:
-			return nil, uncharged(f.answer.err)
 		default:
 			return f.copy.cached(), f.answer.err
 		}
@@ -50,17 +48,6 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 func ranOut(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Kind == Cancelled
-}
-
-// uncharged is the error of a question for those who did not have it asked.
-func uncharged(err error) error {
-	e := (*Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	c := *e
-	c.MaybeCharged = false
-	return &c
 }
 
 // take reports whether the caller is the first to have the answer.
@@ -99,6 +86,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
 	f.answer.err = &Error{Kind: Unknown, MaybeCharged: true, Err: errLeft}
+	f.copy = response{{}} // beside an error, to say that it cost nothing more
 	defer func() {
 		c.mu.Lock()
 		if c.flights[key] == f {
@@ -107,8 +95,7 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 		c.mu.Unlock()
 		close(f.done)
 	}()
-	f.answer = ask(ctx)
-	if f.answer.response != nil {
+	if f.answer = ask(ctx); f.answer.response != nil {
 		f.copy = responseOf(f.answer.response)
 	}
 }
