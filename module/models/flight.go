@@ -86,7 +86,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
 	f.answer.err = &Error{Kind: Unknown, MaybeCharged: true, Err: errLeft}
-	f.copy = response{{}} // beside an error, to say that it cost nothing more
+	f.copy = response{{}} // beside an error, to say that it cost nothing
 	defer func() {
 		c.mu.Lock()
 		if c.flights[key] == f {
@@ -95,8 +95,9 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 		c.mu.Unlock()
 		close(f.done)
 	}()
-	if f.answer = ask(ctx); f.answer.response != nil {
-		f.copy = responseOf(f.answer.response)
+	f.answer = ask(ctx)
+	if copy := responseOf(f.answer.response); len(copy) > 0 {
+		f.copy = copy
 	}
 }
 
