@@ -191,3 +191,14 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Some providers have their key in the query of the URL.
+func TestNoKeyOfQuery(t *testing.T) {
+	t.Parallel()
+	failed := &url.Error{Op: "Post", URL: "https://api.example.com/v1/chat?access_token=SECRET", Err: io.ErrUnexpectedEOF}
+	err := classify(fmt.Errorf("do request: %w", failed), nil)
+	want := `the model: do request: Post "https://api.example.com/v1/chat?[query]": unexpected EOF`
+	if err.Error() != want || !errors.Is(err, failed) {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
