@@ -32,7 +32,7 @@ func Fallback(models ...llms.Model) llms.Model {
 		charged := false // by any model, maybe
 		for _, model := range models {
 			tapped, tap := lm.NewTap(options)
-			response, err := lm.Generate(ctx, model, messages, tapped...)
+			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
 			failure := (*Error)(nil)
 			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == Refused {
 				return response, lm.Charged(err, charged)

@@ -64,7 +64,7 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent, op
 	charged := false // for any attempt, maybe
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
-		response, err := lm.Generate(ctx, r.model, messages, tapped...)
+		response, err := lm.Generate(ctx, r.model, lm.Copied(messages), tapped...)
 		charged = charged || lm.MaybeCharged(err)
 		if tap.Close() || attempt == r.options.Attempts || !r.again(err) {
 			return response, lm.Charged(err, charged)
