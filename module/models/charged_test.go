@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,9 @@ func TestChargedBefore(t *testing.T) {
 			return models.Retry(script(brokenOff), &models.RetryOptions{OnRetry: func(*models.Error, time.Duration) { cancel() }})
 		},
 		"retry, refused then": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
+		"retry, refused by a wrapper then": func(func()) llms.Model {
+			return models.Retry(script(brokenOff, fmt.Errorf("gateway: %w", refused)), nil)
+		},
 		"retry, over budget then": func(func()) llms.Model {
 			return models.Retry(models.NewBudget(models.Limits{Calls: 1}).Model(script(brokenOff), ""), nil)
 		},

@@ -88,13 +88,16 @@ func MaybeCharged(err error) bool {
 // Charged returns err as that of a call of which a part may have been charged
 // already, if it was.
 func Charged(err error, already bool) error {
-	e, ok := err.(*Error)
+	e, ok := errors.AsType[*Error](err)
 	if !ok || e == nil || !already || e.MaybeCharged {
 		return err
 	}
 	c := *e
 	c.MaybeCharged = true
-	return &c
+	if err == error(e) {
+		return &c
+	}
+	return &reworded{errors.Join(&c, err), err.Error()} // a wrapper of somebody else's says more
 }
 
 // CancelledBy is the error of a call whose ctx is done: ctx's error, and the
