@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -110,6 +111,7 @@ func (c *Cache) Model(model llms.Model, label string) llms.Model {
 			a := ask(ctx)
 			return a.response, a.err
 		}
+		messages, options = lm.Copied(messages), slices.Clone(options) // the caller may leave before the reply is there
 		return c.share(ctx, key, ask)
 	})
 }

@@ -21,24 +21,26 @@ import (
 // that the turn would come too late), if a model refused (whether another
 // one should be asked to answer that is not for a library to decide), or if a part
 // of the reply was already streamed. If all fail, the error is an *[Error] of the
-// kind that is most worth asking again for, with the shortest wait of those; it
-// is MaybeCharged if any is, and wraps all of theirs.
+// kind that is most worth asking again for, with the shortest wait of those, and
+// wraps all of theirs. Whichever error it is, it is MaybeCharged if any of them is.
 func Fallback(models ...llms.Model) llms.Model {
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
 			return nil, &Error{Kind: Invalid, Err: errors.New("a fallback needs models; pass some")}
 		}
 		var failures []*Error
+		charged := false // by any model, maybe
 		for _, model := range models {
 			tapped, tap := lm.NewTap(options)
-			response, err := lm.Generate(ctx, model, messages, tapped...)
+			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
 			failure := (*Error)(nil)
 			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == Refused {
-				return response, err
+				return response, lm.Charged(err, charged)
 			}
+			charged = charged || failure.MaybeCharged
 			failures = append(failures, failure)
 		}
-		return nil, allFailed(failures)
+		return nil, lm.Charged(allFailed(failures), charged)
 	})
 }
 
@@ -56,7 +58,6 @@ func allFailed(failures []*Error) *Error {
 	}
 	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(hopes(a), hopes(b)) })
 	best.Err = everyFailure(failures)
-	best.MaybeCharged = slices.ContainsFunc(failures, func(e *Error) bool { return e.MaybeCharged })
 	return &best
 }
 

@@ -32,12 +32,11 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			c.part(key, f)
-			return nil, lm.CancelledBy(ctx)
+			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f))
 		}
 		switch {
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):
-		case f.answer.response == nil, c.take(f):
+		case c.take(f):
 			return f.answer.response, f.answer.err
 		default:
 			return f.copy.cached(), f.answer.err
@@ -87,6 +86,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
 	f.answer.err = &Error{Kind: Unknown, MaybeCharged: true, Err: errLeft}
+	f.copy = response{{}} // beside an error, to say that it cost nothing
 	defer func() {
 		c.mu.Lock()
 		if c.flights[key] == f {
@@ -96,8 +96,8 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 		close(f.done)
 	}()
 	f.answer = ask(ctx)
-	if f.answer.response != nil {
-		f.copy = responseOf(f.answer.response)
+	if copy := responseOf(f.answer.response); len(copy) > 0 {
+		f.copy = copy
 	}
 }
 
@@ -105,15 +105,17 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 // does.
 var errLeft = errors.New("the model ended its goroutine without an answer")
 
-// part leaves a flight, and ends it if nobody is left.
-func (c *Cache) part(key string, f *flight) {
+// part leaves a flight, and ends it if nobody is left. It reports whether the answer
+// may have been charged and nobody has it who counts that.
+func (c *Cache) part(key string, f *flight) (charged bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.waiting--
-	if f.waiting == 0 {
-		f.cancel()
-		if c.flights[key] == f {
-			delete(c.flights, key)
-		}
+	if f.waiting--; f.waiting > 0 {
+		return false
 	}
+	f.cancel()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+	return !f.taken
 }

@@ -119,3 +119,48 @@ func TestCacheInfiniteTemperature(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 }
+
+// repeating is a model that says what it is asked, once it may proceed.
+type repeating struct {
+	llms.Model
+	proceed chan struct{}
+}
+
+func (r repeating) GenerateContent(_ context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+	<-r.proceed
+	text := messages[0].Parts[0].(llms.TextContent).Text
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop"}}}, nil
+}
+
+// Who has left a question may change its messages: those who still wait for the
+// reply, and the cache, have asked the first ones.
+func TestFlightOwnsItsQuestion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		model := newCache(t, nil).Model(repeating{proceed: proceed}, "")
+		mine := question("Capital?")
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := model.GenerateContent(ctx, mine)
+			left <- err
+		}()
+		synctest.Wait()
+		got := make(chan string)
+		go func() {
+			reply, _ := ask(t.Context(), model)
+			got <- reply.Text
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-left; failure(t, err).Kind != models.Cancelled {
+			t.Errorf("got %v", err)
+		}
+		mine[0].Parts[0] = llms.TextPart("River?")
+		close(proceed)
+		if text := <-got; text != "Capital?" {
+			t.Errorf("asked %q", text)
+		}
+	})
+}

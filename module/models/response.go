@@ -34,6 +34,9 @@ type toolCall struct {
 // responseOf copies a provider's response. Of the info, it keeps what is plain:
 // usage and thoughts.
 func responseOf(r *llms.ContentResponse) response {
+	if r == nil {
+		return nil
+	}
 	var list response
 	for _, c := range r.Choices {
 		if c == nil {

@@ -38,7 +38,8 @@ type RetryOptions struct {
 // Retry asks model again when its error is [RateLimited] or [Transient], after
 // the wait that the provider asks for, or else after growing ones. It does not if
 // a part of the reply was already streamed, or if the context's deadline comes
-// before the wait is over: then the error is the model's last one.
+// before the wait is over: then the error is the model's last one. It is
+// MaybeCharged if that of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return wrapped((&retry{model, o.orDefault()}).generate)
 }
@@ -60,17 +61,19 @@ type retry struct {
 }
 
 func (r *retry) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	charged := false // for any attempt, maybe
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
-		response, err := lm.Generate(ctx, r.model, messages, tapped...)
+		response, err := lm.Generate(ctx, r.model, lm.Copied(messages), tapped...)
+		charged = charged || lm.MaybeCharged(err)
 		if tap.Close() || attempt == r.options.Attempts || !r.again(err) {
-			return response, err
+			return response, lm.Charged(err, charged)
 		}
 		if !r.wait(ctx, attempt, err) {
 			if ctx.Err() != nil {
 				err = lm.CancelledBy(ctx)
 			}
-			return response, err
+			return response, lm.Charged(err, charged)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	_, reply, err := exchange(ctx, model, messages, options)
 	end(err)
 	if err != nil {
-		return Reply{Usage: reply.Usage}, err
+		return Reply{Usage: reply.Usage, Cached: reply.Cached}, err
 	}
 	return reply, nil
 }

@@ -27,6 +27,7 @@ func classify(err error, noted *Error) error {
 		}
 		return err
 	}
+	err = withoutQuery(err)
 	if noted != nil {
 		return noted.with(err)
 	}
@@ -82,7 +83,7 @@ func FromConnection(err error) *Error {
 	if kind == Unknown {
 		kind, charged = Transient, true
 	}
-	return &Error{Kind: kind, MaybeCharged: charged, Err: err}
+	return &Error{Kind: kind, MaybeCharged: charged, Err: withoutQuery(err)}
 }
 
 // kindOf goes by the status, unless the text says it better: providers use 400

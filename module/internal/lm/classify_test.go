@@ -191,3 +191,32 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Some providers have their key in the query of the URL.
+func TestNoKeyOfQuery(t *testing.T) {
+	t.Parallel()
+	failed := &url.Error{Op: "Post", URL: "https://api.example.com/v1/chat?access_token=SECRET", Err: io.ErrUnexpectedEOF}
+	err := classify(fmt.Errorf("do request: %w", failed), nil)
+	want := `the model: do request: Post "https://api.example.com/v1/chat?[query]": unexpected EOF`
+	if err.Error() != want || !errors.Is(err, failed) {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// A wrapper's words, and what it wraps, are kept.
+func TestCharged(t *testing.T) {
+	t.Parallel()
+	inner, gateway := &Error{Kind: Auth, Err: errors.New("no key")}, errors.New("gateway")
+	for _, err := range []error{inner, fmt.Errorf("%w: %w", gateway, inner)} {
+		got := Charged(err, true)
+		if !MaybeCharged(got) || MaybeCharged(err) || got.Error() != err.Error() || errors.Is(got, gateway) != errors.Is(err, gateway) {
+			t.Errorf("got %#v of %v", got, err)
+		}
+		if Charged(err, false) != err {
+			t.Errorf("%v was changed", err)
+		}
+	}
+	if err := Charged(nil, true); err != nil {
+		t.Errorf("got %v of nothing", err)
+	}
+}

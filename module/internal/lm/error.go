@@ -79,6 +79,27 @@ func (e *Error) Unwrap() error { return e.Err }
 // again.
 func (e *Error) Temporary() bool { return e.Kind == RateLimited || e.Kind == Transient }
 
+// MaybeCharged reports whether err is an *[Error] that is.
+func MaybeCharged(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e != nil && e.MaybeCharged
+}
+
+// Charged returns err as that of a call of which a part may have been charged
+// already, if it was.
+func Charged(err error, already bool) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e == nil || !already || e.MaybeCharged {
+		return err
+	}
+	c := *e
+	c.MaybeCharged = true
+	if err == error(e) {
+		return &c
+	}
+	return &reworded{errors.Join(&c, err), err.Error()} // a wrapper of somebody else's says more
+}
+
 // CancelledBy is the error of a call whose ctx is done: ctx's error, and the
 // cause if it has another.
 func CancelledBy(ctx context.Context) *Error {

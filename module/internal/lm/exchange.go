@@ -139,12 +139,7 @@ func (x *Exchange) heard(options []llms.CallOption) []llms.CallOption {
 func (x *Exchange) charge(err error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if e, ok := err.(*Error); ok && x.begun && !e.MaybeCharged {
-		c := *e
-		c.MaybeCharged = true
-		return &c
-	}
-	return err
+	return Charged(err, x.begun)
 }
 
 // mend puts the reason to stop into a response that lost it.

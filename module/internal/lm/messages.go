@@ -43,3 +43,20 @@ func joinText(parts []llms.ContentPart) []llms.ContentPart {
 	}
 	return []llms.ContentPart{llms.TextPart(strings.Join(texts, "\n"))}
 }
+
+// Copied returns a copy of messages, for one of several attempts: a model that
+// changes what it is given, as one that puts its own words before it may, does not
+// change them for the next. What parts point to, such as binary data, is shared.
+func Copied(messages []llms.MessageContent) []llms.MessageContent {
+	n := 0
+	for _, m := range messages {
+		n += len(m.Parts)
+	}
+	list, parts := slices.Clone(messages), make([]llms.ContentPart, 0, n)
+	for i, m := range messages {
+		from := len(parts)
+		parts = append(parts, m.Parts...)
+		list[i].Parts = slices.Clip(parts[from:])
+	}
+	return list
+}
