@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	declarations "github.com/writ-go/writ/tools/declare"
@@ -45,9 +46,9 @@ func needed(field string) bool { return field == "tool" }
 // newAction reads the fields of a reply.
 func newAction(values signature.Values) (action, error) {
 	given, _ := values.Get("tool")
-	name, within := splitCall(plainText(given))
+	name, within := splitCall(replies.PlainText(given))
 	args, _ := values.Get("args")
-	beside, err := argsOf(plainText(args))
+	beside, err := argsOf(replies.PlainText(args))
 	switch {
 	case err != nil:
 		return action{}, fmt.Errorf("the field %q: %w", "args", err)
@@ -69,7 +70,7 @@ var called = regexp.MustCompile(`(?s)^(?:await\s+)?([^\s("'\x60]+(?:\["[^"]*"\])
 // splitCall takes the name of a tool from its decoration, and what stands in
 // parentheses behind it.
 func splitCall(text string) (name, args string) {
-	text = undecorated(unfence(text))
+	text = replies.Undecorated(replies.Unfence(text))
 	if m := called.FindStringSubmatch(text); m != nil {
 		return m[1], strings.TrimSpace(m[2])
 	}
@@ -79,7 +80,7 @@ func splitCall(text string) (name, args string) {
 // argsOf reads arguments: one JSON object, or nothing, which is an empty one, or a
 // text, as a JSON string. What looks like JSON is never taken for a text.
 func argsOf(text string) (json.RawMessage, error) {
-	text = strings.TrimSpace(unfence(text))
+	text = strings.TrimSpace(replies.Unfence(text))
 	if text == "" || text == "null" {
 		return json.RawMessage("{}"), nil
 	}
@@ -93,7 +94,7 @@ func argsOf(text string) (json.RawMessage, error) {
 	case strings.ContainsAny(text[:1], "{[\"") || json.Valid([]byte(text)):
 		return nil, fmt.Errorf("it is not one JSON object: %s", strings.TrimPrefix(err.Error(), "signature: "))
 	}
-	return quote(text), nil
+	return replies.Quote(text), nil
 }
 
 // argsFor are the arguments as the tool takes them. A text may stand for an object.
@@ -112,7 +113,7 @@ func submitted(spec *signature.Spec, turn signature.Values) (signature.Values, e
 	if err != nil {
 		return nil, fmt.Errorf("module: the history: %w", err)
 	}
-	return append(inputs, signature.Value{Name: "tool", JSON: quote(submit)}, signature.Value{Name: "args", JSON: args}), nil
+	return append(inputs, signature.Value{Name: "tool", JSON: replies.Quote(submit)}, signature.Value{Name: "args", JSON: args}), nil
 }
 
 // actionBriefing is what a model must know to call tools. It is the same for

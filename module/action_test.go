@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -35,13 +36,13 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 
 // replied are the values that a reply gives.
 func replied(tool, args string) signature.Values {
-	values := signature.Values{{Name: "tool", JSON: quote(tool)}}
+	values := signature.Values{{Name: "tool", JSON: replies.Quote(tool)}}
 	switch {
 	case args == "":
 	case json.Valid([]byte(args)):
 		values = append(values, signature.Value{Name: "args", JSON: json.RawMessage(args)})
 	default:
-		values = append(values, signature.Value{Name: "args", JSON: quote(args)})
+		values = append(values, signature.Value{Name: "args", JSON: replies.Quote(args)})
 	}
 	return values
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -60,7 +61,7 @@ func (c *ChainOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out
 // reasoned puts the reasoning before the other outputs.
 func reasoned(spec *signature.Spec) (*signature.Spec, error) {
 	outputs := spec.Outputs()
-	own, ok := outputNamed(spec, "reasoning")
+	own, ok := replies.OutputNamed(spec, "reasoning")
 	if ok {
 		outputs = slices.DeleteFunc(outputs, func(f signature.Field) bool { return f.Name == own.Name })
 	} else {

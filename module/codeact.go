@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -60,7 +61,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		program, err := readProgram(*r.last())
+		program, err := replies.ReadProgram(r.last().Reply, r.last().Truncated)
 		if err != nil {
 			r.observe(noProgram(err))
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -43,7 +44,7 @@ func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Pre
 	c.options.warn(c.set)
 	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
-	p.Spec, p.task, p.Briefing = programSpec(spec), spec, b.String()
+	p.Spec, p.task, p.Briefing = replies.ProgramSpec(spec), spec, b.String()
 	return p, c
 }
 
@@ -114,12 +115,12 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 }
 
 // execute runs the program of the last step.
-func (r *codeRun) execute(ctx context.Context, p program) (*sandbox.Outcome, error) {
+func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
 	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = p.reasoning, p.code
-	r.emit(Started{at, p.code})
+	step.Reasoning, step.Code = p.Reasoning, p.Code
+	r.emit(Started{at, p.Code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
-		Source: p.code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
 		Compiler: r.options.Compiler,
 		OnCall:   func(c sandbox.Call) { r.emit(Called{at, c}) },
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -83,7 +84,7 @@ func numbered(before, n int, names []string) json.RawMessage {
 	if len(names) > 0 {
 		text += ": " + strings.Join(names, ", ")
 	}
-	return quote("(" + text + ")")
+	return replies.Quote("(" + text + ")")
 }
 
 // opening is the beginning of a conversation: how to answer, examples, what was
@@ -134,3 +135,5 @@ func sides(spec *signature.Spec, turn signature.Values) (inputs, outputs signatu
 	}
 	return inputs, outputs
 }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -1,8 +1,6 @@
 package module
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -80,40 +78,3 @@ func sizeOf(values signature.Values) int {
 	}
 	return n
 }
-
-func writePlain(b *strings.Builder, value json.RawMessage) {
-	if text, ok := unescaped(value); ok {
-		b.Write(text)
-		return
-	}
-	b.WriteString(plainText(value))
-}
-
-// unescaped is the text of a JSON string that has nothing to decode, as most
-// have.
-func unescaped(value json.RawMessage) ([]byte, bool) {
-	n := len(value)
-	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
-		return nil, false
-	}
-	return value[1 : n-1], true
-}
-
-// plainText is a value as text: a string without its quotes, anything else as
-// JSON.
-func plainText(value json.RawMessage) string {
-	if text, ok := unescaped(value); ok {
-		return string(text)
-	}
-	var text *string
-	if json.Unmarshal(value, &text) == nil && text != nil {
-		return *text
-	}
-	if len(value) == 0 {
-		return "null"
-	}
-	return string(value)
-}
-
-// notGiven stands for a required output that a demo lacks.
-const notGiven = "(not given in this example)"

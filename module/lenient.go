@@ -3,6 +3,7 @@ package module
 import (
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -57,7 +58,7 @@ func (p *Predictor) explained(spec *signature.Spec, values signature.Values) (ou
 			outputs = append(outputs, v)
 		}
 		if asked && !own || own && strings.EqualFold(v.Name, "reasoning") {
-			texts = append(texts, plainText(v.JSON))
+			texts = append(texts, replies.PlainText(v.JSON))
 		}
 	}
 	return outputs, strings.Join(texts, "\n\n")

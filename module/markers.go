@@ -3,35 +3,14 @@ package module
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
 // markers is the adapter of field markers.
 type markers struct{}
-
-func marker(field string) string { return "[[ ## " + field + " ## ]]" }
-
-func writeMarker(b *strings.Builder, field string) {
-	b.WriteString("[[ ## ")
-	b.WriteString(field)
-	b.WriteString(" ## ]]")
-}
-
-// placeholder is what stands for a value where the prompt shows the form of
-// replies. Models repeat that form now and then before they fill it in.
-func placeholder(field string) string { return "{" + field + "}" }
-
-// endName is the name of the marker that ends a reply.
-func endName(outputs []signature.Field) string {
-	name := "completed"
-	for slices.ContainsFunc(outputs, func(f signature.Field) bool { return strings.EqualFold(f.Name, name) }) {
-		name += "_"
-	}
-	return name
-}
 
 // valueRules is what makes one reading of a value the right one.
 const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it. Leave out the marker of an optional field (?) that has no value.
@@ -43,10 +22,10 @@ func (markers) System(spec *signature.Spec, briefing string) string {
 	form.WriteString("Answer in exactly this form, each value under the marker of its field:\n\n")
 	outputs := spec.Outputs()
 	for _, f := range outputs {
-		writeMarker(&form, f.Name)
-		form.WriteString("\n" + placeholder(f.Name) + "\n\n")
+		replies.WriteMarker(&form, f.Name)
+		form.WriteString("\n" + replies.Placeholder(f.Name) + "\n\n")
 	}
-	writeMarker(&form, endName(outputs))
+	replies.WriteMarker(&form, replies.EndName(outputs))
 	form.WriteString("\n\n" + valueRules)
 	return writeSystem(spec, form.String(), briefing)
 }
@@ -62,10 +41,10 @@ func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 		if i > 0 {
 			b.WriteString(", then ")
 		}
-		writeMarker(&b, f.Name)
+		replies.WriteMarker(&b, f.Name)
 	}
 	b.WriteString(", and end with ")
-	writeMarker(&b, endName(outputs))
+	replies.WriteMarker(&b, replies.EndName(outputs))
 	b.WriteByte('.')
 	return b.String()
 }
@@ -74,12 +53,12 @@ func (markers) Question(spec *signature.Spec, inputs signature.Values) string {
 // JSON. So is text with markers of its own, which would pass for other inputs.
 func writeInputs(b *strings.Builder, values signature.Values) {
 	for _, v := range values {
-		writeMarker(b, v.Name)
+		replies.WriteMarker(b, v.Name)
 		b.WriteByte('\n')
-		if mayMark(v.JSON) && hasMarker(plainText(v.JSON)) {
+		if mayMark(v.JSON) && replies.HasMarker(replies.PlainText(v.JSON)) {
 			b.Write(v.JSON)
 		} else {
-			writePlain(b, v.JSON)
+			replies.WritePlain(b, v.JSON)
 		}
 		b.WriteString("\n\n")
 	}
@@ -96,39 +75,21 @@ func (markers) Answer(spec *signature.Spec, outputs signature.Values) string {
 	var b strings.Builder
 	fields := spec.Outputs()
 	for _, f := range fields {
-		text := notGiven
+		text := replies.NotGiven
 		if value, given := outputs.Get(f.Name); given {
-			text = written(f, value)
+			text = replies.Written(f, value)
 		} else if !f.Required {
 			continue
 		}
-		writeMarker(&b, f.Name)
+		replies.WriteMarker(&b, f.Name)
 		b.WriteString("\n" + text + "\n\n")
 	}
-	writeMarker(&b, endName(fields))
+	replies.WriteMarker(&b, replies.EndName(fields))
 	return b.String()
-}
-
-// written is a value as it is read back: as text, or as JSON where the text
-// would be read as something else.
-func written(f signature.Field, value json.RawMessage) string {
-	text := plainText(value)
-	if string(value) == text {
-		return text
-	}
-	if formOnly(f.Name, text) || strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
-		return string(value)
-	}
-	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && equalJSON(read, value) {
-		return text
-	}
-	return string(value)
 }
 
 // Read reads that form, and all others.
 func (markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	return read(spec, reply, truncated, endsMarkers)
+	values, err := replies.Read(spec, reply, truncated, replies.Markers)
+	return values, readError(err)
 }
-
-// endsMarkers reports whether a reply had come to its end marker.
-func endsMarkers(r reply) bool { return ended(r.outputs, r.text) }

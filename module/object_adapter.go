@@ -3,6 +3,7 @@ package module
 import (
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -44,7 +45,7 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 			continue
 		}
 		if !given {
-			value = quote(notGiven)
+			value = replies.Quote(replies.NotGiven)
 		}
 		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
 	}
@@ -57,11 +58,6 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 
 // Read reads that form, and all others.
 func (object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	return read(spec, reply, truncated, endsObject)
-}
-
-// endsObject reports whether a reply had come to the end of its object.
-func endsObject(r reply) bool {
-	objects, _, behind, err := objectsIn(r.text)
-	return err == nil && len(objects) > 0 && !objects[len(objects)-1].unclosed && strings.Trim(behind, "` \n") == ""
+	values, err := replies.Read(spec, reply, truncated, replies.Object)
+	return values, readError(err)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -33,7 +34,7 @@ func newPreview(spec *signature.Spec, inputs signature.Values) (question, error)
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			q.inputs[i].JSON = quote(plainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + inPart(v.JSON, mediaInput))
+			q.inputs[i].JSON = replies.Quote(replies.PlainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + inPart(v.JSON, mediaInput))
 			q.parts = append(q.parts, parts...)
 		}
 	}
@@ -53,7 +54,7 @@ func previews(inputs signature.Values) signature.Values {
 		others := len(order) - n - 1
 		share := max(left/(others+1), leastOfInput)
 		if len(inputs[i].JSON) > min(wholeInput, max(share, left-others*partOfInput)) {
-			shown[i].JSON = quote(inPart(inputs[i].JSON, min(share, partOfInput)))
+			shown[i].JSON = replies.Quote(inPart(inputs[i].JSON, min(share, partOfInput)))
 		}
 		left -= len(shown[i].JSON)
 	}
@@ -92,7 +93,7 @@ func viewOf(value json.RawMessage) view {
 	v.kind = first(v.raw)
 	switch v.kind {
 	case '"':
-		v.text = plainText(v.raw)
+		v.text = replies.PlainText(v.raw)
 	case '[':
 		_ = json.Unmarshal(v.raw, &v.items)
 	case '{':

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -27,7 +28,7 @@ func (r *reactRun) action() (action, error) {
 		return action{}, err
 	}
 	if thought, ok := values.Get("thought"); ok {
-		step.Reasoning = plainText(thought)
+		step.Reasoning = replies.PlainText(thought)
 	}
 	return newAction(values)
 }
@@ -94,7 +95,7 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
-	if spelled, err := respell(task, object); err == nil { // what is wrong, the signature says in full
+	if spelled, err := replies.Respell(task, object); err == nil { // what is wrong, the signature says in full
 		if answer, err = spelled.MarshalJSON(); err != nil {
 			return nil, err
 		}
@@ -172,7 +173,7 @@ func tell(call sandbox.Call, hints tools.Hints) string {
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
-	text := plainText(call.Result)
+	text := replies.PlainText(call.Result)
 	if blank(text) {
 		text = string(call.Result)
 	}

@@ -3,6 +3,7 @@ package module
 import (
 	"testing"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -24,8 +25,11 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	outputs := signature.Values{{Name: "answer", JSON: quote("At Mole End.")}, {Name: "score", JSON: quote("9")[1:2]}}
-	for _, a := range adapters {
+	outputs := signature.Values{{Name: "answer", JSON: replies.Quote("At Mole End.")}, {Name: "score", JSON: replies.Quote("9")[1:2]}}
+	for _, a := range []struct {
+		name string
+		Adapter
+	}{{"markers", Markers()}, {"JSON", JSON()}} {
 		reply := a.Answer(sig.Spec(), outputs)
 		b.Run(a.name, func(b *testing.B) {
 			b.ReportAllocs()

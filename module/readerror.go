@@ -1,10 +1,10 @@
 package module
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/module/internal/replies"
 )
 
 // ReadError says why a reply cannot be used. The adapters of this package return
@@ -48,31 +48,18 @@ func (e *ReadError) Error() string {
 
 // String returns the problem as one line.
 func (p ReadProblem) String() string {
-	switch {
-	case p.Field == "":
-		return p.Message
-	case p.Kind == Constraint:
-		return fmt.Sprintf("the field %q has a value that is not allowed: %s", p.Field, p.Message)
-	default:
-		return fmt.Sprintf("the field %q %s", p.Field, p.Message)
+	return replies.Problem{Field: p.Field, Kind: replies.Kind(p.Kind), Message: p.Message}.String()
+}
+
+// readError is what the readers found wrong, as it is shown to callers.
+func readError(err error) error {
+	wrong, ok := errors.AsType[*replies.Error](err)
+	if !ok {
+		return err
 	}
-}
-
-// structural is the error of a value that was not found, or of a reply in which
-// nothing was.
-func structural(field, format string, args ...any) error {
-	return &ReadError{[]ReadProblem{{field, Structure, fmt.Sprintf(format, args...)}}}
-}
-
-// notAllowed is the error of a value that breaks the rules of its field.
-func notAllowed(field string, findings []schema.Finding) error {
-	return &ReadError{[]ReadProblem{{field, Constraint, lines(findings)}}}
-}
-
-func lines(findings []schema.Finding) string {
-	all := make([]string, len(findings))
-	for i, f := range findings {
-		all[i] = f.String()
+	problems := make([]ReadProblem, len(wrong.Problems))
+	for i, p := range wrong.Problems {
+		problems[i] = ReadProblem{p.Field, ProblemKind(p.Kind), p.Message}
 	}
-	return strings.Join(all, "; ")
+	return &ReadError{problems}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -45,7 +46,7 @@ var (
 // ask asks the model a question.
 func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 	return c.once(in, func() (string, error) {
-		ctx, r, err := newRun(ctx, "llm", c.sub, question{inputs: signature.Values{{Name: "prompt", JSON: quote(in.Prompt)}}})
+		ctx, r, err := newRun(ctx, "llm", c.sub, question{inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(in.Prompt)}}})
 		if err != nil {
 			return "", err
 		}
@@ -54,7 +55,7 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 		}
 		raw, err := r.read(c.sub.Spec)
 		if err != nil {
-			te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error(), Data: quote(r.last().Reply)}
+			te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error(), Data: replies.Quote(r.last().Reply)}
 			return "", te.WithCause(r.incomplete(err))
 		}
 		out, err := subQuestion.Decode(raw)
@@ -112,19 +113,16 @@ func (verbatim) Answer(_ *signature.Spec, outputs signature.Values) string { ret
 func onlyText(values signature.Values) string {
 	var texts []string
 	for _, v := range values {
-		texts = append(texts, plainText(v.JSON))
+		texts = append(texts, replies.PlainText(v.JSON))
 	}
 	return strings.Join(texts, "\n\n")
 }
 
 // Read implements [Adapter].
 func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	if truncated {
-		return nil, errCutOff
+	text, err := replies.Verbatim(reply, truncated)
+	if err != nil {
+		return nil, readError(err)
 	}
-	text := strings.TrimSpace(reply)
-	if text == "" {
-		return nil, structural("", "the reply is empty")
-	}
-	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: quote(text)}}, nil
+	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }

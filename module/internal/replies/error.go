@@ -1,0 +1,69 @@
+package replies
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// Error says why a reply cannot be used.
+type Error struct {
+	Problems []Problem // in the order of the fields; at least one
+}
+
+// Problem is one thing that is wrong with a reply.
+type Problem struct {
+	Field   string // "" if it is the reply as a whole
+	Kind    Kind
+	Message string // worded for the model
+}
+
+// Kind tells a reply that cannot be read from one that says what is not allowed.
+type Kind string
+
+// The kinds of problems.
+const (
+	Structure  Kind = "structure"  // there is no value, or it is not certain which
+	Constraint Kind = "constraint" // there is a value of the right type, which breaks a rule
+)
+
+// Error lists the problems, one a line.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String returns the problem as one line.
+func (p Problem) String() string {
+	switch {
+	case p.Field == "":
+		return p.Message
+	case p.Kind == Constraint:
+		return fmt.Sprintf("the field %q has a value that is not allowed: %s", p.Field, p.Message)
+	default:
+		return fmt.Sprintf("the field %q %s", p.Field, p.Message)
+	}
+}
+
+// structural is the error of a value that was not found, or of a reply in which
+// nothing was.
+func structural(field, format string, args ...any) error {
+	return &Error{[]Problem{{field, Structure, fmt.Sprintf(format, args...)}}}
+}
+
+// notAllowed is the error of a value that breaks the rules of its field.
+func notAllowed(field string, findings []schema.Finding) error {
+	return &Error{[]Problem{{field, Constraint, lines(findings)}}}
+}
+
+func lines(findings []schema.Finding) string {
+	all := make([]string, len(findings))
+	for i, f := range findings {
+		all[i] = f.String()
+	}
+	return strings.Join(all, "; ")
+}

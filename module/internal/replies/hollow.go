@@ -1,0 +1,133 @@
+package replies
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// A model that does not answer may still fill in the form: with a placeholder, or
+// with some of a list and a sign that there is more. Neither is a value. Where the
+// text itself is meant, it can be said as a JSON string under its marker.
+
+// hollow reports whether a text, as a whole, stands for one that is to come.
+func hollow(name, text string) bool {
+	if !mayBeHollow(text) {
+		return false
+	}
+	if len(text) > 120 {
+		return len(text) > 20 && strings.EqualFold(text[:17], "lorem ipsum dolor")
+	}
+	if text == "string" {
+		return true
+	}
+	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)]) {
+		return true
+	}
+	return stub.MatchString(text)
+}
+
+// mayBeHollow spares most texts the expression.
+func mayBeHollow(text string) bool {
+	return text == "string" || strings.IndexByte("[<{(/#-._*\xe2", text[0]) >= 0 || len(text) < 12 && strings.IndexByte("tTfFlLpP", text[0]) >= 0 ||
+		len(text) <= 120 && (strings.Contains(text, "here") || strings.Contains(text, "HERE") || strings.Contains(text, "above") || strings.Contains(text, "below")) ||
+		len(text) > 20 && strings.EqualFold(text[:6], "lorem ")
+}
+
+// names reports whether a few words name a field: optional note.
+func names(field, words string) bool {
+	own := strings.ToLower(spaced.Replace(field))
+	words = strings.ToLower(spaced.Replace(words))
+	return sameName(field, words) || sameName(strings.TrimSuffix(field, "s"), words) || len(wordsOf(words)) < 5 && strings.HasSuffix(words, " "+own)
+}
+
+// stub finds placeholders: [Your essay goes here], // your code here, TODO.
+var stub = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
+	`[\[<{(*_]+\s*(?:[^\]>})\n]*\s)?(?:your|insert|placeholder|goes here|todo|tbd|fill in|to be (?:determined|filled|added|written)|omitted|truncated)\b[^\]>})\n]*[\]>})*_]+`,
+	`[\[<{(*_]+\s*[^\]>})\n]*\bhere[\]>})*_]+`,
+	`[\[<{(]?(?:\.{3,}|…)[\]>})]?`,
+	`(?:(?://|#|/\*|--|<!--)\s*)?(?:\.{3,}\s*|…\s*)?(?:todo|tbd|fixme)(?:[:.!]?|:? (?:implement|write|add|fill)[^\n]*)(?:\s*\*/|\s*-->)?`,
+	`(?:(?://|#|/\*|--|<!--)\s*)(?:\.{3,}\s*|…\s*)?(?:your|insert|put|write|add|place|enter|the|code|implementation)\b[^\n]*\b(?:here|goes here)\b[\s.…]*(?:\*/|-->)?`,
+	`(?:your|insert|put|write|enter|place|add) (?:[\w-]+ ){1,5}(?:goes )?here[.…!]*`,
+	`\(?(?:see|same as|as)(?: \w+)? (?:above|below|before)[).]*`,
+	`lorem ipsum\b[^\n]*`,
+}, "|") + `)$`)
+
+// placeholders are names in brackets that are nobody's value.
+var placeholders = wordSet("answer value text string number integer boolean name date result output response content string… …")
+
+// bracketed is what stands between the brackets that hold a whole text: <answer>.
+func bracketed(text string) (inner string, ok bool) {
+	for _, b := range []string{"<>", "[]", "{}"} {
+		for strings.HasPrefix(text, b[:1]) && strings.HasSuffix(text, b[1:]) && len(text) > 2 {
+			text, ok = text[1:len(text)-1], true
+		}
+	}
+	return strings.TrimSpace(text), ok
+}
+
+// typeNames are what a model gives for a value if it repeats the type.
+var typeNames = []string{"string", "<string>", "string (optional)", "string or null", "string | null"}
+
+// hollowJSON reports whether a value of JSON, or one in it, is hollow, or stands
+// for those that were left out.
+func hollowJSON(name string, value json.RawMessage) bool {
+	if len(value) < 3 || value[0] != '"' && value[0] != '[' && value[0] != '{' {
+		return false
+	}
+	if text, ok := unescaped(value); ok {
+		return hollowIn(name, string(text), false)
+	}
+	var v any
+	return json.Unmarshal(value, &v) == nil && hollowIn(name, v, false)
+}
+
+func hollowIn(name string, v any, listed bool) bool {
+	switch v := v.(type) {
+	case string:
+		return v != "" && (hollow(name, v) || len(v) < 20 && slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v))
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return hollowIn(name, item, true) })
+	case map[string]any:
+		for member, inner := range v {
+			if hollowIn(member, inner, false) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blankForm reports whether nothing in an object is filled in, so that it shows the
+// form of another.
+func blankForm(object signature.Values) bool {
+	return len(object) > 0 && !slices.ContainsFunc(object, func(v signature.Value) bool {
+		var inner signature.Values
+		switch v.JSON[0] {
+		case '"':
+			return !hollowJSON(v.Name, v.JSON) && PlainText(v.JSON) != "..."
+		case '{':
+			return json.Unmarshal(v.JSON, &inner) != nil || !blankForm(inner)
+		}
+		return string(v.JSON) != "0" && string(v.JSON) != "null" && string(v.JSON) != "[]"
+	}) && strings.Contains(string(encode(object)), `"`+`...`+`"`)
+}
+
+// andSoOn finds items that stand for others: ..., and 3 more.
+var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?|他|等|その他)$`)
+
+// onlyComments reports whether a program has nothing in it that could be run.
+func onlyComments(code string) bool {
+	code = commentBlock.ReplaceAllString(code, "")
+	for line := range strings.SplitSeq(code, "\n") {
+		if line = strings.TrimSpace(line); line != "" && line != "..." && line != "…" && !strings.HasPrefix(line, "//") {
+			return false
+		}
+	}
+	return true
+}
+
+var commentBlock = regexp.MustCompile(`(?s)/\*.*?\*/`)

@@ -1,0 +1,209 @@
+package replies
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+var bullet = regexp.MustCompile(`^(?:([-*•+‣◦▪●–]|\p{So}\x{FE0F}?)[ \t]+|(\d{1,3})[.)][ \t]+)`)
+
+// list reads a list of words or numbers: bulleted, numbered, one a line, or with
+// commas between them.
+func (s shape) list(text string) json.RawMessage {
+	if s.items == nil || !s.items.text && !s.items.scalar() {
+		return nil
+	}
+	lines := linesOf(unremarked(text))
+	if len(lines) > 1 && offers(lines[0]) && !bullet.MatchString(lines[0]) {
+		lines = lines[1:]
+	}
+	items, certain := bulleted(lines)
+	switch {
+	case certain:
+	case len(lines) > 1:
+		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
+	case len(lines) == 1:
+		items, certain = commas(lines[0])
+		certain = certain && !(s.items.number() && !spacedCommas(lines[0]))
+	}
+	if !certain {
+		return nil
+	}
+	return s.each(items)
+}
+
+// unremarked is a text without its last paragraph, if that is a remark which adds
+// nothing.
+func unremarked(text string) string {
+	text = strings.TrimSpace(text)
+	at := strings.LastIndex(text, "\n\n")
+	if at < 0 {
+		return text
+	}
+	remark := text[at+2:]
+	if len(remark) > longestRemark || !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
+		return text
+	}
+	return text[:at]
+}
+
+// adds finds remarks that may name more.
+var adds = regexp.MustCompile(`(?i)\b(?:also|add|adds|added|plus|another|additional|additionally|besides|furthermore|more|others?|too|as well|remaining|except|but|not)\b`)
+
+// linesOf returns the lines of a text that are not empty.
+func linesOf(text string) []string {
+	return slices.DeleteFunc(strings.Split(strings.TrimRight(text, " \t\n"), "\n"), blank)
+}
+
+// bulletKind is the sign that is the bullet of a line, nothing if it has a number
+// or none.
+func bulletKind(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// bulletNumber is the number that is the bullet of a line.
+func bulletNumber(line string) string {
+	if m := bullet.FindStringSubmatch(line); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
+// bulleted takes off the bullets or numbers, if every line has one of the same
+// kind.
+func bulleted(lines []string) (items []string, ok bool) {
+	kind, number := "", ""
+	for i, line := range lines {
+		m := bullet.FindStringSubmatch(line)
+		if m == nil || i > 0 && (m[1] != kind || !follows(number, m[2])) || doubtful.MatchString(m[1]) {
+			return nil, false
+		}
+		kind, number = m[1], m[2]
+		items = append(items, strings.TrimSpace(line[len(m[0]):]))
+	}
+	return items, len(items) > 0
+}
+
+// follows reports whether a number of a list can be that of the next item: where some
+// are left out, items may be.
+func follows(last, next string) bool {
+	n, _ := strconv.Atoi(last)
+	return next == last || next == strconv.Itoa(n+1)
+}
+
+// commas splits a line at its semicolons or commas, if what is between them can
+// only be items.
+func commas(line string) (items []string, ok bool) {
+	separator, fewest, longest := ",", 3, 3
+	if inner, bracketed := strings.CutPrefix(line, "["); bracketed {
+		if line, ok = strings.CutSuffix(inner, "]"); !ok || strings.Contains(inner, `"`) {
+			return nil, false
+		}
+		fewest = 2
+	}
+	if strings.Contains(line, "、") && !strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) || strings.ContainsRune(",;。", r) }) {
+		separator = "、"
+	}
+	if strings.Contains(line, ";") {
+		separator, fewest, longest = ";", 2, 6
+	}
+	items = strings.Split(strings.TrimRight(line, " .;"), separator)
+	items, joined := lastTwo(items)
+	for i, item := range items {
+		if items[i] = strings.TrimSpace(item); !short(items[i], longest) || titles[strings.ToLower(items[i])] {
+			return nil, false
+		}
+	}
+	return items, len(items) >= fewest && (joined || separator == ";" || !inPairs(items))
+}
+
+// titles stand behind a comma and belong to what is before it.
+var titles = wordSet("jr sr ii iii phd md esq inc ltd llc gmbh")
+
+// lastTwo splits the last of several items at the word that joins two.
+func lastTwo(items []string) (all []string, joined bool) {
+	last := strings.TrimSpace(items[len(items)-1])
+	if after, ok := strings.CutPrefix(last, "and "); ok {
+		return append(items[:len(items)-1], after), true
+	}
+	before, after, joined := strings.Cut(last, " and ")
+	if !joined || len(items) < 2 {
+		return items, false
+	}
+	return append(items[:len(items)-1], before, after), true
+}
+
+// inPairs reports whether items may be pairs with a comma in each: Smith, John,
+// Doe, Jane.
+func inPairs(items []string) bool {
+	if len(items)%2 > 0 {
+		return false
+	}
+	for i, item := range items {
+		if first := []rune(item)[0]; !unicode.IsUpper(first) || i%2 > 0 && strings.Contains(item, " ") {
+			return false
+		}
+	}
+	return true
+}
+
+// spacedCommas tells 1, 234, 567 from a number.
+func spacedCommas(line string) bool { return strings.Count(line, ",") == strings.Count(line, ", ") }
+
+// short reports whether a text is a few words and no sentence.
+func short(text string, most int) bool {
+	words := wordsOf(text)
+	return len(words) > 0 && len(words) <= most && !strings.ContainsAny(text, ".;:!?(){}[]") &&
+		!slices.ContainsFunc(words, func(w string) bool { return doubts(w) || corrections[w] || w == "and" })
+}
+
+// each reads every item, or nothing.
+func (s shape) each(items []string) json.RawMessage {
+	values := make([]json.RawMessage, len(items))
+	for i, item := range items {
+		item = strings.TrimRight(item, ",;")
+		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) {
+			return nil
+		}
+		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) {
+			return nil
+		}
+		if values[i] = s.items.item(item); values[i] == nil {
+			return nil
+		}
+	}
+	if len(items) > 1 && !slices.ContainsFunc(items, func(item string) bool { return !explained.MatchString(item) }) {
+		return nil
+	}
+	return encode(values)
+}
+
+// struck finds items that are said to be none.
+var struck = regexp.MustCompile(`(?i)^not? |\((?:discarded|removed|dropped|rejected|excluded|not|no|maybe|unsure|optional|uncertain)\b[^)]*\)$`)
+
+// leftOver finds what is no part of an item, where it is not all around it: bold
+// print, tags, links, a box to tick.
+var leftOver = regexp.MustCompile("[^*]\\*\\*.|~~|</?[a-z]+/?>|\\]\\(|^\\[[ xX]?\\]|^`[^`]*`.|\\s\\d+[.)]\\s|^\\p{So}")
+
+// explained finds items with an explanation behind them. If all have one, it is
+// not certain that it was asked for.
+var explained = regexp.MustCompile(` [-–—] |: | \(.*\)$`)
+
+func (s shape) item(text string) json.RawMessage {
+	if !s.text || s.constants != nil || s.format != "" {
+		return s.exact(text)
+	}
+	for _, mark := range []string{"**", "`", `"`, "'"} {
+		if inner, ok := within(text, mark); ok {
+			return Quote(inner)
+		}
+	}
+	return Quote(text)
+}

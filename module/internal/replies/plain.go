@@ -1,0 +1,67 @@
+package replies
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// Values as the text that a model is shown, and texts as values.
+
+// WritePlain writes a value as [PlainText] does.
+func WritePlain(b *strings.Builder, value json.RawMessage) {
+	if text, ok := unescaped(value); ok {
+		b.Write(text)
+		return
+	}
+	b.WriteString(PlainText(value))
+}
+
+// unescaped is the text of a JSON string that has nothing to decode, as most
+// have.
+func unescaped(value json.RawMessage) ([]byte, bool) {
+	n := len(value)
+	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+		return nil, false
+	}
+	return value[1 : n-1], true
+}
+
+// PlainText is a value as text: a string without its quotes, anything else as
+// JSON.
+func PlainText(value json.RawMessage) string {
+	if text, ok := unescaped(value); ok {
+		return string(text)
+	}
+	var text *string
+	if json.Unmarshal(value, &text) == nil && text != nil {
+		return *text
+	}
+	if len(value) == 0 {
+		return "null"
+	}
+	return string(value)
+}
+
+// quotedText is the text of a JSON string. That null decodes into a string, too, does
+// not make it one.
+func quotedText(value string) (text string, ok bool) {
+	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
+	return text, ok
+}
+
+// Quote returns a text as a JSON string.
+func Quote(text string) json.RawMessage {
+	if strings.ContainsFunc(text, escaped) {
+		quoted, _ := json.Marshal(text) // a string always encodes
+		return quoted
+	}
+	quoted := make([]byte, 0, len(text)+len(`""`))
+	return append(append(append(quoted, '"'), text...), '"')
+}
+
+// escaped reports whether a character may stand otherwise in a JSON string.
+func escaped(r rune) bool {
+	return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '<' || r == '>' || r == '&'
+}

@@ -1,0 +1,356 @@
+package replies
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// readValue reads one value as the prompt says that it must be written: text as
+// it is or as a JSON string, anything else as JSON, all possibly in a fence. What
+// is written otherwise is read if it can mean only one thing. No value and no
+// error is that of an optional field that has none.
+func readValue(f signature.Field, g given) (json.RawMessage, error) {
+	text := strings.TrimSpace(Unfence(g.text))
+	if isPictured(text) {
+		text = strings.TrimFunc(text, isInvisible)
+	}
+	if text == "" {
+		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
+	}
+	if hollow(f.Name, text) {
+		return nil, errHollow(f.Name)
+	}
+	if len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
+		switch null := json.RawMessage("null"); {
+		case !f.Required:
+			return nothing(f)
+		case fits(f, null):
+			return null, nil
+		}
+	}
+	if startsJSON(text) && fits(f, json.RawMessage(text)) {
+		return full(f, json.RawMessage(text))
+	}
+	isString := text[0] == '"' && json.Valid([]byte(text))
+	if isString || !f.Schema.AnyText() && !fits(f, Quote(text)) {
+		return spelled(f, text)
+	}
+	if when := moment(text); when != nil && !f.Schema.AnyText() {
+		return when, nil
+	}
+	return readText(f, g, text)
+}
+
+// isInvisible reports whether a rune at the end of a value is no part of it.
+func isInvisible(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
+}
+
+func errHollow(field string) error {
+	return structural(field, "has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string")
+}
+
+// full is a value that fits, unless a part of it is left out.
+func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if value[0] != '"' && hollowJSON(f.Name, value) {
+		return nil, errHollow(f.Name)
+	}
+	return whole(f, unlinked(value))
+}
+
+// link finds texts that are links to themselves, as editors make of addresses.
+var link = regexp.MustCompile(`"\[([^\]"\\]+)\]\((?:mailto:|tel:|https?://)?([^)"\\]+)\)"`)
+
+// unlinked takes the texts in a value out of their links.
+func unlinked(value json.RawMessage) json.RawMessage {
+	if value[0] == '"' || !bytes.Contains(value, []byte("](")) {
+		return value
+	}
+	return link.ReplaceAllFunc(value, func(text []byte) []byte {
+		m := link.FindSubmatch(text)
+		if !bytes.Equal(m[1], m[2]) {
+			return text
+		}
+		return slices.Concat([]byte(`"`), m[1], []byte(`"`))
+	})
+}
+
+// absent is how models write that there is no value.
+var absent = map[string]bool{
+	"null": true, "none": true, "nil": true, "undefined": true, "n/a": true, "na": true,
+	"not applicable": true, "-": true, "–": true, "—": true, "~": true,
+}
+
+// nothing is the value of a field that is said to have none. One that has a
+// default would silently get it.
+func nothing(f signature.Field) (json.RawMessage, error) {
+	if null := json.RawMessage("null"); fits(f, null) {
+		return null, nil
+	}
+	var s struct{ Default json.RawMessage }
+	if json.Unmarshal(f.Schema.Raw(), &s) == nil && s.Default != nil {
+		return nil, structural(f.Name, "is said to have no value, but has the default %s if it is left out; give a value", s.Default)
+	}
+	return nil, nil
+}
+
+// integral finds whole numbers that are written as fractions, which a schema
+// takes for integers and Go does not.
+var integral = regexp.MustCompile(`\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)(?:\W|$)`)
+
+// whole writes 42.0 as 42 where an integer is asked for. Of 42.000 it is not
+// certain that it isn't a thousand times as much.
+func whole(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if !integral.Match(value) {
+		return value, nil
+	}
+	s := shapeOf(f)
+	if s.integer && !s.fraction && strings.HasSuffix(string(value), ".000") {
+		return nil, structural(f.Name, "cannot be read: %s is no way to write an integer", value)
+	}
+	if bent := s.bend(value); fits(f, bent) {
+		return bent, nil
+	}
+	return value, nil
+}
+
+// unfenced takes a program in a JSON string out of its fence.
+func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
+	var text string
+	if !isCode(f) || json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	if inner := Unfence(text); !blank(inner) {
+		text = inner
+	}
+	return Quote(text)
+}
+
+// startsJSON spares most texts the look whether they are JSON.
+func startsJSON(text string) bool { return strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0 }
+
+func fits(f signature.Field, value json.RawMessage) bool {
+	return json.Valid(value) && len(f.Schema.Validate(value)) == 0
+}
+
+// spelled reads a value that is not written as JSON.
+func spelled(f signature.Field, text string) (json.RawMessage, error) {
+	s := shapeOf(f)
+	var misfit json.RawMessage
+	for _, candidate := range []string{text, unframed(f.Name, text)} {
+		for _, spell := range spellings() {
+			value := spell(s, candidate)
+			if value == nil {
+				continue
+			}
+			if fits(f, value) {
+				return full(f, value)
+			}
+			if misfit == nil {
+				misfit = value
+			}
+		}
+	}
+	return nil, mismatch(f, s, text, misfit)
+}
+
+// spellings are ways to write values, from the most certain.
+func spellings() []spelling {
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted}
+}
+
+type spelling func(shape, string) json.RawMessage
+
+// bendField reads a member of a JSON object.
+func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
+	if hollowJSON(f.Name, raw) {
+		return nil, errHollow(f.Name)
+	}
+	if len(raw) > 2 && strings.IndexByte("\\*`\xe2", raw[1]) >= 0 && f.Schema.AnyText() && isChoice(PlainText(raw)) {
+		return nil, structural(f.Name, "gives a choice; decide on one")
+	}
+	if raw = unlinked(raw); fits(f, raw) {
+		return whole(f, unfenced(f, raw))
+	}
+	s := shapeOf(f)
+	if bent := s.bend(raw); fits(f, bent) {
+		return bent, nil
+	}
+	return nil, mismatch(f, s, string(raw), nil)
+}
+
+// bend gives a JSON value the kind that is asked for, where it says the same:
+// "3" as 3, Name as name. It changes nothing that fits.
+func (s shape) bend(raw json.RawMessage) json.RawMessage {
+	switch {
+	case s.any || len(raw) == 0:
+		return raw
+	case raw[0] == '{' && s.members != nil:
+		return s.bendObject(raw)
+	case raw[0] == '[' && s.items != nil:
+		return s.bendArray(raw)
+	case raw[0] == '"':
+		return s.bendText(raw)
+	case s.number() && s.exact(string(raw)) != nil:
+		return s.exact(string(raw))
+	case s.text && s.constants == nil && s.format == "" && !s.number() && decimal(string(raw)) != "":
+		return Quote(string(raw))
+	default:
+		return raw
+	}
+}
+
+func (s shape) bendText(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
+		return raw
+	}
+	for _, spell := range []spelling{shape.literal, shape.exact, shape.list} {
+		if value := spell(s, text); value != nil {
+			return value
+		}
+	}
+	return raw
+}
+
+func (s shape) bendArray(raw json.RawMessage) json.RawMessage {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return raw
+	}
+	for i := range items {
+		if !s.items.text || items[i][0] == '"' { // a number among texts may be a slip
+			items[i] = s.items.bend(items[i])
+		}
+	}
+	return encode(items)
+}
+
+func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
+	var object signature.Values
+	if json.Unmarshal(raw, &object) != nil {
+		return raw
+	}
+	object = s.unflattened(object)
+	if less := s.asked(object); less != nil {
+		object = less
+	}
+	bent := object[:0:0]
+	for _, v := range object {
+		m, known := s.member(v.Name)
+		switch _, taken := bent.Get(m.name); {
+		case !known || taken:
+			bent = append(bent, v)
+		case string(v.JSON) == "null" && !m.required && !m.shape.null:
+		default:
+			bent = append(bent, signature.Value{Name: m.name, JSON: m.shape.bend(v.JSON)})
+		}
+	}
+	return encode(bent)
+}
+
+// unflattened puts members into the object that they are of, where that is missing,
+// all of it stands beside it, and no other could have them.
+func (s shape) unflattened(object signature.Values) signature.Values {
+	var outer, inner signature.Values
+	var home *member
+	for _, v := range object {
+		if _, known := s.member(v.Name); known {
+			outer = append(outer, v)
+			continue
+		}
+		for i, m := range s.members {
+			if _, known := m.shape.member(v.Name); !known {
+				continue
+			}
+			if home != nil && home != &s.members[i] {
+				return object
+			}
+			home = &s.members[i]
+		}
+		inner = append(inner, v)
+	}
+	if home == nil || !home.required || !home.shape.whole(inner) {
+		return object
+	}
+	if _, given := outer.Get(home.name); given {
+		return object
+	}
+	return append(outer, signature.Value{Name: home.name, JSON: encode(inner)})
+}
+
+// whole reports whether members are all that an object must have, and no others.
+func (s shape) whole(object signature.Values) bool {
+	given := map[string]bool{}
+	for _, v := range object {
+		m, known := s.member(v.Name)
+		if !known || given[m.name] {
+			return false
+		}
+		given[m.name] = true
+	}
+	return !slices.ContainsFunc(s.members, func(m member) bool { return m.required && !given[m.name] })
+}
+
+func encode(v any) json.RawMessage {
+	raw, _ := json.Marshal(v) // of JSON that was read
+	return raw
+}
+
+// member finds a member by its name, or by one that is no other's.
+func (s shape) member(name string) (member, bool) {
+	same := slices.DeleteFunc(slices.Clone(s.members), func(m member) bool { return m.name != name })
+	if len(same) == 0 {
+		same = slices.DeleteFunc(slices.Clone(s.members), func(m member) bool { return !sameName(m.name, name) })
+	}
+	if len(same) != 1 {
+		return member{}, false
+	}
+	return same[0], true
+}
+
+// mismatch says why a text is no value of a field. Misfit is what it was read as.
+func mismatch(f signature.Field, s shape, text string, misfit json.RawMessage) error {
+	value := misfit
+	if value == nil {
+		value = json.RawMessage(text)
+	}
+	if !json.Valid(value) {
+		value = Quote(text)
+	}
+	findings := f.Schema.Validate(value)
+	if s.holds(value) {
+		return notAllowed(f.Name, findings)
+	}
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		if _, _, err := readLax(text); err != nil {
+			return structural(f.Name, "cannot be read as JSON: %v", err)
+		}
+	}
+	return structural(f.Name, "cannot be read: %s", lines(findings))
+}
+
+// holds reports whether a value is of a kind that the shape admits, so that only
+// a rule can be against it.
+func (s shape) holds(value json.RawMessage) bool {
+	switch c := value[0]; c {
+	case '"':
+		return s.text
+	case '{':
+		return s.members != nil
+	case '[':
+		return s.items != nil
+	case 't', 'f':
+		return s.boolean
+	case 'n':
+		return s.null
+	default:
+		return s.number()
+	}
+}

@@ -1,0 +1,42 @@
+package module
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// TestReadError holds that Go callers learn which field is wrong, and how.
+func TestReadError(t *testing.T) {
+	t.Parallel()
+	spec := signature.Must(signature.Parse(`text -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`, "")).Spec()
+	for reply, want := range map[string][]ReadProblem{
+		"no": {{"", Structure, "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"}},
+		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + "\n[[ ## completed ## ]]": {
+			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
+			{"score", Structure, `cannot be read: the value must be a number, not "high"`},
+		},
+		`{"score": 3}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+		},
+		`{"score": 3, "scale": 5}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+			{"scale", Structure, "is no field of the answer, and may change what it says; leave it out"},
+		},
+		`{"score": 3, "author": "Ada"}`: {
+			{"mood", Structure, "is missing"},
+			{"score", Constraint, "the value must be at most 1, not 3"},
+		},
+		`{"mood": "good", "score": 3}`: {{"score", Constraint, "the value must be at most 1, not 3"}},
+	} {
+		_, err := JSON().Read(spec, reply, false)
+		var wrong *ReadError
+		if !errors.As(err, &wrong) || !slices.Equal(wrong.Problems, want) {
+			t.Errorf("%q: %v, want %v", reply, err, want)
+		}
+	}
+}
