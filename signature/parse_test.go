@@ -336,7 +336,7 @@ func TestParsedSignature(t *testing.T) {
 	_, err = s.Decode([]byte(`{"sure": 2, "anser": "Yes."}`))
 	checkError(t, err, "anser is not a known property (did you mean answer?)\nanswer is required\nsure must be at most 1, not 2")
 	_, err = s.Encode(signature.Values{{Name: "limit"}, {Name: "limit"}, {Name: "query"}})
-	checkError(t, err, "signature: input: limit is given twice\nlimit must be an integer, not null\nquery is not a known property (known: question)\nquestion is required")
+	checkError(t, err, "signature: input: limit is given twice\nlimit must be an integer, not null\nquery is not a known property (others known: question)\nquestion is required")
 	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
 		t.Errorf("%T is not an InvalidError", err)
 	}

@@ -241,7 +241,7 @@ func TestNewSpec(t *testing.T) {
 	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
 		got = append(got, f.String())
 	}
-	wantLines := []string{`a[1] must be an integer, not "x"`, `c is not a known property (known: b, z)`, `z is required`}
+	wantLines := []string{`a[1] must be an integer, not "x"`, `c is not a known property (others known: b, z)`, `z is required`}
 	if !slices.Equal(got, wantLines) {
 		t.Errorf("got  %q\nwant %q", got, wantLines)
 	}

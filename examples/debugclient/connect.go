@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -32,7 +34,17 @@ func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSessi
 		return session, err
 	}
 	fmt.Fprintf(stderr, "not connected (%v); asking for MCP %s\n", err, older)
-	return client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: older})
+	session, err = client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: older})
+	return session, s.advise(err)
+}
+
+// advise says of an address where no server answers which it may be instead.
+func (s server) advise(err error) error {
+	at, bad := url.Parse(s.url)
+	if err == nil || bad != nil || s.url == "" || strings.Trim(at.Path, "/") != "" || !strings.Contains(err.Error(), http.StatusText(http.StatusNotFound)) {
+		return err
+	}
+	return fmt.Errorf("%w; most servers answer at a path: try -url %s", err, at.JoinPath("mcp"))
 }
 
 func (s server) transport(stderr io.Writer) mcp.Transport {

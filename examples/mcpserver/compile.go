@@ -26,5 +26,5 @@ func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, err
 	if err != nil {
 		return nil, err
 	}
-	return bundler.Packages(e.packages.FS(), imports), nil
+	return bundler.PackagesOr(e.packages.FS(), imports, c.excuse(ctx, e)), nil
 }

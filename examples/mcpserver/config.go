@@ -45,7 +45,7 @@ type settings struct {
 
 func newSettings(stderr io.Writer) *settings {
 	return &settings{
-		limits: sandbox.Limits{Time: 30 * time.Second, Calls: 100, Source: 1 << 20},
+		limits: sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Calls: 100, Source: 1 << 20},
 		memory: 256,
 		task:   taskLimits{steps: 10, time: 10 * time.Minute},
 		open: func(name string) (llms.Model, error) {
@@ -61,7 +61,8 @@ func (s *settings) options() []option {
 		{"trust", "names", "", "servers whose word is taken on which of their tools only read", list(&s.trust)},
 		{"declarations", "tokens", "8000", "how much of execute_code's description may declare tools; the rest is found by search_tools", whole(&s.declarations)},
 
-		{"time", "duration", "30s", "how long a program may take", duration(&s.limits.Time)},
+		{"time", "duration", "30s", "how long a program may take, with the tools that it waits for", duration(&s.limits.Time)},
+		{"compute", "duration", "10s", "how much of -time a program may compute", duration(&s.limits.Compute)},
 		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
 		{"calls", "number", "100", "how many tool calls a program may make", whole(&s.limits.Calls)},
 		{"workers", "number", "2 per processor", "how many programs run at the same time", whole(&s.workers)},
@@ -74,7 +75,7 @@ func (s *settings) options() []option {
 		{"packages", "names", "", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&s.packages)},
 		{"allow-install", "", "", "offers install_dependencies, for -packages; it needs npm", yes(&s.install)},
 
-		{"model", "provider:model", "", "offers run_task, done by openai:… (OPENAI_API_KEY), anthropic:… (ANTHROPIC_API_KEY) or ollama:…", text(&s.model)},
+		{"model", "provider:model", "", "offers run_task, done by openai:… (OPENAI_API_KEY), anthropic:… (ANTHROPIC_API_KEY), ollama:… or, for tests, script:FILE with the replies", text(&s.model)},
 		{"task-steps", "number", "10", "how many programs the model may write for a task", whole(&s.task.steps)},
 		{"task-tokens", "number", "no limit", "how many tokens the model may read and write for a task", whole(&s.task.tokens)},
 		{"task-time", "duration", "10m", "how long a task may take", duration(&s.task.time)},

@@ -78,6 +78,9 @@ func (c *client) searchTool() tool {
 			options["limit"] = in.Limit
 		}
 		args["options"] = options
+		if text := c.absent(in.Server); text != "" {
+			return found{}, invalid("%s", text)
+		}
 		list, err := c.discover(ctx, "search", args)
 		return found{list}, err
 	})
@@ -101,6 +104,9 @@ func (c *client) describeTool() tool {
 		OutputSchema: json.RawMessage(describeOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in describeArgs) (described, error) {
+		if text := c.absent(in.Name); text != "" {
+			return described{}, invalid("%s", text)
+		}
 		text, err := c.discover(ctx, "describe", in)
 		return described{in.Name, text}, err
 	})

@@ -40,7 +40,7 @@ func TestOutline(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	_, a := begin(t, nil, nil, "-config", path, "-declarations", "120")
-	text := describeExecute(a.catalog.everything().set, a.settings.declarations)
+	text := a.client(local).describeExecute(a.catalog.everything().set)
 	if !strings.Contains(text, "search_tools finds them") || strings.Contains(text, "content: string") {
 		t.Errorf("the description is no outline:\n%s", text)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/sandbox/npm"
@@ -12,7 +13,7 @@ import (
 
 const (
 	environmentProperty = `
-    "environment": {"type": "string", "description": "A name of letters, digits, dots, hyphens and underscores; \"default\" if none is given."}`
+    "environment": {"type": "string", "description": "A name of letters, digits, dots, hyphens and underscores; \"default\", which is always there, if none is given."}`
 	installInput = `{
   "type": "object",
   "properties": {
@@ -97,12 +98,13 @@ const (
     "environment": {"type": "string"},
     "handle": {"type": "string", "description": "For discard."},
     "description": {"type": "string"},
-    "imports": {"type": "array", "items": {"type": "string"}, "description": "What programs may import."},
+    "imports": {"type": "array", "items": {"type": "string"}, "description": "The only packages that programs may import, as configured; empty: no more is excluded."},
+    "importable": {"type": "array", "items": {"type": "string"}, "description": "What programs can import now: installed, allowed, and not excluded by imports."},
     "allowed_packages": {"type": "array", "items": {"type": "string"}, "description": "Names and patterns of what may be installed at all."},
     "can_install": {"type": "boolean"},
     "environments": {"type": "array", "items": {"type": "string"}, "description": "All that there are."}
   },
-  "required": ["environment", "description", "imports", "allowed_packages", "can_install", "environments"]
+  "required": ["environment", "description", "imports", "importable", "allowed_packages", "can_install", "environments"]
 }`
 )
 
@@ -115,13 +117,14 @@ type environment struct {
 	packages *npm.Environment
 }
 
-// environment finds an environment by its name or handle, and makes it if it may.
+// environment finds an environment by its name or handle, and makes it if it may. The
+// default one is always there: it is made when somebody first asks.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
 	}
 	found, err := c.space().Environment(ctx, name)
-	if missing(err) && create {
+	if missing(err) && (create || name == defaultEnvironment) {
 		found, err = c.space().NewEnvironment(ctx, name)
 		if errors.Is(err, workspace.ErrExists) { // somebody else was faster
 			found, err = c.space().Environment(ctx, name)
@@ -198,7 +201,7 @@ func (c *client) installedTool() tool {
 		OutputSchema: json.RawMessage(installedOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in packageArgs) (installed, error) {
-		e, err := c.environment(ctx, in.Environment, in.Environment == "")
+		e, err := c.environment(ctx, in.Environment, false)
 		if err != nil {
 			return installed{}, err
 		}
@@ -224,6 +227,7 @@ type configuration struct {
 	Handle       string   `json:"handle"`
 	Description  string   `json:"description"`
 	Imports      []string `json:"imports"`
+	Importable   []string `json:"importable"`
 	Allowed      []string `json:"allowed_packages"`
 	CanInstall   bool     `json:"can_install"`
 	Environments []string `json:"environments"`
@@ -276,7 +280,7 @@ func (c *client) configTool() tool {
 		OutputSchema: json.RawMessage(configOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in args) (configuration, error) {
-		e, err := c.environment(ctx, in.Environment, in.Environment == "")
+		e, err := c.environment(ctx, in.Environment, false)
 		if err != nil {
 			return configuration{}, err
 		}
@@ -289,7 +293,7 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 	if err != nil {
 		return configuration{}, err
 	}
-	imports, err := e.packages.Importable()
+	importable, err := e.packages.Importable()
 	if err != nil {
 		return configuration{}, err
 	}
@@ -299,10 +303,13 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 	}
 	answer := configuration{
 		Environment: e.Name, Handle: e.Handle, Description: settings.Description,
-		Imports: append([]string{}, imports...), Allowed: c.app.settings.packages, CanInstall: c.app.settings.install, Environments: []string{},
+		Imports: append([]string{}, settings.Imports...), Importable: importable,
+		Allowed: c.app.settings.packages, CanInstall: c.app.settings.install, Environments: []string{defaultEnvironment},
 	}
 	for _, other := range all {
 		answer.Environments = append(answer.Environments, other.Name)
 	}
+	slices.Sort(answer.Environments)
+	answer.Environments = slices.Compact(answer.Environments) // the default one may not be made yet
 	return answer, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,32 +25,41 @@ const executeInput = `{
 
 // programInput is what all tools take that run a program.
 const programInput = `
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limit still holds."},
-    "variables": {"type": "object", "description": "Constants of the program, by name."},
-    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. Without it a program starts afresh."},
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limits still hold, that of computing too."},
+    "variables": {"type": "object", "description": "Constants of this program, by name; the next one of a session does not have them."},
+    "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. A program that fails leaves no trace in it, and names may be declared again. Without it a program starts afresh."},
     "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
-    "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import. See install_dependencies, if there is that tool."}`
+    "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import; without one it can import nothing. There is always one named default. See install_dependencies, if there is that tool."}`
 
-const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run.`
+const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run. It may take %s, of which %s computing.`
 
 const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
 `
 
-const aboutSearch = `Some tools are not shown in full: search_tools finds them and describe_tool declares one, as tools.search and tools.describe do in a program.
+const (
+	aboutSearch = `Some tools are not shown in full: search_tools finds them and describe_tool declares one, as tools.search and tools.describe do in a program.
 `
+	aboutSearchInside = `Some tools are not shown in full: in a program tools.search finds them and tools.describe declares one.
+`
+)
 
 // describeExecute is what the model is told of programs, and of the tools that they
 // may call.
-func describeExecute(set *tools.Set, budget int) string {
-	text := "Run a JavaScript program in a sandbox and return its result.\n" + aboutPrograms
+func (c *client) describeExecute(set *tools.Set) string {
+	l := c.app.box.Limits()
+	text := "Run a JavaScript program in a sandbox and return its result.\n" + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
 	if set.Len() == 0 {
 		return text
 	}
-	declarations := declare.TypeScript(set, budget)
+	declarations := declare.TypeScript(set, c.app.settings.declarations)
 	text += aboutTools
-	if strings.Contains(declarations, "declare const tools: ") {
+	switch {
+	case !strings.Contains(declarations, "declare const tools: "):
+	case c.principal.Allows("search_tools") && c.principal.Allows("describe_tool"):
 		text += aboutSearch
+	default:
+		text += aboutSearchInside
 	}
 	return text + "```ts\n" + declarations + "```\n"
 }
@@ -58,7 +68,7 @@ func (c *client) executeTool(set *tools.Set) tool {
 	return offer(mcp.Tool{
 		Name:         "execute_code",
 		Title:        "Run a program",
-		Description:  describeExecute(set, c.app.settings.declarations),
+		Description:  c.describeExecute(set),
 		InputSchema:  json.RawMessage(executeInput),
 		OutputSchema: json.RawMessage(executionSchema),
 		Annotations:  hints(mcp.ToolAnnotations{}, true, true),
@@ -107,6 +117,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	}
 	e := newExecution(out)
 	e.Session = session
+	c.advise(p, &e)
 	if err != nil { // somewhere in the middle: what was done is to be known
 		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
 		e.fail(errorServer, "it was stopped in the middle, for no fault of the program; look at calls for what was done")

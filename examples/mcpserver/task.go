@@ -33,7 +33,7 @@ const (
   "properties": {
     "success": {"type": "boolean"},
     "answer": {"type": "string"},
-    "error_type": {"type": "string", "description": "If there is no answer: TIMEOUT, STEPS, BUDGET, INVALID_ARGUMENT or FAILED."},
+    "error_type": {"type": "string", "description": "If there is no answer: TIMEOUT, STEPS, BUDGET, MODEL, INVALID_ARGUMENT or FAILED."},
     "error": {"type": "string"},
     "duration_ms": {"type": "number"},
     "steps": {
@@ -203,7 +203,9 @@ func newReport(ctx context.Context, answer *agent.Answer, err error, took time.D
 	}
 	r.Usage = t.Usage()
 	for _, s := range t.Steps {
-		r.Steps = append(r.Steps, taskStep{s.Code, s.Observation})
+		if s.Code != "" || s.Observation != "" { // a model that failed has written none
+			r.Steps = append(r.Steps, taskStep{s.Code, s.Observation})
+		}
 	}
 	for _, e := range t.Effects {
 		item := effect{Tool: e.Tool, State: string(e.State), Args: cut(string(e.Args), 500)}

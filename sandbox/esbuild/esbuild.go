@@ -93,7 +93,7 @@ func New(o *Options) (*Bundler, error) {
 		return nil, fmt.Errorf("esbuild: %w", err)
 	}
 	b := &Bundler{options: options, pool: pool}
-	b.alone = newPackages(b, nil, nil)
+	b.alone = newPackages(b, nil, nil, nil)
 	return b, nil
 }
 
@@ -128,7 +128,17 @@ func (b *Bundler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 // What was made of a package is used again until a package.json that was read, or
 // node_modules/.package-lock.json, has changed: that is what installing changes.
 func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
-	return newPackages(b, root, allow)
+	return newPackages(b, root, allow, nil)
+}
+
+// PackagesOr is [Bundler.Packages] for hosts that know more of the packages that may
+// not be imported, or are not there. It asks why of each that a program imports: for
+// what its finding is to say, and for the hint, instead of the list of those that may
+// be imported if it is not empty. An empty message leaves the finding as it is. why
+// changes nothing of what can be imported, and is called concurrently if the compiler
+// is.
+func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message, hint string)) sandbox.Describer {
+	return newPackages(b, root, allow, why)
 }
 
 // run has a worker do a task. What the text is guilty of is a finding.

@@ -1,6 +1,7 @@
 package esbuild
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ type packages struct {
 	bundler *Bundler
 	root    fs.FS
 	allow   []string
+	why     func(name string) (message, hint string) // or nil
 
 	mu        sync.Mutex
 	libraries []library // the one used last is the last
@@ -30,12 +32,12 @@ type library struct {
 	stamps map[string]stamp
 }
 
-func newPackages(b *Bundler, root fs.FS, allow []string) *packages {
+func newPackages(b *Bundler, root fs.FS, allow []string, why func(name string) (message, hint string)) *packages {
 	if root == nil {
 		root = nothing{}
 	}
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
-	return &packages{bundler: b, root: root, allow: allow}
+	return &packages{bundler: b, root: root, allow: allow, why: why}
 }
 
 // Compile implements [sandbox.Compiler]. Its errors are those of [Bundler.Compile].
@@ -93,9 +95,15 @@ func (p *packages) refusal(module string) (message, hint string) {
 		return "", ""
 	}
 	name, _ := split(module)
-	switch {
-	case slices.Contains(p.allow, name) && p.installed(name):
+	if slices.Contains(p.allow, name) && p.installed(name) {
 		return "", ""
+	}
+	if p.why != nil && name != "" {
+		if message, hint = p.why(name); message != "" {
+			return message, cmp.Or(hint, p.available())
+		}
+	}
+	switch {
 	case slices.Contains(p.allow, name):
 		return fmt.Sprintf("the package %q is not installed", name), p.available()
 	case builtin(module):

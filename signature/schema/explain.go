@@ -216,6 +216,9 @@ func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []pro
 			p.hint = "did you mean " + near + "?"
 		} else if 0 < len(free) && len(free) <= 10 {
 			p.hint = "known: " + strings.Join(free, ", ")
+			if len(free) < len(x.rule(e).Properties) {
+				p.hint = "others " + p.hint
+			}
 		}
 		all = append(all, p)
 	}

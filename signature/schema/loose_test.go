@@ -39,7 +39,7 @@ func TestLoose(t *testing.T) {
 		{"properties that are a list", `{"properties":["a"],"required":["b"],"additionalProperties":false}`,
 			[]string{`properties must be an object of schemas, not an array`}, `{"a":1,"b":1}`, `{"a":1}`, []string{`b is required`}},
 		{"a property that is no schema", `{"properties":{"a":"string","b":null,"c":{"type":"string"}},"additionalProperties":false}`,
-			[]string{`properties.a must be a schema, not "string"`}, `{"a":1,"b":2}`, `{"c":1,"d":1}`, []string{`c must be a string, not 1`, `d is not a known property (known: a, b)`}},
+			[]string{`properties.a must be a schema, not "string"`}, `{"a":1,"b":2}`, `{"c":1,"d":1}`, []string{`c must be a string, not 1`, `d is not a known property (others known: a, b)`}},
 		{"keywords that are null", `{"type":null,"properties":{"a":{"type":"string","enum":null,"items":null,"minLength":null,"default":null}},"required":null,"$ref":null}`,
 			nil, `{}`, `{"a":1}`, []string{`a must be a string, not 1`}},
 		{"pattern of Python", `{"properties":{"a":{"pattern":"(?P<x>a)\\z","maxLength":2},"b":{"pattern":"^(?!x)(?<n>\\p{L})\\d$"}}}`,

@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 			`customer_id is required`,
 			`custommer_id is not a known property (did you mean customer_id?)`,
 			`limit must be an integer, not "ten"`}},
-		{"other style", search, `{"customerId": "c", "customer_id": "c"}`, []string{`customerId is not a known property (known: limit, recursive)`}},
+		{"other style", search, `{"customerId": "c", "customer_id": "c"}`, []string{`customerId is not a known property (others known: limit, recursive)`}},
 		{"other style, missing", search, `{"customerId": "c"}`, []string{
 			`customerId is not a known property (did you mean customer_id?)`,
 			`customer_id is required`}},

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -22,5 +23,10 @@ func openScript(file string) (llms.Model, error) {
 			return nil, fmt.Errorf("reply %d of %s is empty; write one, or take away the line of dashes beside it", i+1, file)
 		}
 	}
-	return llmtest.New(replies...), nil
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.N > len(replies) {
+			return llmtest.Reply{}, fmt.Errorf("question %d has no reply: %s has %d, one for each question; write another, after a line of ---", r.N, file, len(replies))
+		}
+		return llmtest.Reply{Text: replies[r.N-1]}, nil
+	}), nil
 }

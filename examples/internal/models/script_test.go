@@ -10,7 +10,8 @@ import (
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	model, err := Open("script:"+write(t, "one\n---\ntwo\nlines -- --- in them\n"), Options{})
+	file := write(t, "one\n---\ntwo\nlines -- --- in them\n")
+	model, err := Open("script:"+file, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func TestScript(t *testing.T) {
 		}
 	}
 	_, err = llms.GenerateFromSinglePrompt(t.Context(), model, "What now?")
-	const want = "the model: llmtest: request 3, but the script has only 2 replies; it ends: --- human ---\nWhat now?\n"
+	want := "the model: question 3 has no reply: " + file + " has 2, one for each question; write another, after a line of ---"
 	if err == nil || err.Error() != want {
 		t.Errorf("after the last reply: got %v, want %s", err, want)
 	}

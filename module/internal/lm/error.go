@@ -24,6 +24,9 @@ const (
 	Unknown        Kind = ""                 // none of these, as far as can be told
 )
 
+// String is the kind, in words that can be told: the zero value is "unknown".
+func (k Kind) String() string { return cmp.Or(string(k), "unknown") }
+
 // Error is how a model failed. errors.As finds it in every error that a module
 // or a wrapped model returns because of its model.
 type Error struct {
