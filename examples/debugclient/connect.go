@@ -31,7 +31,7 @@ func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSessi
 	})
 	session, err := client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: s.protocol})
 	if err == nil || s.protocol != "" || ctx.Err() != nil {
-		return session, err
+		return session, s.advise(err)
 	}
 	fmt.Fprintf(stderr, "not connected (%v); asking for MCP %s\n", err, older)
 	session, err = client.Connect(ctx, s.transport(stderr), &mcp.ClientSessionOptions{ProtocolVersion: older})

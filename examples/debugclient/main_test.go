@@ -149,6 +149,24 @@ func TestWeb(t *testing.T) {
 	}
 }
 
+// TestNoPath gives an address without the path at which the server answers.
+func TestNoPath(t *testing.T) {
+	t.Parallel()
+	at := strings.TrimSuffix(serve(t, "-transport", "http", "-addr", "127.0.0.1:0"), "/mcp")
+	for _, test := range []struct{ url, want string }{
+		{at, notFound + "; most servers answer at a path: try -url " + at + "/mcp\n"},
+		{at + "/", notFound + "; most servers answer at a path: try -url " + at + "/mcp\n"},
+		{at + "/nothing", notFound + "\n"},
+	} {
+		var stderr bytes.Buffer
+		if code := command(t.Context(), []string{"-protocol", "2025-11-25", "-url", test.url}, t.Output(), &stderr); code != 1 || stderr.String() != test.want {
+			t.Errorf("%s: exit code %d\n%s", test.url, code, stderr.String())
+		}
+	}
+}
+
+const notFound = `debugclient: calling "initialize": sending "initialize": Not Found`
+
 // serve starts the server and returns its address.
 func serve(t *testing.T, args ...string) (url string) {
 	t.Helper()

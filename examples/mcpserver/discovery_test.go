@@ -25,7 +25,8 @@ func TestDiscovery(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"describe_tool", map[string]any{"name": "fs.wrte_file"}, `there is no tool or server "fs.wrte_file"; did you mean fs.write_file, fs.read_text_file or fs.die?`},
+		{"describe_tool", map[string]any{"name": "fs.wrte_file"}, `there is no tool or server "fs.wrte_file"; did you mean fs.write_file or fs.read_text_file?`},
+		{"describe_tool", map[string]any{"name": "fs.nope"}, `there is no tool or server "fs.nope"; find one by search_tools`},
 		{"search_tools", map[string]any{"query": "x", "server": "nope"}, `there is no server "nope"; there is fs`},
 		{"search_tools", map[string]any{}, "query is required"},
 	} {

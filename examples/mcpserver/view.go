@@ -46,7 +46,7 @@ func (s *snapshot) view(patterns []string) (*view, error) {
 	if s.guard != nil {
 		set = set.With(s.guard, policy.AllowDestructive)
 	}
-	v := &view{set, discovery.New(set, describeMost)}
+	v := &view{set, discovery.New(set, describeMost).SearchedBy("search_tools")}
 	if s.views == nil {
 		s.views = map[string]*view{}
 	}

@@ -25,11 +25,34 @@ type Discovery struct {
 	bindings []*tools.Binding
 	index    *search.Index
 	most     int // bytes of a description
+
+	// finding is how texts say that tools are searched for: all, or those of a server.
+	finding func(server string) string
 }
 
 // New returns what can be found out about a set, in texts of about most bytes.
 func New(set *tools.Set, most int) *Discovery {
-	return &Discovery{bindings: set.Bindings(), index: search.New(set), most: most}
+	return &Discovery{bindings: set.Bindings(), index: search.New(set), most: most, finding: inProgram}
+}
+
+// SearchedBy returns the same for readers who do not write programs: its texts send
+// them to the MCP tool of that name, not to tools.search.
+func (d *Discovery) SearchedBy(tool string) *Discovery {
+	other := *d
+	other.finding = func(server string) string {
+		if server == "" {
+			return tool
+		}
+		return fmt.Sprintf("%s with server: %q", tool, server)
+	}
+	return &other
+}
+
+func inProgram(server string) string {
+	if server == "" {
+		return Object + ".search(query)"
+	}
+	return fmt.Sprintf("%s.search(query, {server: %q})", Object, server)
 }
 
 // Tools returns tools.search and tools.describe, and who performs their calls. They
@@ -98,7 +121,7 @@ func (d *Discovery) overview(server string, list []*tools.Binding) string {
 		}
 		text.WriteByte('\n')
 	}
-	return d.cut(text.String(), fmt.Sprintf("there are more: tools.search(query, {server: %q})", server))
+	return d.cut(text.String(), "there are more: "+d.finding(server))
 }
 
 // cut ends a text that is too long, after a line if it has short ones, and says so.
@@ -175,11 +198,7 @@ func (d *Discovery) instead(what, name string) string {
 		near = append(near, server)
 	}
 	if what != "server" {
-		for _, hit := range d.index.Search(name, &search.Options{Limit: 3}) {
-			if hit.Score > 0 {
-				near = append(near, hit.Name)
-			}
-		}
+		near = append(near, d.near(name)...)
 	}
 	switch {
 	case len(near) > 0:
@@ -188,7 +207,28 @@ func (d *Discovery) instead(what, name string) string {
 		slices.Sort(servers)
 		return "there is " + alternatives(servers[:min(len(servers), maxListed)])
 	}
-	return "find one by tools.search(query)"
+	return "find one by " + d.finding("")
+}
+
+// near are the tools that a name may be meant for. Where it begins with a server's,
+// only the rest is looked for: that they have a server is nothing in common.
+func (d *Discovery) near(name string) []string {
+	object := ""
+	if head, member, ok := strings.Cut(dotted(name), "."); ok && len(d.server(head)) > 0 {
+		object, name = head, member
+	}
+	var own, others []string
+	for _, hit := range d.index.Search(name, &search.Options{Limit: 10}) {
+		switch {
+		case hit.Score <= 0:
+		case strings.HasPrefix(hit.Name, object+"."):
+			own = append(own, hit.Name)
+		default:
+			others = append(others, hit.Name)
+		}
+	}
+	all := append(own, others...)
+	return all[:min(len(all), 3)]
 }
 
 // maxListed is how many servers an error names.

@@ -40,7 +40,8 @@ func TestTool(t *testing.T) {
 		"sail":                      "ship.sail",
 		"list":                      `there is no tool "list"; did you mean file_system.list or shop.list?`,
 		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
-		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list, file_system.list or shop.ship?`,
+		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
+		"shop.nope":                 `there is no tool "shop.nope"; find one by tools.search(query)`,
 		"Refund":                    `there is no tool "Refund"; did you mean refund?`,
 		"frobnicate":                `there is no tool "frobnicate"; find one by tools.search(query)`,
 		"":                          `there is no tool ""; find one by tools.search(query)`,
@@ -52,6 +53,36 @@ func TestTool(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Who writes no programs is sent to the tool that searches.
+func TestSearchedBy(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := discovery.New(set, 40)
+	outside := inside.SearchedBy("search_tools")
+	for d, want := range map[*discovery.Discovery][2]string{
+		inside: {
+			`there is no tool "x"; find one by tools.search(query)`,
+			"\"the tools of shop, 2:\\n// there are more: tools.search(query, {server: \\\"shop\\\"})\\n\"",
+		},
+		outside: {
+			`there is no tool "x"; find one by search_tools`,
+			"\"the tools of shop, 2:\\n// there are more: search_tools with server: \\\"shop\\\"\\n\"",
+		},
+	} {
+		if got := d.Unknown("tool", "x").Error(); got != want[0] {
+			t.Errorf("got %s, want %s", got, want[0])
+		}
+		_, dispatcher := d.Tools()
+		text, err := dispatcher.Issue(tools.Call{Args: json.RawMessage(`{"name": "shop"}`)}, 1).Perform(t.Context())
+		if err != nil || string(text) != want[1] {
+			t.Errorf("got %s (%v), want %s", text, err, want[1])
 		}
 	}
 }
