@@ -124,6 +124,9 @@ func (a *app) serve(ctx context.Context, o *serve.Options, hup <-chan os.Signal)
 	defer func() { stop(); group.Wait() }()
 	group.Go(func() { a.catalog.watch(beside, hup, a.updateClients) })
 	group.Go(func() { a.sweep(beside) })
+	for _, w := range a.strayPatterns() {
+		a.log.Warn(w)
+	}
 	return serve.Run(ctx, func(p serve.Principal) *mcp.Server { return a.client(p).server }, o)
 }
 

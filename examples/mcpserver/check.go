@@ -33,6 +33,9 @@ func (a *app) check(ctx context.Context, w io.Writer) error {
 	for _, w := range a.catalog.everything().set.Warnings() {
 		row("warning", "%s", w)
 	}
+	for _, w := range a.strayPatterns() {
+		row("warning", "%s", w)
+	}
 	a.checkLimits(row)
 	if err := a.checkStorage(ctx, row); err != nil {
 		errs = append(errs, err)
