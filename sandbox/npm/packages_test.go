@@ -99,7 +99,7 @@ func TestSettings(t *testing.T) {
 	if names, err := env.Importable(); err != nil || !slices.Equal(names, []string{"plain", "typed"}) {
 		t.Errorf("importable are %v, %v", names, err)
 	}
-	want := npm.Settings{Description: "for reports", Imports: []string{"typed", "later"}, TypeScript: true}
+	want := npm.Settings{Description: "for reports", Imports: []string{"typed", "later"}}
 	if err := env.Configure(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,6 @@ type Settings struct {
 	// Imports are the packages that programs may import, of those that are
 	// installed and allowed. Empty: all of them.
 	Imports []string `json:"imports,omitempty"`
-	// TypeScript means that programs are TypeScript unless they say otherwise.
-	TypeScript bool `json:"typescript,omitempty"`
 }
 
 // Settings returns those of the environment, empty if none were made. The error

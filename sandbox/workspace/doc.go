@@ -1,6 +1,6 @@
 // Package workspace keeps what somebody's programs need from one request to the next:
-// code files that are written in pieces, sessions, and environments, which are folders
-// with settings. All of it lies in one storage folder, which any number of processes
+// code files that are written in pieces, sessions, and environments, which are named
+// folders. All of it lies in one storage folder, which any number of processes
 // may share, so that whichever of them gets the next request can answer it.
 //
 //	package main

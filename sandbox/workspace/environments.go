@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// Environment is a named folder, such as one of npm packages, with settings.
+// Environment is a named folder, such as one of npm packages.
 type Environment struct {
 	Handle string
 	Name   string
@@ -22,11 +21,7 @@ type Environment struct {
 	space *Space
 }
 
-const (
-	packages     = "packages"
-	settingsFile = "settings.json"
-	settingsSize = 64 << 10
-)
+const packages = "packages"
 
 // NewEnvironment makes an environment. No two of an owner have the same name:
 // [ErrExists]. The other errors are [ErrName] and [ErrLimit], as for files.
@@ -159,61 +154,10 @@ var errNoEnvironment = errors.New("workspace: this environment is empty; get one
 // Lock waits until nobody else holds the environment's lock, in any process, and
 // takes it: for changing what is in its folder. The system takes it back from a
 // process that dies. The error is [ErrNotFound] where the environment has been
-// removed. Settings need no lock, but who changes what they were should have it.
+// removed.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment
 	}
 	return e.space.hold(ctx, environments, e.Handle)
-}
-
-// Settings returns what SetSettings stored last, or nil.
-func (e Environment) Settings(ctx context.Context) (json.RawMessage, error) {
-	if e.space == nil {
-		return nil, errNoEnvironment
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("workspace: not read: %w", err)
-	}
-	root, err := e.space.inside(environments, e.Handle)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	text, _, err := contents(root, settingsFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, broken("the settings", err)
-	}
-	return text, nil
-}
-
-// SetSettings stores JSON of up to 64 KiB with the environment: as a whole, or not at
-// all if there is an error.
-func (e Environment) SetSettings(ctx context.Context, settings json.RawMessage) error {
-	switch {
-	case e.space == nil:
-		return errNoEnvironment
-	case !json.Valid(settings):
-		return errors.New("workspace: the settings are not JSON; nothing was stored")
-	case len(settings) > settingsSize:
-		return fmt.Errorf("%w: the settings have %d bytes, and may have %d; nothing was stored", ErrLimit, len(settings), settingsSize)
-	}
-	if err := e.space.present(environments, e.Handle); err != nil {
-		return err
-	}
-	return e.space.change(ctx, environments, func(folder *os.Root) error {
-		root, err := within(folder, entry(e.Handle))
-		if err != nil {
-			return missing(words[environments], e.Handle, err)
-		}
-		defer root.Close()
-		_ = clean(root) // of what crashes have left here
-		if err := replace(root, settingsFile, settings); err != nil {
-			return broken("the settings were not stored", err)
-		}
-		return nil
-	})
 }

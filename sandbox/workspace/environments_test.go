@@ -2,10 +2,10 @@ package workspace_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -66,47 +66,21 @@ func TestEnvironments(t *testing.T) {
 	if again.Handle == data.Handle {
 		t.Error("the handle of what was removed lives on")
 	}
-	for what, err := range map[string]error{
-		"lock": second(data.Lock(t.Context())), "settings": second(data.Settings(t.Context())), "set": data.SetSettings(t.Context(), json.RawMessage("1")),
-	} {
-		errorIs(t, what, err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
-	}
-	if _, err := new(workspace.Environment).Settings(t.Context()); err == nil || err.Error() != "workspace: this environment is empty; get one by Space.Environment" {
+	_, err = data.Lock(t.Context())
+	errorIs(t, "lock", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
+	if _, err := new(workspace.Environment).Lock(t.Context()); err == nil || err.Error() != "workspace: this environment is empty; get one by Space.Environment" {
 		t.Error(err)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
-func TestSettings(t *testing.T) {
-	t.Parallel()
-	store, _ := openStore(t, nil)
-	e := newEnvironment(t, store.Space("ann"), "data")
-	if got, err := e.Settings(t.Context()); got != nil || err != nil {
-		t.Errorf("%s, %v", got, err)
-	}
-	const first = `{"registry":"https://example.com/", "timeout":1}`
-	if err := e.SetSettings(t.Context(), json.RawMessage(first)); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.SetSettings(t.Context(), json.RawMessage("{")); err == nil || err.Error() != "workspace: the settings are not JSON; nothing was stored" {
-		t.Error(err)
-	}
-	long, err := json.Marshal(strings.Repeat("x", 64<<10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	errorIs(t, "long", e.SetSettings(t.Context(), long), workspace.ErrLimit, "workspace: over a limit: the settings have 65538 bytes, and may have 65536; nothing was stored")
-	if got, err := e.Settings(t.Context()); string(got) != first || err != nil {
-		t.Errorf("%s, %v", got, err)
-	}
-}
-
-// What changes settings under the lock loses no change.
+// What changes the folder under the lock loses no change.
 func TestEnvironmentLock(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
 	e := newEnvironment(t, store.Space("ann"), "data")
+	counter := filepath.Join(e.Dir, "n")
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -117,18 +91,16 @@ func TestEnvironmentLock(t *testing.T) {
 			}
 			defer unlock()
 			var n int
-			text, err := e.Settings(t.Context())
-			if text != nil && err == nil {
-				err = json.Unmarshal(text, &n)
+			if text, err := os.ReadFile(counter); err == nil {
+				n, _ = strconv.Atoi(string(text)) // what is no number makes the sum wrong
 			}
-			text, bad := json.Marshal(n + 1)
-			if err := errors.Join(err, bad, e.SetSettings(t.Context(), text)); err != nil {
+			if err := os.WriteFile(counter, []byte(strconv.Itoa(n+1)), 0o600); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if text, err := e.Settings(t.Context()); string(text) != "8" || err != nil {
+	if text, err := os.ReadFile(counter); string(text) != "8" || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}
 	holder := start(t, "hold", dir)
