@@ -45,4 +45,9 @@ func TestOutline(t *testing.T) {
 	if !strings.Contains(text, "search_tools finds them") || strings.Contains(text, "content: string") {
 		t.Errorf("the description is no outline:\n%s", text)
 	}
+	p := local
+	p.Tools = []string{"execute_code", "search_tools", "fs.*"}
+	if text := a.client(p).describeExecute(a.catalog.everything().set); !strings.Contains(text, aboutSearchInside) || strings.Contains(text, "describe_tool") {
+		t.Errorf("who has no describe_tool is told of it:\n%s", text)
+	}
 }

@@ -161,7 +161,7 @@ func TestCancel(t *testing.T) {
 func TestDiagnostics(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session := connect(t, "-config", path)
+	session := connect(t, "-config", path, "-compute", "500ms")
 	for _, test := range []struct {
 		code    string
 		timeout float64
@@ -172,6 +172,7 @@ func TestDiagnostics(t *testing.T) {
 			{"UNKNOWN_TOOL", `fs has no tool "reed_text_file"`, 1, 10, "1 | await fs.reed_text_file({path: 'a.txt'});\n  |          ^", "did you mean fs.read_text_file?"},
 			{"INVALID_ARGUMENT", "fs.read_text_file: path is required (did you call it pat?)", 2, 4, "2 | fs.read_text_file({pat: 1})\n  |    ^", ""},
 		}},
+		{"for (let i = 0; ; i++) {}", 3, []diagnostic{{"TIMEOUT", "the program computed for more than 500ms", 0, 0, "", "look for loops without end and for work that is quadratic or worse"}}},
 		{"for (;;) {}", 0.2, []diagnostic{{"TIMEOUT", "the program ran longer than 200ms", 0, 0, "", ""}}},
 	} {
 		args := map[string]any{"code": test.code}
@@ -226,6 +227,9 @@ func TestDescription(t *testing.T) {
 	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "execute_code" })
 	if i < 0 {
 		t.Fatalf("got %+v", list.Tools)
+	}
+	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, of which 10s computing.") {
+		t.Errorf("the description does not say how long a program may take:\n%s", d)
 	}
 	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)

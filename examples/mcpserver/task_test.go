@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,24 @@ func TestTaskUnfinished(t *testing.T) {
 				t.Errorf("got %s", text)
 			}
 		})
+	}
+}
+
+// TestTaskModelFails has a model that fails at once: no program was written, and what
+// its provider said is in the log only.
+func TestTaskModelFails(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{}, errors.New("the socks of the provider are wet")
+	})
+	session, a := begin(t, model, nil)
+	text, failed := ask(t, session, "run_task", map[string]any{"task": "Do it."})
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil || !failed || r.ErrorType != "MODEL" || r.Error != "the model of the server failed (unknown); its log says why" || r.Steps == nil || len(r.Steps) > 0 {
+		t.Errorf("got %s", text)
+	}
+	if !a.written.has("the socks of the provider are wet") {
+		t.Errorf("the log does not say why:\n%s", a.written)
 	}
 }
 
