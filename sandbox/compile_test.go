@@ -225,6 +225,12 @@ func TestCompilerErrors(t *testing.T) {
 			},
 			"sandbox: the program's compiler: source map: version 0 is not read, nor are sections; only plain maps of version 3",
 		},
+		"a map of nothing": {
+			func(context.Context, string) (*sandbox.Compiled, error) {
+				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) + `"}`)}, nil
+			},
+			"sandbox: the program's compiler: its source map has 1048603 bytes; 65544 are allowed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
