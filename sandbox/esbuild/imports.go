@@ -297,13 +297,12 @@ func (r *reader) fault(at int, message, hint string) {
 // blank puts spaces in the place of a text, but for what ends lines. They have as
 // many bytes and columns as what was there.
 func (r *reader) blank(start, end int) {
-	for size := 0; start < end; start += size {
-		var c rune
-		switch c, size = utf8.DecodeRuneInString(r.source[start:end]); c {
-		case '\n', '\r', '\u2028', '\u2029':
-		default:
+	for start < end {
+		c, size := utf8.DecodeRuneInString(r.source[start:end])
+		if !strings.ContainsRune("\n\r\u2028\u2029", c) {
 			copy(r.blanked[start:], blanks[size])
 		}
+		start += size
 	}
 }
 
