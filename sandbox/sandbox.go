@@ -340,12 +340,12 @@ func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*en
 	errs = append(errs, err)
 	for _, in := range slices.Concat(lasting, own) {
 		if bound.globals[in.Name] {
-			errs = append(errs, fmt.Errorf("sandbox: input %q: a tool has that name", in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: a tool has that name", ErrInput, in.Name))
 		}
 	}
 	for _, in := range lasting {
 		if _, twice := p.Inputs[in.Name]; twice {
-			errs = append(errs, fmt.Errorf("sandbox: input %q: the session has one of that name", in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: the session has one of that name", ErrInput, in.Name))
 		}
 	}
 	job.Inputs = own
@@ -353,6 +353,10 @@ func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*en
 }
 
 // inputs makes plain data of inputs. The error joins all that is wrong with them.
+// ErrInput is wrapped by the errors of inputs that a program can't have: by their
+// name, or their value.
+var ErrInput = errors.New("sandbox: input")
+
 func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -365,14 +369,14 @@ func inputs(values map[string]any) (list []engine.Input, err error) {
 
 func input(name string, value any) (engine.Input, error) {
 	if !tools.Identifier(name) || tools.Reserved(name) {
-		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
+		return engine.Input{}, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier", ErrInput, name)
 	}
 	text, err := json.Marshal(value)
 	if err == nil {
 		err = engine.Check(text)
 	}
 	if err != nil {
-		return engine.Input{}, fmt.Errorf("sandbox: input %q: %w", name, err)
+		return engine.Input{}, fmt.Errorf("%w %q: %w", ErrInput, name, err)
 	}
 	return engine.Input{Name: name, JSON: text}, nil
 }
