@@ -26,8 +26,8 @@ func TestAbandoned(t *testing.T) {
 		}
 		fmt.Fprint(conn, request)
 		time.Sleep(time.Duration(i%50) * 10 * time.Microsecond) // to be gone at every stage of it
-		conn.(*net.TCPConn).SetLinger(0)
-		conn.Close()
+		_ = conn.(*net.TCPConn).SetLinger(0) // else it would not be so sudden
+		_ = conn.Close()
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		live := 0
