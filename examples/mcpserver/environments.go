@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/sandbox/npm"
@@ -131,6 +133,9 @@ func (c *client) environment(ctx context.Context, name string, create bool) (env
 		return environment{}, forModel(err)
 	}
 	packages, err := npm.New(found.Dir, c.app.settings.npm())
+	if errors.Is(err, os.ErrNotExist) { // it was there a moment ago
+		err = forModel(fmt.Errorf("%w: you have no environment %q any more", workspace.ErrNotFound, name))
+	}
 	return environment{found, packages}, err
 }
 

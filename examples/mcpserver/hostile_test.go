@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/tools/mcptools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
@@ -127,5 +129,29 @@ func TestListsArePrivate(t *testing.T) {
 	list, err := connect(cals, "").ListTools(t.Context(), nil)
 	if err != nil || list.CacheScope != "private" {
 		t.Errorf("the scope is %q (%v)", list.CacheScope, err)
+	}
+}
+
+// TestHiddenValues are taken out of logs and results, wherever a configuration has
+// them; what is no secret stays.
+func TestHiddenValues(t *testing.T) {
+	t.Parallel()
+	var h hidden
+	err := h.add(&mcptools.Config{Servers: []mcptools.ServerConfig{{
+		Headers: map[string]string{"Authorization": "Bearer secret-1"},
+		Env:     map[string]string{"API_KEY": "secret-2", "DATABASE": "postgres://u:secret-3@host/db", "ROOT": "/srv/data"},
+		Args:    []string{"--token", "secret-4", "--password=secret-5", "--verbose", "redis://:secret-6@cache", "data.txt"},
+		URL:     "https://me:secret-7@example.com/mcp?api_key=secret-8&page=overview",
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		if secret := fmt.Sprintf("secret-%d", i+1); strings.Contains(h.text("it is "+secret+"."), secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+	if text := "/srv/data --verbose data.txt host cache example.com overview"; h.text(text) != text {
+		t.Errorf("got %s", h.text(text))
 	}
 }
