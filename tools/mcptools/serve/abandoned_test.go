@@ -26,7 +26,7 @@ func TestAbandoned(t *testing.T) {
 		}
 		fmt.Fprint(conn, request)
 		time.Sleep(time.Duration(i%50) * 10 * time.Microsecond) // to be gone at every stage of it
-		_ = conn.(*net.TCPConn).SetLinger(0) // else it would not be so sudden
+		_ = conn.(*net.TCPConn).SetLinger(0)                    // else it would not be so sudden
 		_ = conn.Close()
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
