@@ -220,8 +220,8 @@ type Program struct {
 
 // Run checks and runs one program and returns how it ended. What the program
 // did wrong is in the outcome: see [Failure]. An error is what no program can
-// mend: a cancelled ctx, an input that has no JSON form or no valid name, a
-// sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
+// mend: a cancelled ctx, an input that has no JSON form or no valid name
+// ([ErrInput]), a sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
 // The outcome may then be nil; if it is not, it holds what was done before.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
@@ -352,11 +352,11 @@ func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*en
 	return job, errors.Join(errs...)
 }
 
-// inputs makes plain data of inputs. The error joins all that is wrong with them.
 // ErrInput is wrapped by the errors of inputs that a program can't have: by their
 // name, or their value.
 var ErrInput = errors.New("sandbox: input")
 
+// inputs makes plain data of inputs. The error joins all that is wrong with them.
 func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
