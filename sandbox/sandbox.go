@@ -221,8 +221,9 @@ type Program struct {
 // Run checks and runs one program and returns how it ended. What the program
 // did wrong is in the outcome: see [Failure]. An error is what no program can
 // mend: a cancelled ctx, an input that has no JSON form or no valid name
-// ([ErrInput]), a sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
-// The outcome may then be nil; if it is not, it holds what was done before.
+// ([ErrInput]), a sandbox that is closed or cannot start workers, a tool's
+// [tools.Fatal] error. The outcome may then be nil; if it is not, it holds what was
+// done before.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }
