@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unicode/utf16"
 
@@ -53,7 +54,8 @@ type Compiled struct {
 	Library string
 
 	// Map is a source map, version 3, from Source to what was compiled. Nil says that
-	// places are the same in both.
+	// places are the same in both. It may have eight times the bytes of Source, and
+	// 64 KiB on top of that.
 	Map []byte
 
 	// Findings are the reasons why there is no program: it is refused with these.
@@ -67,6 +69,7 @@ const LibraryName = engine.PreludeName
 const (
 	compiledGrowth = 4
 	compiledSpare  = 64 << 10
+	mapGrowth      = 8
 	maxLibrary     = 4 << 20
 )
 
@@ -92,11 +95,14 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 	if c.Map == nil {
 		return &origin{}, nil
 	}
+	if most := mapGrowth*len(c.Source) + compiledSpare; len(c.Map) > most {
+		return nil, fmt.Errorf("sandbox: the program's compiler: its source map has %d bytes; %d are allowed", len(c.Map), most)
+	}
 	m, err := sourcemap.Parse(c.Map)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: the program's compiler: %w", err)
 	}
-	return &origin{m: m, compiled: c.Source, written: h.program.Source}, nil
+	return &origin{m: m, compiled: unitsOf(c.Source), written: unitsOf(h.program.Source)}, nil
 }
 
 // compilerFindings completes the findings of a compiler, and adds what the rules
@@ -158,7 +164,30 @@ func (h *host) uncompiled(err error) (*Outcome, error) {
 // not compiled.
 type origin struct {
 	m                 *sourcemap.Map // nil for the same places
-	compiled, written string
+	compiled, written units
+}
+
+// units are the lines of a text as columns count them. A program may have thousands
+// of places in one line.
+type units func() [][]uint16
+
+func unitsOf(text string) units {
+	return sync.OnceValue(func() [][]uint16 {
+		var lines [][]uint16
+		for _, line := range engine.Lines(text) {
+			lines = append(lines, utf16.Encode([]rune(line)))
+		}
+		return lines
+	})
+}
+
+// cut is so much of the text that is at a place; nil if there is not so much.
+func (u units) cut(at engine.Pos, columns int) []uint16 {
+	lines, start := u(), at.Column-1
+	if at.Line > len(lines) || start+columns > len(lines[at.Line-1]) {
+		return nil
+	}
+	return lines[at.Line-1][start : start+columns]
 }
 
 // pos translates a place; the zero Pos is of what the compiler has added.
@@ -180,10 +209,8 @@ func (o *origin) pos(at engine.Pos) engine.Pos {
 // same reports whether so many columns of the text are as they were written: a map
 // need not say where each word of them comes from.
 func (o *origin) same(compiled, written engine.Pos, columns int) bool {
-	a := utf16.Encode([]rune(engine.Line(o.compiled, compiled.Line)))
-	b := utf16.Encode([]rune(engine.Line(o.written, written.Line)))
-	i, j := compiled.Column-1, written.Column-1
-	return i+columns <= len(a) && j+columns <= len(b) && slices.Equal(a[i:i+columns], b[j:j+columns])
+	a, b := o.compiled.cut(compiled, columns), o.written.cut(written, columns)
+	return a != nil && slices.Equal(a, b)
 }
 
 // result translates the places of a failure.

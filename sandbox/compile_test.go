@@ -116,6 +116,31 @@ func TestCompiledCalls(t *testing.T) {
 	})
 }
 
+// TestLibraryCalls ends programs while their libraries load, with a call in flight: it
+// is waited for, as that of a program is.
+func TestLibraryCalls(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`7`)})
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		for library, want := range map[string]string{
+			`pay({}); throw new Error("no")`: "7, and while its imports were loaded: Error: no",
+			`pay({}); submit(5)`:             "7, and 5",
+		} {
+			out, err := box.Run(t.Context(), sandbox.Program{Source: "1", Compiler: shouted(library), Tools: set, Submit: true})
+			if err != nil || len(out.Calls) != 1 {
+				t.Fatal(err, out)
+			}
+			got := string(out.Calls[0].Result) + ", and " + string(out.Value)
+			if out.Failure != nil {
+				got += out.Failure.Error()
+			}
+			if got != want {
+				t.Errorf("%s: got %s, want %s", library, got, want)
+			}
+		}
+	})
+}
+
 // TestCompilerRefuses shows findings of a compiler together with those of the rules.
 func TestCompilerRefuses(t *testing.T) {
 	t.Parallel()
@@ -199,6 +224,12 @@ func TestCompilerErrors(t *testing.T) {
 				return &sandbox.Compiled{Source: "1", Map: []byte("{}")}, nil
 			},
 			"sandbox: the program's compiler: source map: version 0 is not read, nor are sections; only plain maps of version 3",
+		},
+		"a map of nothing": {
+			func(context.Context, string) (*sandbox.Compiled, error) {
+				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) + `"}`)}, nil
+			},
+			"sandbox: the program's compiler: its source map has 1048603 bytes; 65544 are allowed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

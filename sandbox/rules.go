@@ -92,8 +92,11 @@ func (r *Rules) size(source string) *Failure {
 	return refusal(findings)
 }
 
+// gap is what may stand between two tokens: white space and comments.
+const gap = `(?:[\s\v\p{Zs}\x{FEFF}\x{2028}\x{2029}]|/\*(?s:.*?)\*/|//[^\r\n\x{2028}\x{2029}]*)*`
+
 // imports are the ways to name a module.
-var imports = regexp.MustCompile(`\b(?:import\s*\(?|require\s*\(|from)\s*(?:"([^"\n]*)"|'([^'\n]*)'|` + "`([^`\n]*)`)")
+var imports = regexp.MustCompile(`\b(?:import` + gap + `\(?|require` + gap + `\(|from)` + gap + `(?:"([^"\n]*)"|'([^'\n]*)'|` + "`([^`\n]*)`)")
 
 // textual judges the text: patterns and modules. It needs no parse, so that it
 // also works where that fails.

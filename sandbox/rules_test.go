@@ -80,6 +80,10 @@ func TestRules(t *testing.T) {
 			`syntax 1:8 import and export cannot be used here`,
 			`policy_violation 1:10 the module "fs" is not allowed`,
 		}},
+		{"modules behind comments", "import a from/* ( */'fs'; import // x\n('b'); import b from\u00a0\"c\"; import a from\v'lodash'", sandbox.Rules{Modules: []string{"lodash"}}, []string{
+			`syntax 1:8 import and export cannot be used here`, `policy_violation 1:10 the module "fs" is not allowed`,
+			`policy_violation 1:27 the module "b" is not allowed`, `policy_violation 2:17 the module "c" is not allowed`,
+		}},
 		{"an allowed module", "const l = require('lodash')", sandbox.Rules{Modules: []string{"lodash"}}, []string{
 			`undeclared 1:11 require is not defined`,
 		}},

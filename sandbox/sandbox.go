@@ -220,9 +220,10 @@ type Program struct {
 
 // Run checks and runs one program and returns how it ended. What the program
 // did wrong is in the outcome: see [Failure]. An error is what no program can
-// mend: a cancelled ctx, an input that has no JSON form or no valid name, a
-// sandbox that is closed or cannot start workers, a tool's [tools.Fatal] error.
-// The outcome may then be nil; if it is not, it holds what was done before.
+// mend: a cancelled ctx, an input that has no JSON form or no valid name
+// ([ErrInput]), a sandbox that is closed or cannot start workers, a tool's
+// [tools.Fatal] error. The outcome may then be nil; if it is not, it holds what was
+// done before.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }
@@ -340,17 +341,21 @@ func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*en
 	errs = append(errs, err)
 	for _, in := range slices.Concat(lasting, own) {
 		if bound.globals[in.Name] {
-			errs = append(errs, fmt.Errorf("sandbox: input %q: a tool has that name", in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: a tool has that name", ErrInput, in.Name))
 		}
 	}
 	for _, in := range lasting {
 		if _, twice := p.Inputs[in.Name]; twice {
-			errs = append(errs, fmt.Errorf("sandbox: input %q: the session has one of that name", in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: the session has one of that name", ErrInput, in.Name))
 		}
 	}
 	job.Inputs = own
 	return job, errors.Join(errs...)
 }
+
+// ErrInput is wrapped by the errors of inputs that a program can't have: by their
+// name, or their value.
+var ErrInput = errors.New("sandbox: input")
 
 // inputs makes plain data of inputs. The error joins all that is wrong with them.
 func inputs(values map[string]any) (list []engine.Input, err error) {
@@ -365,14 +370,14 @@ func inputs(values map[string]any) (list []engine.Input, err error) {
 
 func input(name string, value any) (engine.Input, error) {
 	if !tools.Identifier(name) || tools.Reserved(name) {
-		return engine.Input{}, fmt.Errorf("sandbox: input %q: the name is reserved or not a JavaScript identifier", name)
+		return engine.Input{}, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier", ErrInput, name)
 	}
 	text, err := json.Marshal(value)
 	if err == nil {
 		err = engine.Check(text)
 	}
 	if err != nil {
-		return engine.Input{}, fmt.Errorf("sandbox: input %q: %w", name, err)
+		return engine.Input{}, fmt.Errorf("%w %q: %w", ErrInput, name, err)
 	}
 	return engine.Input{Name: name, JSON: text}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/npm"
 	"github.com/writ-go/writ/sandbox/workspace"
 	"github.com/writ-go/writ/tools/mcptools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -36,6 +37,7 @@ type app struct {
 	model    llms.Model                       // nil: there is no run_task
 	queue    *serve.Queue                     // of programs
 	tasks    *serve.Queue
+	installs *serve.Queue
 	clients  clients
 }
 
@@ -48,8 +50,9 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 		defer close(a.bundling)
 		return esbuild.New(nil)
 	})
-	a.queue = serve.NewQueue(&serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, Each: s.each})
-	a.tasks = serve.NewQueue(&serve.QueueOptions{Running: mostTasks})
+	a.queue = serve.NewQueue(s.turns())
+	a.tasks = a.queue.Beside("tasks", &serve.QueueOptions{Running: mostTasks, Each: mostTasks / 2})
+	a.installs = a.queue.Beside("installs", &serve.QueueOptions{Running: mostInstalls, Each: 1, Wait: npm.DefaultTimeout})
 	defer func() {
 		if err != nil {
 			a.close()
@@ -71,12 +74,21 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 	return a, err
 }
 
-// mostTasks is how many tasks are done at the same time. They mostly wait for the
-// model.
+// mostTasks is how many tasks are done at the same time, half of them for one client
+// at most. They mostly wait for the model.
 const mostTasks = 16
+
+// mostInstalls is how many npm run at the same time, one for each client.
+const mostInstalls = 2
 
 // programs is how many programs run at the same time.
 func (s *settings) programs() int { return cmp.Or(s.workers, max(4, 2*runtime.NumCPU())) }
+
+// turns is how programs take turns. The wait for one outlives a program: somebody
+// whose programs all run for as long as they may has the others wait, and no more.
+func (s *settings) turns() *serve.QueueOptions {
+	return &serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, Each: s.each, Wait: s.limits.Time + 30*time.Second}
+}
 
 func (a *app) openStore() (err error) {
 	dir := a.settings.storage

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +57,9 @@ func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options
 // reload reads the configuration again and connects to the servers in it. On an
 // error all stays as it was.
 func (c *catalog) reload(ctx context.Context) error {
+	if info, err := os.Stat(c.path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file; reading it might not end", c.path)
+	}
 	config, err := mcptools.ReadConfig(c.path, &c.options)
 	if err != nil {
 		return err

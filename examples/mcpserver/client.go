@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"iter"
 	"log/slog"
@@ -50,7 +51,8 @@ func (a *app) client(p serve.Principal) *client {
 	c := &client{app: a, principal: p, offered: map[string]string{}}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "writ", Title: "Writ", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions,
-		Logger:       slog.New(slog.DiscardHandler), // it logs what clients do, line by line
+		Logger:       slog.New(slog.DiscardHandler),                                                         // it logs what clients do, line by line
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }, // others see other tools
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	c.update()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -134,6 +136,9 @@ func (c *client) environment(ctx context.Context, name string, create bool) (env
 		return environment{}, forModel(err)
 	}
 	packages, err := npm.New(found.Dir, c.app.settings.npm())
+	if errors.Is(err, os.ErrNotExist) { // it was there a moment ago
+		err = forModel(fmt.Errorf("%w: you have no environment %q any more", workspace.ErrNotFound, name))
+	}
 	return environment{found, packages}, err
 }
 
@@ -172,16 +177,35 @@ func (c *client) installTool() tool {
 		OutputSchema: json.RawMessage(installOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, false, true),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in packageArgs) (installation, error) {
-		e, err := c.environment(ctx, in.Environment, true)
-		if err != nil {
-			return installation{}, err
-		}
-		r, err := e.packages.Install(ctx, in.Packages)
+		var e environment
+		var r *npm.Report
+		err := c.app.installs.Do(ctx, c.principal.Name, func(ctx context.Context) error {
+			return c.change(ctx, in.Environment, func(found environment) (err error) {
+				e = found
+				r, err = e.packages.Install(ctx, in.Packages)
+				return err
+			})
+		})
 		if err != nil {
 			return installation{}, forModel(err)
 		}
 		return installation{e.Name, r.Added, r.Updated, r.Removed, r.Packages, r.Bytes, milliseconds(r.Duration)}, nil
 	})
+}
+
+// change changes an environment, which is made if there is none of that name, and
+// which nobody removes meanwhile.
+func (c *client) change(ctx context.Context, name string, f func(environment) error) error {
+	e, err := c.environment(ctx, name, true)
+	if err != nil {
+		return err
+	}
+	unlock, err := e.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return f(e)
 }
 
 // installed says what there is of some packages.
@@ -247,20 +271,21 @@ func (c *client) configureTool() tool {
 		OutputSchema: json.RawMessage(configOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in args) (configuration, error) {
-		e, err := c.environment(ctx, in.Environment, true)
-		if err != nil {
-			return configuration{}, err
-		}
-		settings, err := e.packages.Settings()
-		if err != nil {
-			return configuration{}, err
-		}
-		replace(&settings.Description, in.Description)
-		replace(&settings.Imports, in.Imports)
-		if err := e.packages.Configure(ctx, settings); err != nil {
-			return configuration{}, forModel(err)
-		}
-		return c.configuration(ctx, e)
+		var answer configuration
+		err := c.change(ctx, in.Environment, func(e environment) error {
+			settings, err := e.packages.Settings()
+			if err != nil {
+				return err
+			}
+			replace(&settings.Description, in.Description)
+			replace(&settings.Imports, in.Imports)
+			if err := e.packages.Configure(ctx, settings); err != nil {
+				return err
+			}
+			answer, err = c.configuration(ctx, e)
+			return err
+		})
+		return answer, forModel(err)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -145,12 +146,16 @@ func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (
 		out, err = c.app.box.Run(ctx, p)
 		return out, "", err
 	}
-	if session == "new" {
+	began := session == "new"
+	if began {
 		if session, err = c.space().NewSession(ctx); err != nil {
 			return nil, "", err
 		}
 	}
 	out, err = c.space().RunSession(ctx, session, c.app.box, p)
+	if began && out == nil { // its handle would be in no result
+		err = errors.Join(err, c.space().RemoveSession(context.WithoutCancel(ctx), session))
+	}
 	return out, session, err
 }
 

@@ -47,7 +47,7 @@ func forModel(err error) error {
 		kind = notFound
 	case errors.Is(err, workspace.ErrLimit):
 		kind = overLimit
-	case errors.Is(err, workspace.ErrName), errors.Is(err, workspace.ErrExists):
+	case errors.Is(err, sandbox.ErrInput), errors.Is(err, workspace.ErrName), errors.Is(err, workspace.ErrExists):
 		kind = invalidArgument
 	case errors.Is(err, sandbox.ErrSessionLost), errors.Is(err, sandbox.ErrSessionFull):
 		kind = sessionLost

@@ -14,7 +14,7 @@ type stamp struct {
 
 func (c *catalog) stamp() stamp {
 	info, err := os.Stat(c.path)
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return stamp{}
 	}
 	return stamp{info.ModTime(), info.Size()}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +14,9 @@ import (
 )
 
 // hidden are the secrets of the servers that there are or were: what goes to them
-// as headers, or as variables whose names say that they are secret. A server may
-// repeat them in its results; nobody gets to see them.
+// as headers, as variables, arguments or parts of their URL whose names say that they
+// are secret, and passwords in URLs. A server may repeat them in its results; nobody
+// gets to see them.
 type hidden struct {
 	mu     sync.Mutex
 	values []string
@@ -31,16 +33,44 @@ func (h *hidden) add(config *mcptools.Config) error {
 			h.remember(value, credentials)
 		}
 		for name, value := range s.Env {
-			if secretly(name) {
-				h.remember(value)
+			h.named(name, value)
+		}
+		flag := "" // that has its value in the next argument
+		for _, arg := range s.Args {
+			h.named(flag, arg)
+			name, value, ok := strings.Cut(arg, "=")
+			if h.named(name, value); !ok && strings.HasPrefix(arg, "-") {
+				flag = arg
+			} else {
+				flag = ""
 			}
 		}
+		h.named("", s.URL)
 	}
 	known, err := policy.NewSecrets(policy.SecretOptions{Values: h.values, ValuesOnly: true})
 	if err == nil {
 		h.known.Store(known)
 	}
 	return err
+}
+
+// named hides a value if its name says so, and what is secret in it if it is a URL.
+func (h *hidden) named(name, value string) {
+	if secretly(name) {
+		h.remember(value)
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" {
+		return
+	}
+	if password, ok := u.User.Password(); ok {
+		h.remember(password)
+	}
+	for name, values := range u.Query() {
+		if secretly(name) {
+			h.remember(values...)
+		}
+	}
 }
 
 func (h *hidden) remember(values ...string) {
@@ -52,11 +82,11 @@ func (h *hidden) remember(values ...string) {
 	}
 }
 
-// secretly reports whether a variable's name says that its value is secret.
-func secretly(variable string) bool {
-	variable = strings.ToUpper(variable)
+// secretly reports whether a name says that its value is secret.
+func secretly(name string) bool {
+	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH"}, func(word string) bool {
-		return strings.Contains(variable, word)
+		return strings.Contains(name, word)
 	})
 }
 

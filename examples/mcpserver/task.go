@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/sandbox"
 )
 
 const (
@@ -144,7 +145,7 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	}
 	most := c.app.settings.task.within(in)
 	model := models.NewBudget(models.Limits{Tokens: most.tokens}).Model(c.app.model, c.app.settings.model)
-	bot, err := agent.New(model, &agent.Options{Sandbox: c.app.box, Tools: view.set, Module: module.Options{
+	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		MaxIters: most.steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler), // the catalog has logged the warnings
 	}})
 	if err != nil {
@@ -160,6 +161,18 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	report, err := newReport(ctx, answer, err, time.Since(began))
 	report.Error = c.app.hidden.text(report.Error)
 	return report, err
+}
+
+// queued has the programs of tasks take turns with all others.
+type queued struct{ *client }
+
+// Run is of [module.Sandbox].
+func (q queued) Run(ctx context.Context, p sandbox.Program) (out *sandbox.Outcome, err error) {
+	err = q.app.queue.Do(ctx, q.principal.Name, func(ctx context.Context) error {
+		out, err = q.app.box.Run(ctx, p)
+		return err
+	})
+	return out, err
 }
 
 // taskLimits bound one task.

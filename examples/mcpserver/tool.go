@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,10 +59,20 @@ func (t tool) telling(form func(*problem) any) tool {
 	return t
 }
 
+// perform is call, but for a panic: one client's must not end the server for all.
+func (t tool) perform(ctx context.Context, r *mcp.CallToolRequest) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return t.call(ctx, r)
+}
+
 // handler is the tool as the SDK wants it.
 func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		out, err := t.call(ctx, r)
+		out, err := t.perform(ctx, r)
 		if p, ok := errors.AsType[*problem](err); ok {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: p.message}}, IsError: true}, nil
 		}

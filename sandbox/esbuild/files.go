@@ -17,8 +17,12 @@ import (
 const (
 	// maxPaths is how many places a module may be looked for at once.
 	maxPaths = 128
+	// maxPath is how long a path may be.
+	maxPath = 1024
 	// maxFile is how long one file may be.
 	maxFile = 4 << 20
+	// maxAllowed is how many packages the others may depend on.
+	maxAllowed = 50_000
 	// lockFile is what npm writes whenever it has changed what is installed.
 	lockFile = "node_modules/.package-lock.json"
 )
@@ -110,7 +114,7 @@ func (s *shelf) First(paths []string) (found, error) {
 // reachable reports whether a path is that of a file in a package that may be read.
 func (s *shelf) reachable(name string) bool {
 	rest, ok := strings.CutPrefix(name, "node_modules/")
-	if !ok || !fs.ValidPath(name) || strings.Contains(name, `\`) {
+	if !ok || len(name) > maxPath || !fs.ValidPath(name) || strings.Contains(name, `\`) {
 		return false
 	}
 	for {
@@ -140,14 +144,18 @@ func (s *shelf) regular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// folder notes only folders that are there: the worker may make up others without
+// end.
 func (s *shelf) folder(name string) bool {
-	is, known := s.folders[name]
-	if !known {
-		info, err := fs.Lstat(s.root, name)
-		is = err == nil && info.IsDir()
-		s.folders[name] = is
+	if s.folders[name] {
+		return true
 	}
-	return is
+	info, err := fs.Lstat(s.root, name)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	s.folders[strings.Clone(name)] = true
+	return true
 }
 
 func (s *shelf) read(name string) (string, error) {
@@ -195,7 +203,7 @@ func (s *shelf) manifest(name string, text []byte) {
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
 		for dependency := range list {
-			if packageName(dependency) {
+			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}
 		}

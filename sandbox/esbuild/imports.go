@@ -33,6 +33,7 @@ type imported struct {
 // survey finds what a program imports.
 func survey(source string) *module {
 	r := &reader{scanner: scanner{source: source}, module: &module{}, blanked: []byte(source), lacks: map[string]int{}}
+	r.requires = strings.Contains(source, "require") && !ownRequire.MatchString(source)
 	for t := r.next(); t.kind != atEnd; t = r.next() {
 		r.deepest = max(r.deepest, r.depth())
 		r.lack(t)
@@ -50,9 +51,10 @@ func survey(source string) *module {
 type reader struct {
 	scanner
 	*module
-	before  token // the last token
-	blanked []byte
-	lacks   map[string]int // what the engine lacks: where it is first used, or -1 if the program declares it
+	before   token // the last token
+	blanked  []byte
+	lacks    map[string]int // what the engine lacks: where it is first used, or -1 if the program declares it
+	requires bool           // whether require is not the program's own
 }
 
 // member reports whether the token is behind a point.
@@ -70,7 +72,7 @@ func (r *reader) keyword(t token) {
 		r.scanner = here
 	case r.is(t, "export") && r.depth() == 0:
 		r.export(t)
-	case r.is(t, "require"):
+	case r.is(t, "require") && r.requires:
 		r.require(t)
 	}
 }
@@ -83,7 +85,7 @@ func (r *reader) require(t token) {
 	here := r.scanner
 	here.open = slices.Clone(here.open)
 	opens, name := r.is(r.next(), "("), r.next()
-	if opens && name.kind == text && !ownRequire.MatchString(r.source) {
+	if opens && name.kind == text {
 		r.fault(t.start, "require cannot be used here", "write import name from "+r.text(name))
 	}
 	r.scanner = here
@@ -292,18 +294,21 @@ func (r *reader) fault(at int, message, hint string) {
 	r.faults = append(r.faults, fault{Message: message, Hint: hint, Line: pos.Line, Column: pos.Column})
 }
 
-// blank puts spaces in the place of a text, but for what ends lines.
+// blank puts spaces in the place of a text, but for what ends lines. They have as
+// many bytes and columns as what was there.
 func (r *reader) blank(start, end int) {
-	for i := start; i < end; i++ {
-		switch c := r.source[i]; {
-		case c == '\n' || c == '\r':
-		case strings.HasPrefix(r.source[i:], "\u2028") || strings.HasPrefix(r.source[i:], "\u2029"):
-			i += 2
-		default:
-			r.blanked[i] = ' '
+	for start < end {
+		c, size := utf8.DecodeRuneInString(r.source[start:end])
+		if !strings.ContainsRune("\n\r\u2028\u2029", c) {
+			copy(r.blanked[start:], blanks[size])
 		}
+		start += size
 	}
 }
+
+// blanks are spaces by the number of bytes of a character. A character of four has
+// two columns.
+var blanks = map[int]string{1: " ", 2: "\u00a0", 3: "\u3000", 4: "\u00a0\u00a0"}
 
 // statement is an import declaration of the i-th import, for esbuild to say whether
 // it is needed.

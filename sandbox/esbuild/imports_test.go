@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
 )
 
 // shown is what a survey has found, one line for each.
@@ -68,6 +70,8 @@ func TestSurvey(t *testing.T) {
 		{"function structuredClone() {} structuredClone()", "function structuredClone() {} structuredClone()", ""},
 		{`/\p{L}/u; new RegExp("[\\P{N}]", "u")`, `/\p{L}/u; new RegExp("[\\P{N}]", "u")`, "RegExp of writ:shim as RegExp\n"},
 		{`new RegExp("a")`, `new RegExp("a")`, ""},
+		{"import\u00a0a from\u3000'x'; return\u00a0/'/", "      \u00a0      \u3000     return\u00a0/'/", "default of x as a\n"},
+		{"import {é, 中 as 𝒳} from 'x'; a", "        \u00a0  \u3000    \u00a0\u00a0            a", "é of x as é\n中 of x as 𝒳\n"},
 	} {
 		m := survey(test.source)
 		if m.body != test.body {
@@ -97,10 +101,13 @@ func FuzzSurvey(f *testing.F) {
 		if len(m.body) != len(source) {
 			t.Fatalf("%q has other places in %q", source, m.body)
 		}
-		for i := range len(source) {
-			if m.body[i] != source[i] && (m.body[i] != ' ' || source[i] == '\n' || source[i] == '\r') {
+		for i, r := range m.body {
+			if m.body[i] != source[i] && (!unicode.IsSpace(r) || source[i] == '\n' || source[i] == '\r') {
 				t.Fatalf("%q became %q", source, m.body)
 			}
+		}
+		if before, after := utf16.Encode([]rune(source)), utf16.Encode([]rune(m.body)); len(before) != len(after) {
+			t.Fatalf("%q has other columns in %q", source, m.body)
 		}
 		for _, i := range m.imports {
 			if i.Module != shimModule && !strings.Contains(source, i.Module) || !strings.Contains(source, i.local) {

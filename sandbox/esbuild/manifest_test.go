@@ -1,6 +1,7 @@
 package esbuild
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -100,5 +101,30 @@ func TestShelf(t *testing.T) {
 	_, first := short.First([]string{"node_modules/a/x.js"})
 	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil || err.Error() != "the packages consist of more files, or of longer ones, than a program may be made of" {
 		t.Errorf("got %v, %v", first, err)
+	}
+}
+
+// TestShelfIsBounded has a worker ask for what is not there, and a package depend on
+// more than there can be: the host remembers neither without end.
+func TestShelfIsBounded(t *testing.T) {
+	t.Parallel()
+	var dependencies strings.Builder
+	for i := range maxAllowed + 10 {
+		fmt.Fprintf(&dependencies, `"p%d":"1",`, i)
+	}
+	long := "node_modules/a/" + strings.Repeat("x/", maxPath/2) + "y.js"
+	s := newShelf(fstest.MapFS{
+		"node_modules/a/package.json": {Data: []byte(`{"dependencies":{` + dependencies.String() + `"last":"1"}}`)}, long: {Data: []byte("1")},
+	}, []string{"a"}, 100, 1<<20)
+	for i := range 1000 {
+		if f, err := s.First([]string{fmt.Sprintf("node_modules/a/%d/x.js", i), long}); err != nil || f.Path != "" {
+			t.Fatal(f.Path, err)
+		}
+	}
+	if _, err := s.First([]string{"node_modules/a/package.json"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.folders) != 2 || len(s.allowed) != maxAllowed {
+		t.Errorf("it remembers %d folders and %d packages", len(s.folders), len(s.allowed))
 	}
 }

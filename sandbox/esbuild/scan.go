@@ -1,6 +1,10 @@
 package esbuild
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // A program is run as the body of a function, where no import declaration may
 // stand, and esbuild has no syntax tree to offer. So the declarations are found
@@ -76,17 +80,28 @@ func (s *scanner) skip() {
 			} else {
 				s.to(-1)
 			}
-		case rest[0] <= ' ':
-			s.at++
-		case strings.HasPrefix(rest, "\u00a0") || strings.HasPrefix(rest, "\ufeff") || strings.HasPrefix(rest, "\u2028") || strings.HasPrefix(rest, "\u2029"):
-			s.at += len("\u00a0")
-			for s.at < len(s.source) && s.source[s.at]&0xC0 == 0x80 {
-				s.at++
-			}
+		case space(rest) > 0:
+			s.at += space(rest)
 		default:
 			return
 		}
 	}
+}
+
+// space is how long the white space is that a text begins with, if it is one
+// character, which may end a line; 0 if there is none.
+func space(text string) int {
+	if text[0] < utf8.RuneSelf {
+		if text[0] <= ' ' {
+			return 1
+		}
+		return 0
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if r == '\ufeff' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Zs, r) {
+		return size
+	}
+	return 0
 }
 
 // to goes on by so many bytes; to the end if there are none to be found.
@@ -137,7 +152,7 @@ var beforeOperand = map[string]bool{
 
 func (s *scanner) word() tokenKind {
 	start := s.at
-	for s.at < len(s.source) && inWord(s.source[s.at]) {
+	for s.at < len(s.source) && inWord(s.source[s.at]) && space(s.source[s.at:]) == 0 {
 		s.at++
 	}
 	member := s.is(s.last, ".") || s.is(s.last, "?.")

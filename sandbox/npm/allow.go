@@ -77,6 +77,9 @@ func checkCount(n int) error {
 
 // checkNames refuses what is no name of a package.
 func checkNames(names []string) error {
+	if len(names) > maxSpecs {
+		return checkCount(len(names))
+	}
 	var errs []error
 	for _, name := range names {
 		if why := badName(name); why != "" {

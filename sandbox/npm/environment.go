@@ -61,7 +61,7 @@ type Environment struct {
 }
 
 // New opens the environment in the folder dir and makes the folder if there is
-// none. A folder that was prepared by hand, with npm install in it, is taken as it
+// none, but not its parent, which somebody may just have removed. A folder that was prepared by hand, with npm install in it, is taken as it
 // is; the first change makes a copy beside it, and it is not looked at again. The
 // errors are those of the options and of the file system.
 func New(dir string, o *Options) (*Environment, error) {
@@ -78,7 +78,7 @@ func New(dir string, o *Options) (*Environment, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("npm: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, fmt.Errorf("npm: making the folder of an environment: %w", err)
 	}
 	return &Environment{

@@ -171,8 +171,17 @@ func TestDiskIsWatched(t *testing.T) {
 	g := newGate(t)
 	f := newFake(t, plan{Gate: g.address(), After: true, Sparse: 1 << 30})
 	env, dir := f.environment(npm.Options{MaxBytes: 1 << 20})
-	go func() { _, _ = g.Accept() }()
+	held := make(chan net.Conn, 1) // or the collector would close it, and npm go on
+	go func() {
+		conn, _ := g.Accept()
+		held <- conn
+	}()
 	_, err := env.Install(t.Context(), []string{"a"})
+	select {
+	case conn := <-held:
+		defer conn.Close()
+	default: // it was never started
+	}
 	if limit := (*npm.LimitError)(nil); !errors.As(err, &limit) || limit.What != "bytes" || limit.Got < 1<<30 {
 		t.Errorf("got %v", err)
 	}

@@ -2,6 +2,7 @@ package npm_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -73,7 +74,7 @@ func TestInstalled(t *testing.T) {
 
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
-	env, err := npm.New(filepath.Join(t.TempDir(), "new", "folder"), nil)
+	env, err := npm.New(filepath.Join(t.TempDir(), "new"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,5 +160,32 @@ func TestErrorsAreTyped(t *testing.T) {
 	}
 	if !errors.As(failed, &ran) || ran.Err.Error() != "exit status 1" {
 		t.Errorf("got %v", failed)
+	}
+}
+
+// TestRemovedMeanwhile opens an environment whose folder somebody has just removed
+// with what it was in: nothing of it comes back.
+func TestRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	parent := filepath.Join(t.TempDir(), "removed")
+	if _, err := npm.New(filepath.Join(parent, "packages"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(parent); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the parent is there again (%v)", err)
+	}
+}
+
+// TestManyNames is about what one call may ask.
+func TestManyNames(t *testing.T) {
+	t.Parallel()
+	e, err := npm.New(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Installed(t.Context(), slices.Repeat([]string{"x"}, 65)...)
+	want := `package "": 65 packages are named, and one call takes 64 at most`
+	if spec := (*npm.SpecError)(nil); !errors.As(err, &spec) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,16 +206,23 @@ func missing(what, handle string, err error) error {
 
 // amount is how much an owner has.
 type amount struct {
-	files int
-	bytes int64
+	count  int
+	bytes  int64
+	oldest string // what was unused for longest
+	used   time.Time
+}
+
+func (a *amount) add(handle string, used time.Time, bytes int64) {
+	a.count++
+	a.bytes += bytes
+	if a.oldest == "" || cmp.Or(used.Compare(a.used), strings.Compare(handle, a.oldest)) < 0 {
+		a.oldest, a.used = handle, used
+	}
 }
 
 func (s *Space) usage(folder *os.Root) (amount, error) {
 	var sum amount
-	err := entries(folder, func(_ string, info os.FileInfo) {
-		sum.files++
-		sum.bytes += info.Size()
-	})
+	err := entries(folder, func(handle string, info os.FileInfo) { sum.add(handle, info.ModTime(), info.Size()) })
 	return sum, err
 }
 
@@ -224,10 +232,10 @@ func (o *Options) admits(have amount, files int, size, more int64) error {
 	switch {
 	case size+more > o.FileBytes:
 		return fmt.Errorf("%w: the file would have %d bytes, and may have %d; nothing was written. Put the rest into another file", ErrLimit, size+more, o.FileBytes)
-	case have.files+files > o.Files:
-		return fmt.Errorf("%w: you have %d files, and may have %d; nothing was written. Remove one that is no longer needed", ErrLimit, have.files, o.Files)
+	case have.count+files > o.Files:
+		return fmt.Errorf("%w: you have %d files, and may have %d; nothing was written. Remove one that is no longer needed; %s was unused for longest", ErrLimit, have.count, o.Files, have.oldest)
 	case have.bytes+more > o.Bytes:
-		return fmt.Errorf("%w: your files would have %d bytes together, and may have %d; nothing was written. Remove some that are no longer needed", ErrLimit, have.bytes+more, o.Bytes)
+		return fmt.Errorf("%w: your files would have %d bytes together, and may have %d; nothing was written. Remove some that are no longer needed; %s was unused for longest", ErrLimit, have.bytes+more, o.Bytes, have.oldest)
 	}
 	return nil
 }

@@ -151,12 +151,12 @@ func TestLimits(t *testing.T) {
 	_, err = ann.NewFile(t.Context(), "c", "12345678901")
 	errorIs(t, "new", err, workspace.ErrLimit, "workspace: over a limit: the file would have 11 bytes, and may have 10; nothing was written. Put the rest into another file")
 	_, err = ann.NewFile(t.Context(), "c", "12345678")
-	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. Remove some that are no longer needed")
+	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" was unused for longest")
 	c := newFile(t, ann, "c", "123")
 	_, err = ann.Append(t.Context(), b.Handle, "12345")
-	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. Remove some that are no longer needed")
+	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" was unused for longest")
 	_, err = ann.NewFile(t.Context(), "d", "")
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 3 files, and may have 3; nothing was written. Remove one that is no longer needed")
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 3 files, and may have 3; nothing was written. Remove one that is no longer needed; "+a.Handle+" was unused for longest")
 	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) + readFile(t, ann, c.Handle); got != "123456789012345123" {
 		t.Errorf("%q", got)
 	}

@@ -31,12 +31,12 @@ var ErrNotStored = errors.New("workspace: the program ran, and its outcome is he
 // error is [ErrLimit] where the owner has too many.
 func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 	err = s.change(ctx, sessions, func(folder *os.Root) (err error) {
-		count, most := 0, s.store.limits.Sessions
-		if err := entries(folder, func(string, os.FileInfo) { count++ }); err != nil {
+		var have amount
+		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
 			return err
 		}
-		if count >= most {
-			return fmt.Errorf("%w: you have %d sessions, and may have %d; nothing was made. Remove one that is no longer needed", ErrLimit, count, most)
+		if most := s.store.limits.Sessions; have.count >= most {
+			return fmt.Errorf("%w: you have %d sessions, and may have %d; nothing was made. Remove one that is no longer needed; %s was unused for longest", ErrLimit, have.count, most, have.oldest)
 		}
 		handle, err = establish(folder, "session")
 		return err

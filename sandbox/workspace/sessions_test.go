@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -175,11 +176,13 @@ func TestSessionsOfOthers(t *testing.T) {
 		}
 	}
 	newSession(t, ann)
-	_, err := ann.NewSession(t.Context())
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions, and may have 2; nothing was made. Remove one that is no longer needed")
-	if list, err := ann.Sessions(t.Context()); err != nil || len(list) != 2 || list[0].Size != 0 {
-		t.Errorf("%+v, %v", list, err)
+	list, err := ann.Sessions(t.Context())
+	if err != nil || len(list) != 2 || list[0].Size != 0 {
+		t.Fatalf("%+v, %v", list, err)
 	}
+	oldest := slices.MinFunc(list, func(x, y workspace.SessionInfo) int { return x.Used.Compare(y.Used) })
+	_, err = ann.NewSession(t.Context())
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions, and may have 2; nothing was made. Remove one that is no longer needed; "+oldest.Handle+" was unused for longest")
 }
 
 func TestSessionBytes(t *testing.T) {

@@ -57,7 +57,7 @@ func (x *Index) Search(query string, o *Options) []Hit {
 	if o == nil {
 		o = &Options{}
 	}
-	scores, scored := x.build().scores(query)
+	scores, scored := x.build().scores(query[:min(len(query), maxQuery)])
 	if !scored {
 		scores = make([]float32, len(x.tools))
 	}

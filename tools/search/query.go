@@ -10,6 +10,9 @@ import (
 // maxWords is how many words of a query count.
 const maxWords = 32
 
+// maxQuery is how many bytes of a query count.
+const maxQuery = 4 << 10
+
 // fileName is the name of a file, which says no more than that it is one.
 var fileName = regexp.MustCompile(`(?i)[\w/*-]*\.(txt|md|log|json|ya?ml|toml|ini|env|xml|html?|css|csv|tsv|xlsx?|docx?|pptx?|pdf|png|jpe?g|gif|svg|mp[34]|wav|zip|tar|gz|go|py|js|ts|tsx|rb|rs|java|c|cpp|h|sh|sql)\b`)
 

@@ -77,6 +77,12 @@ func TestSearchLimits(t *testing.T) {
 			t.Errorf("limit %d gives %d, want %d", limit, got, want)
 		}
 	}
+	for before, want := range map[int]bool{1000: true, 1 << 20: false} { // what comes after is not read
+		hits := index.Search(strings.Repeat(".", before)+" copy", nil)
+		if got := len(hits) > 0 && hits[0].Score > 0; got != want {
+			t.Errorf("copy is found after %d bytes: %v", before, got)
+		}
+	}
 	if hits := search.New(nil).Search("copy", nil); len(hits) != 0 {
 		t.Errorf("a nil set has %v", hits)
 	}

@@ -175,9 +175,10 @@ func (r *run) preload(p *Prelude, code *goja.Program) bool {
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
-		if f := r.result.Failure; f.Kind == Thrown {
+		if f := r.result.Failure; f != nil && f.Kind == Thrown { // nil if it has submitted
 			f.Message = "while its imports were loaded: " + f.Message
 		}
+		r.drain()
 		return false
 	}
 	put(&r.preloaded, p.Hash, value)

@@ -52,11 +52,25 @@ func Line(text string, line int) string {
 	if line < 1 || line > len(s.starts) {
 		return ""
 	}
-	end := len(text)
+	return s.line(line)
+}
+
+// Lines returns all of them.
+func Lines(text string) []string {
+	s := newSource(text)
+	lines := make([]string, len(s.starts))
+	for i := range lines {
+		lines[i] = s.line(i + 1)
+	}
+	return lines
+}
+
+func (s *source) line(line int) string {
+	end := len(s.text)
 	if line < len(s.starts) {
 		end = s.starts[line]
 	}
-	return strings.TrimRight(text[s.starts[line-1]:end], "\r\n\u2028\u2029")
+	return strings.TrimRight(s.text[s.starts[line-1]:end], "\r\n\u2028\u2029")
 }
 
 // At is the place of an offset in a program.

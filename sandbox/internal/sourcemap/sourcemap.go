@@ -45,10 +45,10 @@ func Parse(data []byte) (*Map, error) {
 	}
 	m := &Map{}
 	var d decoder
-	for i, line := range strings.Split(file.Mappings, ";") {
+	for line := range strings.SplitSeq(file.Mappings, ";") {
 		segments, err := d.segments(line)
 		if err != nil {
-			return nil, fmt.Errorf("source map: generated line %d: %w", i, err)
+			return nil, fmt.Errorf("source map: generated line %d: %w", len(m.lines), err)
 		}
 		m.lines = append(m.lines, segments)
 	}

@@ -212,6 +212,12 @@ func lie(c *call, name string) {
 		send(kindResult, c.run, engine.Result{})
 	case "raw-odd-failure":
 		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: "approved"}})
+	case "raw-stale":
+		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
+	case "raw-late-stale":
+		allow()
+		send(kindCall, c.run, engine.Call{ID: 1, Args: nothing})
+		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
 	case "raw-null":
 		send(kindResult, c.run, nothing[:0:0])
 	case "raw-not-json":

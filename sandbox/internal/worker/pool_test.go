@@ -219,6 +219,8 @@ func TestLies(t *testing.T) {
 		"raw-host-kind":    broke + "frame 'V' is not due",
 		"raw-early-end":    broke + "a good end of a program that was not allowed",
 		"raw-odd-failure":  broke + `a failure of kind "approved"`,
+		"raw-stale":        broke + "it says that it lacks what it has",
+		"raw-late-stale":   broke + "it says that it lacks what it has",
 		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,
 		"raw-other-case":   broke + `frame 'C': the key "ID" is unknown`,
 		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",

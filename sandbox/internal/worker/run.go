@@ -59,6 +59,7 @@ type run struct {
 	judged   bool     // whether report has come
 	passed   bool     // whether the verdict was yes
 	rebuilds bool     // whether the session is made again first
+	spared   bool     // whether the job was sent without what the worker should have
 	last     bool     // whether the worker has said that this was its last run
 	prompt   sync.Map // of the index of a tool: whether it answers at once, as far as is known
 	gone     atomic.Bool
@@ -214,7 +215,9 @@ func (r *run) send() error {
 		}
 		r.w.tools = r.job.Tools
 	}
-	if err := out.add(kindRun, r.id, r.w.outgoing(r.job)); err != nil {
+	job, spared := r.w.outgoing(r.job)
+	r.spared = spared
+	if err := out.add(kindRun, r.id, job); err != nil {
 		return err
 	}
 	return out.flush()
@@ -325,6 +328,8 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, fmt.Errorf("%w: a good end of a program that was not allowed", errBreach)
 	case res.Failure != nil && !kinds[res.Failure.Kind]:
 		return nil, fmt.Errorf("%w: a failure of kind %.50q", errBreach, res.Failure.Kind)
+	case res.Failure != nil && res.Failure.Kind == engine.Stale && (r.judged || !r.spared):
+		return nil, fmt.Errorf("%w: it says that it lacks what it has", errBreach)
 	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
 		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:

@@ -53,17 +53,17 @@ func (w *worker) learn(p *engine.Prelude, compiled bool) {
 }
 
 // outgoing is a job as it is sent: the worker knows the tools, and perhaps the
-// session and the prelude.
-func (w *worker) outgoing(job *engine.Job) *engine.Job {
+// session and the prelude, of which it is then spared the rest.
+func (w *worker) outgoing(job *engine.Job) (sent *engine.Job, spared bool) {
 	out := *job
 	out.Tools = nil
 	if s := job.Session; s != nil && w.holds(s) {
-		out.Session = &engine.SessionJob{Key: s.Key, Step: s.Step, Kept: true}
+		out.Session, spared = &engine.SessionJob{Key: s.Key, Step: s.Step, Kept: true}, true
 	}
 	if w.knows(job.Prelude) {
-		out.Prelude = &engine.Prelude{Hash: job.Prelude.Hash}
+		out.Prelude, spared = &engine.Prelude{Hash: job.Prelude.Hash}, true
 	}
-	return &out
+	return &out, spared
 }
 
 // rebuilds says whether a job makes the worker run the session's programs again.

@@ -73,7 +73,7 @@ func hostname(host string) string {
 func (g gate) admits(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
-		return true
+		return !embedded(r)
 	}
 	origin := origins[0]
 	if len(origins) > 1 {
@@ -81,6 +81,14 @@ func (g gate) admits(r *http.Request) bool {
 	}
 	_, host, _ := strings.Cut(origin, "://")
 	return slices.Contains(g.origins, origin) || host != "" && strings.EqualFold(host, r.Host)
+}
+
+// embedded reports whether a browser asks for what a page of somebody else shows, such
+// as an image, for which it sends no origin. The page can't read the answer, but it
+// could begin sessions.
+func embedded(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
 }
 
 // share tells the browser of a page that may ask, that it may. It reports whether

@@ -82,6 +82,14 @@ func TestGate(t *testing.T) {
 			}
 		}
 	}
+	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200} {
+		if a := r.send(http.MethodGet, "/healthz", "", "Sec-Fetch-Site", site); a.status != want {
+			t.Errorf("an image of a page that is %s: %d, want %d", site, a.status, want)
+		}
+	}
+	if a := r.post(initialize, "Sec-Fetch-Site", "cross-site", "Origin", "https://app.example.com"); a.status != http.StatusOK {
+		t.Errorf("a page that may ask: %d", a.status)
+	}
 	twice := r.post(initialize, "Origin", "https://app.example.com", "Origin", "https://evil.com")
 	if twice.status != http.StatusForbidden {
 		t.Errorf("two origins: %d, want 403", twice.status)

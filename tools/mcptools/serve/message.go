@@ -29,8 +29,22 @@ type message struct {
 
 // envelope is the outside of a message of JSON-RPC.
 type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
+	ID     json.RawMessage
+	Method string
+}
+
+// UnmarshalJSON reads names exactly, as the SDK does: what it takes for a call is one
+// here, whatever other spellings of "method" stand beside it.
+func (e *envelope) UnmarshalJSON(text []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	e.ID = fields["id"]
+	if method := fields["method"]; method != nil {
+		return json.Unmarshal(method, &e.Method)
+	}
+	return nil
 }
 
 func (e envelope) call() bool { return e.Method != "" && e.ID != nil }

@@ -17,6 +17,8 @@ func TestLook(t *testing.T) {
 		`{"id":1,"method":"my/own"}`:                                      {id: json.RawMessage("1"), method: "other", count: 1, calls: true},
 		`[{"method":"notifications/cancelled"},{"id":1,"method":"ping"}]`: {method: "batch", count: 2, calls: true},
 		"\n[{\"id\":1,\"method\":\"initialize\"}]":                        {method: "batch", count: 1, calls: true, opening: true},
+		`{"id":1,"method":"tools/call","Method":"","ID":null}`:            {id: json.RawMessage("1"), method: "tools/call", count: 1, calls: true},
+		`{"id":1,"method":"ping","METHOD":"initialize"}`:                  {id: json.RawMessage("1"), method: "ping", count: 1, calls: true},
 		`[]`: {method: "batch", count: 1},
 	} {
 		got, refused := look([]byte(body))

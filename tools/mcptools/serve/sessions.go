@@ -37,9 +37,11 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
-	s.handler.ServeHTTP(&opening{ResponseWriter: w, opened: func(id string) {
+	o := &opening{ResponseWriter: w, opened: func(id string) {
 		begun = s.add(id, p, server)
-	}}, withServer(r, server))
+	}}
+	s.handler.ServeHTTP(o, withServer(r, server))
+	o.look() // the client may have gone before anything was written
 	if begun != nil {
 		s.release(begun)
 	}
