@@ -132,11 +132,11 @@ func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
 }
 
 // PackagesOr is [Bundler.Packages] for hosts that know more of the packages that may
-// not be imported, or are not there. It asks why of each that a program imports: for
-// what its finding is to say, and for the hint, instead of the list of those that may
-// be imported if it is not empty. An empty message leaves the finding as it is. why
-// changes nothing of what can be imported, and is called concurrently if the compiler
-// is.
+// not be imported, or are not there. It asks why of each that a program imports, but
+// for the modules of Node: for what the finding is to say, and for its hint, without
+// which it lists what may be imported. An empty message leaves the finding as it is.
+// why changes nothing of what can be imported, and is called concurrently if the
+// compiler is.
 func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message, hint string)) sandbox.Describer {
 	return newPackages(b, root, allow, why)
 }

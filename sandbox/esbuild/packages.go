@@ -98,7 +98,7 @@ func (p *packages) refusal(module string) (message, hint string) {
 	if slices.Contains(p.allow, name) && p.installed(name) {
 		return "", ""
 	}
-	if p.why != nil && name != "" {
+	if p.why != nil && name != "" && !builtin(module) {
 		if message, hint = p.why(name); message != "" {
 			return message, cmp.Or(hint, p.available())
 		}

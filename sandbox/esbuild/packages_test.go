@@ -176,6 +176,33 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestPackagesOr has a host explain what cannot be imported: it is asked of nothing
+// else, and changes nothing of what can.
+func TestPackagesOr(t *testing.T) {
+	t.Parallel()
+	b, box := open(t, nil)
+	c := b.PackagesOr(rooted(shop), []string{"dep", "linked"}, func(name string) (message, hint string) {
+		switch name {
+		case "unknown":
+			return "", "this is not told"
+		case "secret":
+			return "nobody may have " + name, ""
+		}
+		return "why not " + name, "ask for it"
+	})
+	for source, want := range map[string]string{
+		"import {version} from 'dep'; version": `"top"`,
+		"import s from 'linked/x'; s":          "line 1, column 15: why not linked (ask for it)\n1 | import s from 'linked/x'; s\n  |               ^",
+		"import s from 'secret'; s":            "line 1, column 15: nobody may have secret (there are: dep)\n1 | import s from 'secret'; s\n  |               ^",
+		"import s from 'unknown'; s":           "line 1, column 15: the package \"unknown\" may not be imported (there are: dep)\n1 | import s from 'unknown'; s\n  |               ^",
+		"import s from 'fs'; s":                "line 1, column 15: the Node module \"fs\" is not here (there is no file, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
+	} {
+		if got := result(t, box, c, source); got != want {
+			t.Errorf("%s\ngave %s\nwant %s", source, got, want)
+		}
+	}
+}
+
 // TestNoPackage imports what is none.
 func TestNoPackage(t *testing.T) {
 	t.Parallel()
