@@ -8,13 +8,14 @@
 //		"log"
 //		"os"
 //		"os/signal"
+//		"syscall"
 //
 //		"github.com/modelcontextprotocol/go-sdk/mcp"
 //		"github.com/writ-go/writ/tools/mcptools/serve"
 //	)
 //
 //	func main() {
-//		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+//		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 //		defer stop()
 //		tokens, err := serve.TokenFile("tokens.json")
 //		if err != nil {
@@ -48,7 +49,8 @@
 // principal's: [TokenFile] knows them from a file, [Auth] lets an OAuth
 // authorization server issue them. A session belongs to the principal that began
 // it; for others it does not exist. The token is taken off the request before a
-// handler sees it, as are cookies, so that it cannot be passed on.
+// handler sees it, as are cookies, so that it cannot be passed on. Of a server's
+// tools, each principal sees and calls those that are for it; see [Principal].Tools.
 //
 // A token can be read on its way: whoever listens beyond this machine puts a proxy
 // with TLS before it, or passes a Listener that speaks TLS.

@@ -28,7 +28,8 @@ import (
 //
 // A token stands there itself or, better, as the hexadecimal SHA-256 of it:
 // printf %s "$token" | sha256sum. A principal may have several, with the same tools.
-// Without tools it may use all of them; without expires, forever. The error names
+// Without tools it may use all of them (see [Principal].Tools); without expires,
+// forever. The error names
 // everything that is wrong with the file, and quotes no token.
 func TokenFile(path string) (*Auth, error) {
 	text, err := os.ReadFile(path)

@@ -21,6 +21,7 @@ const newEra = "2026-07-28"
 type web struct {
 	*Options
 	newServer func(Principal) *mcp.Server
+	receiver  *receiver
 	clients   *clients
 	sessions  *sessions
 	events    *events
@@ -33,7 +34,7 @@ type web struct {
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
-		Options: o, newServer: newServer,
+		Options: o, newServer: newServer, receiver: newReceiver(o.Logger),
 		clients:  &clients{limits: o.Limits, all: map[string]*client{}},
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
 		events:   &events{limits: o.Limits, all: map[string]*stream{}},
@@ -217,7 +218,7 @@ func (s *web) serveSSE(w http.ResponseWriter, r *http.Request, p Principal, m me
 
 // with serves a principal with the server that is for him.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
-	server := s.newServer(p)
+	server := s.receiver.before(s.newServer(p))
 	if server == nil {
 		http.Error(w, "nothing is served to you", http.StatusForbidden)
 		return nil
