@@ -50,6 +50,9 @@ func (v *receiver) forget(key weak.Pointer[mcp.Server]) {
 
 func (v *receiver) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		if leave, ok := ctx.Value(answeredKey{}).(func()); ok {
+			defer leave()
+		}
 		defer func() {
 			if value := recover(); value != nil {
 				v.log.Error("a handler panicked", "method", method, "panic", value, "stack", string(debug.Stack()))

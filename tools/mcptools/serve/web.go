@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -58,11 +59,11 @@ func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", s.named("healthz", http.HandlerFunc(healthz)))
 	mux.Handle("/readyz", s.named("readyz", http.HandlerFunc(s.readyz)))
-	mux.Handle("/metrics", s.named("metrics", s.Auth.require(http.HandlerFunc(s.metrics))))
+	mux.Handle("/metrics", s.named("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
 	if path, _ := s.Auth.metadata(); path != "" {
 		mux.Handle(path, s.named("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
 	}
-	mux.Handle(s.Path, s.Auth.require(http.HandlerFunc(s.endpoint)))
+	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
 	mux.Handle("/", s.named("unknown", http.HandlerFunc(http.NotFound)))
 	return s.observe(newGate(s.Options).guard(mux))
 }
@@ -149,10 +150,12 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, nil)
 		return
 	}
-	defer one.leave()
+	leave := sync.OnceFunc(one.leave)
+	defer leave()
 	m, refused := s.Limits.read(w, r)
 	if refused == nil {
 		about.method = m.method
+		r = answering(r, m, leave)
 		refused = one.spend(m.count)
 	}
 	if refused == nil {
@@ -161,6 +164,17 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	if refused != nil {
 		refused.write(w, m.id)
 	}
+}
+
+type answeredKey struct{}
+
+// answering has a request that is one call end, for the limit, before its answer is
+// sent: who has the answer may ask again, though the stream it came in is still open.
+func answering(r *http.Request, m message, leave func()) *http.Request {
+	if m.count != 1 || !m.calls {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), answeredKey{}, leave))
 }
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
