@@ -71,7 +71,7 @@
 // their end, within Options.Grace; so it does when a client closes stdin. Meanwhile
 // it can still be reached, for answers to what the calls ask their clients. What
 // then still runs is cancelled, if it runs in Options.Queue or if its transport ends
-// with it.
+// with it. The last line of the log says how many calls were cut.
 //
 // # Paths
 //
@@ -80,6 +80,13 @@
 //	/readyz    200, or 503 while it shuts down or Options.Ready says why not
 //	/metrics   for Prometheus; with authentication, for those who have a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
+//
+// The first two are for whatever starts and watches the process; they say nothing but
+// this, and need no token. Metrics are for operators, yet any principal's token opens
+// them: they tell how busy all are together, and whatever Options.Metrics adds. To
+// collect them, give a token of its own to a principal that may use no tools
+// ("tools": []); to keep them from clients, have the proxy pass on Options.Path and
+// the metadata of OAuth alone.
 //
 // Metrics name no principals. The log, at level debug, names them; it never has a
 // token, a header, an address with its query, or what a message says.

@@ -276,9 +276,12 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
 	s.calls.stop()
 	s.events.drain()
+	cut := 0
+	defer func() { s.Logger.Info("shut down", "cut", cut) }()
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}
+	cut = s.running()
 	if s.Queue != nil {
 		s.Queue.Stop()
 		if s.ended(ctx, srv, lastMoment) {
@@ -288,6 +291,14 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.events.giveUp()
 	srv.Close()
 	return errUnsettled
+}
+
+// running is how many calls have no answer yet.
+func (s *web) running() int {
+	if s.Transport == SSE {
+		return s.events.calls() // its requests end before their answers
+	}
+	return s.calls.count()
 }
 
 // ended reports whether all calls, and then all requests and sessions, ended in
