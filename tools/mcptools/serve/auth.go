@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,7 +38,8 @@ type Auth struct {
 	// nothing: clients are given their token by their owners.
 	Resource *oauthex.ProtectedResourceMetadata
 
-	forever bool // whether a token may have no end
+	forever bool               // whether a token may have no end
+	refresh func(*slog.Logger) // before tokens are asked for; nil is nothing to do
 }
 
 func (a *Auth) check() error {
@@ -75,7 +77,7 @@ func (a *Auth) metadata() (path, address string) {
 
 // require lets pass who has a token that is known, as the principal of its
 // context. The token goes no further: no handler sees it.
-func (a *Auth) require(next http.Handler) http.Handler {
+func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	if a == nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), local))))
@@ -93,6 +95,9 @@ func (a *Auth) require(next http.Handler) http.Handler {
 		if len(r.Header.Values("Authorization")) > 1 {
 			http.Error(w, "there is more than one Authorization header", http.StatusBadRequest)
 			return
+		}
+		if a.refresh != nil {
+			a.refresh(log)
 		}
 		known.ServeHTTP(&challenging{ResponseWriter: w}, r)
 	})

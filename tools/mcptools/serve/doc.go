@@ -8,13 +8,14 @@
 //		"log"
 //		"os"
 //		"os/signal"
+//		"syscall"
 //
 //		"github.com/modelcontextprotocol/go-sdk/mcp"
 //		"github.com/writ-go/writ/tools/mcptools/serve"
 //	)
 //
 //	func main() {
-//		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+//		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 //		defer stop()
 //		tokens, err := serve.TokenFile("tokens.json")
 //		if err != nil {
@@ -48,7 +49,8 @@
 // principal's: [TokenFile] knows them from a file, [Auth] lets an OAuth
 // authorization server issue them. A session belongs to the principal that began
 // it; for others it does not exist. The token is taken off the request before a
-// handler sees it, as are cookies, so that it cannot be passed on.
+// handler sees it, as are cookies, so that it cannot be passed on. Of a server's
+// tools, each principal sees and calls those that are for it; see [Principal].Tools.
 //
 // A token can be read on its way: whoever listens beyond this machine puts a proxy
 // with TLS before it, or passes a Listener that speaks TLS.
@@ -69,7 +71,7 @@
 // their end, within Options.Grace; so it does when a client closes stdin. Meanwhile
 // it can still be reached, for answers to what the calls ask their clients. What
 // then still runs is cancelled, if it runs in Options.Queue or if its transport ends
-// with it.
+// with it. The last line of the log says how many calls were cut.
 //
 // # Paths
 //
@@ -78,6 +80,13 @@
 //	/readyz    200, or 503 while it shuts down or Options.Ready says why not
 //	/metrics   for Prometheus; with authentication, for those who have a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
+//
+// The first two are for whatever starts and watches the process; they say nothing but
+// this, and need no token. Metrics are for operators, yet any principal's token opens
+// them: they tell how busy all are together, and whatever Options.Metrics adds. To
+// collect them, give a token of its own to a principal that may use no tools
+// ("tools": []); to keep them from clients, have the proxy pass on Options.Path and
+// the metadata of OAuth alone.
 //
 // Metrics name no principals. The log, at level debug, names them; it never has a
 // token, a header, an address with its query, or what a message says.

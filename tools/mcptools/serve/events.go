@@ -111,6 +111,16 @@ func (e *events) count() int {
 	return len(e.all)
 }
 
+// calls is how many of all sessions have no answer yet.
+func (e *events) calls() (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, one := range e.all {
+		n += one.conn.calls()
+	}
+	return n
+}
+
 // drain ends all sessions, each after its calls.
 func (e *events) drain() {
 	e.mu.Lock()

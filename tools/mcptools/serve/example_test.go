@@ -23,29 +23,24 @@ func Example() {
 	}
 	queue := serve.NewQueue(nil) // fair between the clients
 
-	newServer := func(p serve.Principal) *mcp.Server {
-		server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
-		add := func(name string, greet func(name string) string) {
-			if !p.Allows(name) {
-				return
-			}
-			server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type": "object"}`)},
-				func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-					who, _ := serve.PrincipalOf(ctx)
-					var text string
-					if err := queue.Do(ctx, who.Name, func(context.Context) error {
-						text = greet(who.Name)
-						return nil
-					}); err != nil {
-						text = err.Error() // a *BusyError says when to try again
-					}
-					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
-				})
-		}
-		add("greet", func(name string) string { return "Hello, " + name + "!" })
-		add("dismiss", func(name string) string { return "Goodbye, " + name + "!" })
-		return server
+	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
+	add := func(name string, greet func(name string) string) {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type": "object"}`)},
+			func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				who, _ := serve.PrincipalOf(ctx)
+				var text string
+				if err := queue.Do(ctx, who.Name, func(context.Context) error {
+					text = greet(who.Name)
+					return nil
+				}); err != nil {
+					text = err.Error() // a *BusyError says when to try again
+				}
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+			})
 	}
+	add("greet", func(name string) string { return "Hello, " + name + "!" })
+	add("dismiss", func(name string) string { return "Goodbye, " + name + "!" })
+	newServer := func(serve.Principal) *mcp.Server { return server } // for all: each sees its own tools
 
 	ctx, stop := context.WithCancel(context.Background())
 	l, err := net.Listen("tcp", "127.0.0.1:0") // or Options.Addr

@@ -99,7 +99,11 @@ func TestRequests(t *testing.T) {
 				t.Errorf("got %q and %v", text, err)
 			}
 		})
-		<-r.started
+		select {
+		case <-r.started:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the call does not begin:\n%s", r.log)
+		}
 	}
 	a := r.post(callWho, "Authorization", "Bearer "+adaToken)
 	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "1" || !strings.Contains(a.body, "you have 2 requests open; try again when one of them has ended") {

@@ -86,7 +86,8 @@ type Options struct {
 	// --- Both
 
 	// Logger is told what happens, and never what a token, a header or a message
-	// says. Nil is silence.
+	// says, but for the panics of handlers, whose texts are not this package's. Nil is
+	// silence.
 	Logger *slog.Logger
 
 	// Grace is how long calls that run may go on when the context of [Run] ends, or

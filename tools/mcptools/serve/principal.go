@@ -12,7 +12,10 @@ type Principal struct {
 	Name string
 
 	// Tools are patterns of the tools it may use, in which * stands for any text:
-	// "execute_code", "mail.*". Nil is all of them; an empty list is none.
+	// "execute_code", "mail.*". Nil is all of them; an empty list is none. [Run]
+	// neither lists others to it nor calls them, whatever the server offers: they are
+	// as if there were none. What a tool reaches by itself, such as the tools of other
+	// servers, is for its handler to check, with Allows; so are resources and prompts.
 	Tools []string
 }
 

@@ -14,15 +14,18 @@ import (
 //
 // newServer is asked who gets what: at the beginning of each session, and for each
 // request that belongs to none. It should return the same server for equal
-// principals, whose tools may change at any time; nil is served as 403. Handlers
-// learn from [PrincipalOf] who asks.
+// principals, whose tools may change at any time; nil is served as 403. It may be one
+// server for all: each principal is shown the tools that its Tools allow, on one page,
+// and can call no others. Handlers learn from [PrincipalOf] who asks. One that panics
+// ends its call with an internal error, which the log has in full, and nothing else;
+// but a panic in a goroutine that it started ends the process.
 func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options) error {
 	if err := o.Check(ctx); err != nil {
 		return err
 	}
 	o = o.defaults()
 	if o.Transport == Stdio {
-		server := newServer(local)
+		server := newReceiver(o.Logger).before(newServer(local))
 		if server == nil {
 			return errors.New("there is no server for the one client of stdio")
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -62,7 +63,16 @@ func TestShutdown(t *testing.T) {
 			if err := r.ended(); err != nil {
 				t.Errorf("Run returned %v", err)
 			}
+			r.lastLine(0)
 		})
+	}
+}
+
+// lastLine has the log end with how many calls were cut.
+func (r *running) lastLine(cut int) {
+	r.t.Helper()
+	if log := r.log.String(); !strings.HasSuffix(log, fmt.Sprintf("msg=\"shut down\" cut=%d\n", cut)) {
+		r.t.Errorf("the log doesn't end with %d calls cut:\n%s", cut, log)
 	}
 }
 
@@ -151,6 +161,7 @@ func TestGraceOver(t *testing.T) {
 			if err := r.ended(); err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
 				t.Errorf("Run returned %v", err)
 			}
+			r.lastLine(1)
 		})
 	}
 }

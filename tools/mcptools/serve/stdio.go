@@ -19,6 +19,8 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	if err != nil {
 		return err
 	}
+	cut := 0
+	defer func() { o.Logger.Info("shut down", "cut", cut) }()
 	ended := make(chan error, 1)
 	go func() { ended <- session.Wait() }()
 	select {
@@ -28,9 +30,11 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	case <-ctx.Done():
 		go t.drain(0)
 	}
+	o.Logger.Info("shutting down; calls that run may end", "grace", o.Grace)
 	if ok, err := within(o.Grace, ended); ok {
 		return err
 	}
+	cut = t.calls()
 	if o.Queue != nil {
 		o.Queue.Stop()
 		if ok, _ := within(lastMoment, ended); ok {

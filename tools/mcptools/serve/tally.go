@@ -39,6 +39,12 @@ func (t *tally) stop() {
 	t.stopped = true
 }
 
+func (t *tally) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running
+}
+
 func (t *tally) over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,38 +12,33 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// TokenFile makes an [Auth] of a file of tokens:
-//
-//	{"tokens": [
-//	  {"principal": "ada", "sha256": "9f86d081884c7d65…", "tools": ["execute_code"], "expires": "2027-01-01T00:00:00Z"},
-//	  {"principal": "bob", "token": "no fewer than 20 characters"}
-//	]}
-//
-// A token stands there itself or, better, as the hexadecimal SHA-256 of it:
-// printf %s "$token" | sha256sum. A principal may have several, with the same tools.
-// Without tools it may use all of them; without expires, forever. The error names
-// everything that is wrong with the file, and quotes no token.
-func TokenFile(path string) (*Auth, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("tokens: %w", err)
-	}
-	a, err := Tokens(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return a, nil
-}
-
 // Tokens makes an [Auth] of what is in a [TokenFile].
 func Tokens(text []byte) (*Auth, error) {
+	known, err := parseTokens(text)
+	if err != nil {
+		return nil, err
+	}
+	return known.auth(), nil
+}
+
+func (ts tokens) auth() *Auth {
+	return &Auth{
+		forever:  true,
+		Verifier: ts.verify,
+		Principal: func(info *auth.TokenInfo) (Principal, error) {
+			p, _ := info.Extra[principalExtra].(Principal)
+			return p, nil
+		},
+	}
+}
+
+func parseTokens(text []byte) (tokens, error) {
 	var file struct {
 		Tokens []tokenEntry `json:"tokens"`
 	}
@@ -55,18 +50,7 @@ func Tokens(text []byte) (*Auth, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("tokens: something follows the JSON document")
 	}
-	known, err := readTokens(file.Tokens)
-	if err != nil {
-		return nil, err
-	}
-	return &Auth{
-		forever:  true,
-		Verifier: known.verify,
-		Principal: func(info *auth.TokenInfo) (Principal, error) {
-			p, _ := info.Extra[principalExtra].(Principal)
-			return p, nil
-		},
-	}, nil
+	return readTokens(file.Tokens)
 }
 
 // withoutValue keeps what stands in the file out of the error: it may be a token.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -21,6 +22,7 @@ const newEra = "2026-07-28"
 type web struct {
 	*Options
 	newServer func(Principal) *mcp.Server
+	receiver  *receiver
 	clients   *clients
 	sessions  *sessions
 	events    *events
@@ -33,7 +35,7 @@ type web struct {
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
-		Options: o, newServer: newServer,
+		Options: o, newServer: newServer, receiver: newReceiver(o.Logger),
 		clients:  &clients{limits: o.Limits, all: map[string]*client{}},
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
 		events:   &events{limits: o.Limits, all: map[string]*stream{}},
@@ -57,11 +59,11 @@ func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", s.named("healthz", http.HandlerFunc(healthz)))
 	mux.Handle("/readyz", s.named("readyz", http.HandlerFunc(s.readyz)))
-	mux.Handle("/metrics", s.named("metrics", s.Auth.require(http.HandlerFunc(s.metrics))))
+	mux.Handle("/metrics", s.named("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
 	if path, _ := s.Auth.metadata(); path != "" {
 		mux.Handle(path, s.named("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
 	}
-	mux.Handle(s.Path, s.Auth.require(http.HandlerFunc(s.endpoint)))
+	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
 	mux.Handle("/", s.named("unknown", http.HandlerFunc(http.NotFound)))
 	return s.observe(newGate(s.Options).guard(mux))
 }
@@ -148,10 +150,12 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, nil)
 		return
 	}
-	defer one.leave()
+	leave := sync.OnceFunc(one.leave)
+	defer leave()
 	m, refused := s.Limits.read(w, r)
 	if refused == nil {
 		about.method = m.method
+		r = answering(r, m, leave)
 		refused = one.spend(m.count)
 	}
 	if refused == nil {
@@ -160,6 +164,17 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	if refused != nil {
 		refused.write(w, m.id)
 	}
+}
+
+type answeredKey struct{}
+
+// answering has a request that is one call end, for the limit, before its answer is
+// sent: who has the answer may ask again, though the stream it came in is still open.
+func answering(r *http.Request, m message, leave func()) *http.Request {
+	if m.count != 1 || !m.calls {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), answeredKey{}, leave))
 }
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
@@ -217,7 +232,7 @@ func (s *web) serveSSE(w http.ResponseWriter, r *http.Request, p Principal, m me
 
 // with serves a principal with the server that is for him.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
-	server := s.newServer(p)
+	server := s.receiver.before(s.newServer(p))
 	if server == nil {
 		http.Error(w, "nothing is served to you", http.StatusForbidden)
 		return nil
@@ -261,9 +276,12 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
 	s.calls.stop()
 	s.events.drain()
+	cut := 0
+	defer func() { s.Logger.Info("shut down", "cut", cut) }()
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}
+	cut = s.running()
 	if s.Queue != nil {
 		s.Queue.Stop()
 		if s.ended(ctx, srv, lastMoment) {
@@ -273,6 +291,14 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	s.events.giveUp()
 	srv.Close()
 	return errUnsettled
+}
+
+// running is how many calls have no answer yet.
+func (s *web) running() int {
+	if s.Transport == SSE {
+		return s.events.calls() // its requests end before their answers
+	}
+	return s.calls.count()
 }
 
 // ended reports whether all calls, and then all requests and sessions, ended in
