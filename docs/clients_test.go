@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,9 +36,7 @@ func TestClients(t *testing.T) {
 		entry := tomlEntry.ReplaceAllString(f.text, `{"mcp_servers": {"$1": {"command": $2, "args": $3}}}`)
 		switch {
 		case f.kind == "json" && strings.HasPrefix(f.text, `{"tokens"`):
-			if _, err := serve.Tokens([]byte(f.text)); err != nil {
-				t.Errorf("line %d: %v", f.line, err)
-			}
+			tokens(t, f)
 		case f.kind == "json" || f.kind == "toml":
 			started++
 			entry = strings.Replace(entry, `"mcp_servers"`, `"mcpServers"`, 1)
@@ -46,6 +45,24 @@ func TestClients(t *testing.T) {
 	}
 	if started != 6 {
 		t.Errorf("%d entries were started", started)
+	}
+}
+
+var placeholder = regexp.MustCompile(`…[^"]*`)
+
+// tokens wants a file of tokens that is refused as it stands there, so that nobody
+// grants access by copying it, and right once its placeholders are filled in.
+func tokens(t *testing.T, f fence) {
+	if _, err := serve.Tokens([]byte(f.text)); err == nil {
+		t.Errorf("line %d: what is to be filled in would be accepted", f.line)
+	}
+	n := 0
+	filled := placeholder.ReplaceAllStringFunc(f.text, func(string) string {
+		n++
+		return fmt.Sprintf("%064x", n)
+	})
+	if _, err := serve.Tokens([]byte(filled)); err != nil {
+		t.Errorf("line %d: %v", f.line, err)
 	}
 }
 

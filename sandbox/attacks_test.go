@@ -43,10 +43,13 @@ var (
 )
 
 const (
-	attackTime   = 60 * time.Second // that an attack has, unless it is to run out of time
-	attackMemory = 128 << 20        // that it has
-	attackKill   = 4 * time.Minute  // after which the host of an archive is killed
-	attackStart  = 10 * time.Second // to start the worker that the last attack has cost
+	attackCompute = 60 * time.Second // of a processor, that an attack has
+	attackMemory  = 128 << 20        // that it has
+	// The rest is no verdict, but how long a machine that is busy with other things
+	// is waited for.
+	attackTime  = 4 * time.Minute // that an attack has, unless it is to run out of time
+	attackStart = time.Minute     // to start the worker that the last attack has cost
+	attackKill  = 8 * time.Minute // after which the host of an archive is killed
 )
 
 // TestAttacks has each archive attacked by a process of its own, which is the
@@ -325,7 +328,7 @@ func attackHost(file string, w io.Writer) error {
 // the one before it left behind.
 func openForAttacks(limits sandbox.Limits) (*sandbox.Sandbox, error) {
 	limits.Time, limits.Memory = attackKill, attackMemory
-	limits.Compute = cmp.Or(limits.Compute, attackTime)
+	limits.Compute = cmp.Or(limits.Compute, attackCompute)
 	return sandbox.New(&sandbox.Options{Limits: limits, Workers: 1})
 }
 
@@ -349,7 +352,7 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 		r.Problems = append(r.Problems, problem)
 	}
 	if a.then != "" {
-		p.Source = a.then
+		p.Source, p.Timeout = a.then, attackTime // it shall not run out of time
 		out, err := runGuarded(box, p)
 		r.Outcome += "then\n" + normalised(out, err)
 	}

@@ -328,7 +328,7 @@ func mustInstall(t *testing.T, env *npm.Environment, specs ...string) {
 func ended(t *testing.T, conns []net.Conn) {
 	t.Helper()
 	for _, conn := range conns {
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Error("a process runs on")
 		}

@@ -50,6 +50,20 @@
 // [ErrNotFound], [ErrName], [ErrExists] and [ErrLimit] are for whoever asked, and say
 // what to do. Other errors are about the storage folder; they don't name its path.
 //
+// # Environments of packages
+//
+// An [Environment] is a name and a folder; what is in the folder, package npm sees to:
+//
+//	env, err := ann.Environment(ctx, "charts") // or NewEnvironment
+//	packages, err := npm.New(env.Dir, &npm.Options{Allow: []string{"lodash-es"}})
+//	unlock, err := env.Lock(ctx) // so that nobody removes it meanwhile
+//	report, err := packages.Install(ctx, []string{"lodash-es"})
+//	unlock()
+//
+// npm takes turns of itself and has settings of its own, of what may be imported, which
+// its Importable heeds: use those. [Environment.SetSettings] is for folders of other
+// kinds. The examples of package npm have the whole path, up to a program that imports.
+//
 // # What the storage folder promises
 //
 // What has returned without an error outlives a crash and a loss of power. What dies

@@ -11,7 +11,9 @@ import (
 	"time"
 )
 
-// Environment is a named folder, such as one of npm packages.
+// Environment is a named folder, such as one of npm packages: who has it and what it is
+// called are kept here, what its folder holds is an affair of others, such as
+// [github.com/writ-go/writ/sandbox/npm], whose Environment is opened by npm.New(e.Dir, …).
 type Environment struct {
 	Handle string
 	Name   string
@@ -70,8 +72,8 @@ func (s *Space) environment(handle string, used time.Time) Environment {
 
 // Environment finds an environment of the owner by its handle or by its name, which
 // counts as using it. The error is [ErrNotFound] where there is none.
-func (s *Space) Environment(ctx context.Context, handle string) (Environment, error) {
-	e, err := s.find(ctx, handle)
+func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
+	e, err := s.find(ctx, handleOrName)
 	if err == nil {
 		err = e.use()
 	}
@@ -81,17 +83,17 @@ func (s *Space) Environment(ctx context.Context, handle string) (Environment, er
 	return e, nil
 }
 
-func (s *Space) find(ctx context.Context, handle string) (Environment, error) {
+func (s *Space) find(ctx context.Context, handleOrName string) (Environment, error) {
 	list, err := s.Environments(ctx)
 	if err != nil {
 		return Environment{}, err
 	}
-	i := slices.IndexFunc(list, func(e Environment) bool { return e.Handle == handle })
+	i := slices.IndexFunc(list, func(e Environment) bool { return e.Handle == handleOrName })
 	if i < 0 {
-		i = slices.IndexFunc(list, func(e Environment) bool { return e.Name == handle })
+		i = slices.IndexFunc(list, func(e Environment) bool { return e.Name == handleOrName })
 	}
 	if i < 0 {
-		return Environment{}, notFound(words[environments], handle)
+		return Environment{}, notFound(words[environments], handleOrName)
 	}
 	return list[i], nil
 }
@@ -141,8 +143,8 @@ func (s *Space) folders(ctx context.Context, kind string, visit func(handle stri
 
 // RemoveEnvironment removes an environment with its folder, by its handle or name,
 // when nobody holds its lock. The error is [ErrNotFound] where there is none.
-func (s *Space) RemoveEnvironment(ctx context.Context, handle string) error {
-	e, err := s.find(ctx, handle)
+func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) error {
+	e, err := s.find(ctx, handleOrName)
 	if err != nil {
 		return err
 	}
@@ -155,6 +157,9 @@ var errNoEnvironment = errors.New("workspace: this environment is empty; get one
 // takes it: for changing what is in its folder. The system takes it back from a
 // process that dies. The error is [ErrNotFound] where the environment has been
 // removed.
+//
+// Changes by package npm take turns of themselves, so that they need this lock only to
+// keep the environment from being removed meanwhile.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment

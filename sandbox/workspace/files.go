@@ -231,7 +231,7 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 func (o *Options) admits(have amount, files int, size, more int64) error {
 	switch {
 	case size+more > o.FileBytes:
-		return fmt.Errorf("%w: the file would have %d bytes, and may have %d; nothing was written. Put the rest into another file", ErrLimit, size+more, o.FileBytes)
+		return fmt.Errorf("%w: the file would have %d bytes, and may have %d; nothing was written. Put the rest into another file, and run both in one session", ErrLimit, size+more, o.FileBytes)
 	case have.count+files > o.Files:
 		return fmt.Errorf("%w: you have %d files, and may have %d; nothing was written. Remove one that is no longer needed; %s was unused for longest", ErrLimit, have.count, o.Files, have.oldest)
 	case have.bytes+more > o.Bytes:

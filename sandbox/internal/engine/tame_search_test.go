@@ -37,18 +37,51 @@ func TestTameIsQuick(t *testing.T) {
 			continue
 		}
 		seen++
-		done := make(chan struct{})
-		go func() {
-			_, _ = parseByGoja("program.js", prologue+text+epilogue)
-			close(done)
-		}()
-		select {
-		case <-done:
-		case <-time.After(5 * time.Second):
+		if !parsesQuickly(text) {
 			t.Fatalf("it takes forever: %q", text)
 		}
 	}
 	if seen < 500 {
 		t.Errorf("only %d of the texts are tame", seen)
+	}
+}
+
+// parsesQuickly reports whether a text is parsed before plain ones of about its length
+// are, many times over. It compares, and does not measure, so that a busy machine, which
+// has both of them wait, changes nothing.
+func parsesQuickly(text string) bool {
+	done := make(chan struct{})
+	go func() {
+		_, _ = parseByGoja("program.js", prologue+text+epilogue)
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(time.Second): // most are through by then, and nothing need be compared
+	}
+	plain := prologue + strings.Repeat("f(a,b);", len(text)/7) + epilogue
+	for range 10_000 {
+		_, _ = parseByGoja("program.js", plain)
+		select {
+		case <-done:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// TestForeverIsNoticed has the yardstick of TestTameIsQuick tell a text that does take
+// exponential time.
+func TestForeverIsNoticed(t *testing.T) {
+	t.Parallel()
+	const depth = 21 // seconds; each more doubles it
+	text := strings.Repeat("(a=", depth) + "b" + strings.Repeat(")=>1", depth)
+	if tame(text) {
+		t.Errorf("this is tame: %q", text)
+	}
+	if parsesQuickly(text) {
+		t.Errorf("this is quick: %q", text)
 	}
 }

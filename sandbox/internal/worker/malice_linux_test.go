@@ -36,7 +36,7 @@ const (
 	liars      = "writ-malice"           // the kind of worker
 	processes  = 40
 	budget     = 20 // calls
-	sessionEnd = 10 * time.Second
+	sessionEnd = 30 * time.Second
 )
 
 func init() { Hook(liars, lieBySeed) }

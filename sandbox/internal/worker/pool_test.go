@@ -80,7 +80,7 @@ func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
 	if res.Failure == nil {
 		t.Fatalf("it ended well: %+v", res)
 	}
-	if d := time.Since(start); d > 15*time.Second {
+	if d := time.Since(start); d > endTime {
 		t.Errorf("it took %v", d)
 	}
 	mustEcho(t, p, "next")
@@ -248,6 +248,9 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// endTime is how long a busy machine may take to end what would never end.
+const endTime = 15 * time.Second
+
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
@@ -260,7 +263,7 @@ func TestDeadline(t *testing.T) {
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if late < lateness || late > 2*time.Second {
+		if late < lateness || late > endTime {
 			t.Errorf("%s: returned %v after the deadline", source, late)
 		}
 		mustEcho(t, p, "next")
@@ -281,7 +284,7 @@ func TestCancel(t *testing.T) {
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped || res.Failure.Message != message {
 			t.Errorf("%s: %+v, %v", source, res, err)
 		}
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > endTime {
 			t.Errorf("%s took %v", source, d)
 		}
 		mustEcho(t, p, "next")

@@ -97,10 +97,11 @@ func NewQueue(o *QueueOptions) *Queue {
 // they have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
-// Do runs f when it is who's turn. It returns what f returns; or a *BusyError, if
-// there is no place to wait or the wait was too long; or the cause of the end of
-// ctx, which is also what f is given. If there is an error of Do itself, f has not
-// run.
+// Do runs f when it is who's turn, and returns what f returns. If f's turn does not
+// come, it never runs, and the error is a *BusyError, if there is no place to wait or
+// the wait was too long, the cause of the end of ctx, or one that wraps [ErrStopped].
+// If ctx ends while f runs, f is told by its own context, and Do still waits for it
+// and returns what it returns.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	if err := q.enter(ctx, who); err != nil {
