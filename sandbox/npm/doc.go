@@ -9,8 +9,7 @@
 // npm.New(e.Dir, …) makes an [Environment] of a workspace.Environment e. Installing
 // takes turns by a lock of its own, whoever holds which; hold e.Lock around Install,
 // Remove and Configure as well, so that nobody removes the environment meanwhile.
-// [Settings] are the ones to use, as [Environment.Importable] heeds them; what
-// e.SetSettings stores means nothing here.
+// [Environment.Importable] heeds the [Settings].
 //
 // Who names a package to install need not be trusted. A name is taken apart here,
 // by npm's own rules and stricter ones, and must be on the allow-list; git, file

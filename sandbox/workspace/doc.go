@@ -60,9 +60,8 @@
 //	report, err := packages.Install(ctx, []string{"lodash-es"})
 //	unlock()
 //
-// npm takes turns of itself and has settings of its own, of what may be imported, which
-// its Importable heeds: use those. [Environment.SetSettings] is for folders of other
-// kinds. The examples of package npm have the whole path, up to a program that imports.
+// npm takes turns of itself, and has settings of what may be imported. The examples of
+// package npm have the whole path, up to a program that imports.
 //
 // # What the storage folder promises
 //
