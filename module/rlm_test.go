@@ -55,7 +55,9 @@ func rlm(t *testing.T, box *sandbox.Sandbox, sub llms.Model, o *module.RLMOption
 
 func largeBox(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Output: 2 << 20, Memory: 512 << 20, Calls: 1000}})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{
+		Output: 2 << 20, Memory: 512 << 20, Calls: 1000, Time: 4 * time.Minute, Compute: 4 * time.Minute,
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -101,6 +102,9 @@ func writeOutcome(t *testing.T, file string, a *txtar.Archive, text string) {
 // openTiers opens a sandbox of each kind.
 func openTiers(t testing.TB, limits sandbox.Limits) map[string]*sandbox.Sandbox {
 	t.Helper()
+	if raceDetector { // which makes programs ten times slower, on a machine that may be busy
+		limits.Time, limits.Compute = cmp.Or(limits.Time, 4*time.Minute), cmp.Or(limits.Compute, 4*time.Minute)
+	}
 	boxes := map[string]*sandbox.Sandbox{}
 	for name, open := range map[string]func(*sandbox.Options) (*sandbox.Sandbox, error){
 		"inprocess": sandbox.NewInProcess, "isolated": sandbox.New,
