@@ -147,7 +147,7 @@ func TestOutputIsStripped(t *testing.T) {
 	f := newFake(t, plan{Exit: 1, Say: strings.Join([]string{
 		"noise " + strings.Repeat("x", 9000),
 		"at Object.<anonymous> (/usr/lib/node_modules/npm/x.js:1:2)",
-		"open '/etc/passwd' file:///root/x /root C:\\Users\\me",
+		"open '/etc/passwd' file:///home/x /srv C:\\Users\\me",
 		"proxy http://someone:secret@proxy.example:1 and https://me:pass@host/x",
 		"GET https://packages.example/a - 404, also @scope/name",
 		"log in $HOME/.npm/_logs\x1b[31m red\x1b[0m\x07",
