@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -140,6 +142,24 @@ func (f *fitter) number() {
 }
 
 func integral(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
+
+// bounds are the least and the most that a Go integer may be, or nothing.
+func bounds(t reflect.Type) (least, most string) {
+	switch k := t.Kind(); {
+	case !integral(k):
+		return "", ""
+	case k >= reflect.Uint:
+		return "0", strconv.FormatUint(math.MaxUint64>>(64-t.Bits()), 10)
+	default:
+		most := int64(math.MaxInt64) >> (64 - t.Bits())
+		return strconv.FormatInt(-most-1, 10), strconv.FormatInt(most, 10)
+	}
+}
+
+func isInteger(number string) bool {
+	_, ok := new(big.Int).SetString(number, 10)
+	return ok
+}
 
 // closed reports whether a schema certainly admits no properties but those that it
 // names, wherever an object may be.

@@ -11,7 +11,9 @@ import (
 
 // History is a conversation as an input: the questions that were asked before,
 // each with its answer. A module shows each turn to the model as it shows a
-// question, and then the answer as the model would have written it.
+// question, and then the answer as the model would have written it. For modules
+// that write programs it is a variable of the program, an array of objects, which
+// the model is shown as one.
 //
 // Each turn has values for inputs and outputs of the same signature, by name;
 // [Signature.Turn] makes one. All required outputs must be there, and inputs may
@@ -24,7 +26,7 @@ func (History) JSONSchema() *jsonschema.Schema { return mark(historySchema, Kind
 const historySchema = `{"type": "array", "items": {"type": "object"}}`
 
 // Turns returns the turns in the value of a field of [KindHistory]; none of
-// null.
+// null. The error says what is no array of objects, or which name a turn has twice.
 func Turns(value json.RawMessage) (History, error) {
 	var h History
 	if err := json.Unmarshal(value, &h); err != nil {

@@ -33,7 +33,7 @@ const kindKeyword = "x-writ"
 // Kind returns the kind of the field, which its schema tells. Optional images
 // and lists of images are images, too.
 func (f Field) Kind() Kind {
-	if f.Schema == nil {
+	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue
 	}
 	if !f.Schema.Mentions(`"` + kindKeyword + `"`) {

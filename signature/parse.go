@@ -49,7 +49,7 @@ import (
 // Rules are, for texts, min_length, max_length, pattern and format; for numbers
 // ge, gt, le, lt and multiple_of; for lists, sets and dicts min_length and
 // max_length; for any type desc, title, default and examples. A field or member
-// with a default may be left out.
+// with a default may be left out. A format is one that [schema.CheckFormat] takes.
 //
 // The error names the column of what cannot be read and says what to write, or
 // is that of [NewSpec]. Texts of more than 64 KiB, more than 500 inputs or
@@ -68,6 +68,8 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 //	sure, err := signature.ParseField(`sure: float(ge=0, le=1, desc="how sure")`)
 //	…
 //	spec, err = spec.AppendOutputs(sure)
+//
+// The error is as that of Parse.
 func ParseField(text string) (f Field, err error) {
 	s, err := newScanner(text)
 	if err != nil {

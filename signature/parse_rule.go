@@ -55,6 +55,7 @@ var others = map[string]string{
 // ruled reads the rules of a type that is written like this.
 func (s *scanner) ruled(t typ, written string) typ {
 	given := Values{}
+	at := map[string]int{} // where the values are
 	for first := true; first || s.take(","); first = false {
 		here := s.skip()
 		name := s.word()
@@ -65,9 +66,16 @@ func (s *scanner) ruled(t typ, written string) typ {
 		s.want("=", "write "+name+"=…")
 		here = s.skip()
 		value := s.value()
+		if json.Unmarshal(value, new(any)) != nil { // which is JSON
+			s.fail(here, "%.40s is larger than any number that programs hold", value)
+		}
 		if !r.fits(value) {
 			s.fail(here, "the rule %s takes %s, not %s", name, r.takes, value)
 		}
+		if r.keyword == "format" {
+			s.format(value, here)
+		}
+		at[r.keyword] = here
 		given = append(given, Value{r.keyword, value})
 	}
 	s.want(")", "separate rules by , and close the parenthesis")
@@ -78,7 +86,34 @@ func (s *scanner) ruled(t typ, written string) typ {
 		}
 	}
 	t.choices = nil
+	if list, ok := given.Get("examples"); ok {
+		s.examples(t, list, at["examples"])
+	}
 	return t
+}
+
+// format refuses one that nothing would check.
+func (s *scanner) format(value json.RawMessage, here int) {
+	var name string
+	_ = json.Unmarshal(value, &name) // it is a text
+	if err := schema.CheckFormat(name); err != nil {
+		s.fail(here, "%v", err)
+	}
+}
+
+// examples refuses those that a type does not have.
+func (s *scanner) examples(t typ, list json.RawMessage, here int) {
+	var all []json.RawMessage
+	_ = json.Unmarshal(list, &all) // it is a list
+	own, err := compiled(t.raw())
+	if err != nil { // which is told later
+		return
+	}
+	for _, v := range all {
+		if findings := own.Validate(v); findings != nil {
+			s.fail(here, "the example %s does not fit: %s", v, schema.Summary(findings))
+		}
+	}
 }
 
 // rule finds the rule of a name that a type takes.

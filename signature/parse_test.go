@@ -69,6 +69,7 @@ var types = []struct{ text, written, schema string }{
 	{"list[{a: list[{b: str}]}]", "", `{"type":"array","items":{"type":"object","properties":{"a":{"type":"array","items":{"type":"object",` +
 		`"properties":{"b":{"type":"string"}},"required":["b"],"additionalProperties":false}}},"required":["a"],"additionalProperties":false}}`},
 	{`schema({"const": "x"})`, `schema({"const":"x"})`, `{"const":"x"}`},
+	{`schema({"type": "string", "format": "phone"})`, `schema({"type":"string","format":"phone"})`, `{"type":"string","format":"phone"}`},
 	{`schema({"minLength":2,"type":"string"})`, `str(min_length=2)`, `{"minLength":2,"type":"string"}`},
 	{`list[schema({"type": ["string", "null"]})]`, `list[schema({"type":["string","null"]})]`, `{"type":"array","items":{"type":["string","null"]}}`},
 	{`schema({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})`, `schema({"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}})`,
@@ -230,7 +231,7 @@ func TestStringOfGoTypes(t *testing.T) {
 	}
 	spec := signature.Must(signature.New[input, output]("Do it.")).Spec()
 	const want = `text: str(desc="What is asked, exactly."), tags: list[str](min_length=1), by?: dict[str, int], ` +
-		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: int(desc="Nanoseconds; a second has 1000000000."), ` +
+		`people: list[{name: str(min_length=1), age: Optional[int]}], when: datetime, pause?: schema({"type":"integer","format":"nanoseconds"}), ` +
 		`three: list[float](min_length=3, max_length=3), bytes: bytes, huge: int(ge=0), any: any, photo: Optional[Image], before?: History, nothing: {} -> ` +
 		`mood: Literal["good", "bad"], score: float(ge=0, le=1, default=0.5), email?: str(format="email"), phone: Optional[str](desc="Or this.") ` +
 		`with schema({"oneOf":[{"required":["email"],"title":"email"},{"required":["phone"],"title":"phone"}]})`
@@ -292,6 +293,9 @@ func TestParseErrors(t *testing.T) {
 		{"a: int(ge='1') -> b", `column 11: the rule ge takes a number, not "1"`},
 		{"a: str(min_length=1.5) -> b", `column 19: the rule min_length takes a whole number, 0 or more, not 1.5`},
 		{"a: str(ge=1) -> b", `column 8: the rule "ge" does not go with str; its rules are min_length, max_length, pattern, format, title, default, examples, desc`},
+		{`a: str(format="dat") -> b`, `column 15: the format "dat" is not known; did you mean date?`},
+		{`a: str(max_length=1, examples=["a", "bc"]) -> b`, `column 31: the example "bc" does not fit: the value must have at most 1 character, not 2`},
+		{`a: int(examples=["one"]) -> b`, `column 17: the example "one" does not fit: the value must be an integer, not "one"`},
 		{"a: Optional[int](ge=1) -> b", `column 18: the rule ge does not go with a union; put it behind the type that it is about, as in int(ge=0) | None`},
 		{"a: int(ge 1) -> b", `column 11: there is "1" where "=" is expected; write ge=…`},
 		{"a: int(ge=1 -> b", `column 13: there is "-" where ")" is expected; separate rules by , and close the parenthesis`},
@@ -334,9 +338,9 @@ func TestParsedSignature(t *testing.T) {
 		t.Errorf("got %s, %v", out, err)
 	}
 	_, err = s.Decode([]byte(`{"sure": 2, "anser": "Yes."}`))
-	checkError(t, err, "anser is not a known property (did you mean answer?)\nanswer is required\nsure must be at most 1, not 2")
+	checkError(t, err, "answer is required\nsure must be at most 1, not 2\nanser is not a known property (did you mean answer?)")
 	_, err = s.Encode(signature.Values{{Name: "limit"}, {Name: "limit"}, {Name: "query"}})
-	checkError(t, err, "signature: input: limit is given twice\nlimit must be an integer, not null\nquery is not a known property (others known: question)\nquestion is required")
+	checkError(t, err, "signature: input: question is required\nlimit is given twice\nlimit must be an integer, not null\nquery is not a known property (others known: question)")
 	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
 		t.Errorf("%T is not an InvalidError", err)
 	}

@@ -49,7 +49,7 @@
 //	Before signature.History `json:"before"`                             // earlier turns, shown as such
 //
 // A default takes the place of an output that the model leaves out, and of an
-// input that is not encoded: a zero with omitempty, or no value among [Values].
+// input that is absent (a zero value with omitempty, or missing from [Values]).
 //
 // # Without Go types
 //
@@ -59,7 +59,7 @@
 //	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
 //
 // A [Spec] is any signature without its types. All that modules do, they do with
-// a Spec; the Signature is a typed cover over it. Edits of a Spec, such as
+// a Spec; the Signature is a typed wrapper. Edits of a Spec, such as
 // [Spec.WithInstructions], [Spec.AppendOutputs] and [Spec.WithDescription],
 // return copies, and [Typed] puts types over the result. [Spec.String] writes it
 // as a text that [Parse] reads.
@@ -71,6 +71,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -81,6 +82,7 @@ type Signature[In, Out any] struct {
 	spec *Spec
 	free bool // there may be numbers of any size in Out
 	open bool // there may be properties that Out does not have
+	flat flat // of Out
 }
 
 // typed puts types over a spec, if they can have its values.
@@ -92,7 +94,7 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := cmp.Or(settable(out), holds(out, spec.out), spot("").holds(out, spec.outputs)); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s := &Signature[In, Out]{spec: spec}
+	s := &Signature[In, Out]{spec: spec, flat: newFlat(out)}
 	for _, t := range within(out) {
 		s.free = s.free || t.Kind() == reflect.Interface
 	}
@@ -109,9 +111,10 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 // says. There may be no inputs; there must be an output.
 //
 // The error names the field that cannot be used: one whose type is recursive,
-// not JSON or not decoded by encoding/json, that has a default which does not fit, whose
-// name is not a JavaScript identifier or is taken by another input or output, or
-// that has an image, a file or a history where no module could show it.
+// not JSON or not decoded by encoding/json, that has a tag which does not go with
+// its type or a default which does not fit, whose name is not a JavaScript
+// identifier or is taken by another input or output, or that has an image, a file
+// or a history where no module could show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
@@ -140,10 +143,18 @@ func Must[In, Out any](s *Signature[In, Out], err error) *Signature[In, Out] {
 }
 
 // Spec returns the signature without its types.
-func (s *Signature[In, Out]) Spec() *Spec { return s.spec }
+func (s *Signature[In, Out]) Spec() *Spec {
+	if s == nil {
+		return nil
+	}
+	return s.spec
+}
 
 // WithInstructions returns a copy with other instructions.
 func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
+	if !s.Spec().made() {
+		return s
+	}
 	edited := *s
 	edited.spec = s.spec.WithInstructions(text)
 	return &edited
@@ -154,12 +165,15 @@ func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 // violates its tags, if an image or a file has nothing in it, or if a turn of a
 // history is not of this signature.
 func (s *Signature[In, Out]) Encode(in In) (Values, error) {
+	if !s.Spec().made() {
+		return nil, errUnmade
+	}
 	if values, ok := any(in).(Values); ok {
 		return s.spec.Encode(values)
 	}
 	raw, err := s.spec.in.Encode(&in)
 	if err != nil {
-		return nil, fmt.Errorf("signature: input: %w", err)
+		return nil, unencoded("input", reflect.ValueOf(in), err)
 	}
 	values, err := s.spec.check(raw)
 	if err != nil {
@@ -172,7 +186,7 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	raw, err := s.spec.out.Encode(&out)
 	if err != nil {
-		return nil, fmt.Errorf("signature: output: %w", err)
+		return nil, unencoded("output", reflect.ValueOf(out), err)
 	}
 	values, err := s.spec.Decode(raw)
 	if err != nil {
@@ -187,6 +201,9 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 // overflow too, and numbers in an any are [json.Number].
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
+	if !s.Spec().made() {
+		return zero, errUnmade
+	}
 	if values, ok := any(&out).(*Values); ok {
 		var err error
 		*values, err = s.spec.Decode(output)
@@ -196,13 +213,19 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
+	if s.flat.decode(full, reflect.ValueOf(&out).Elem()) {
+		return out, nil
+	}
+	out = zero
 	if s.open {
 		if findings := misnamed(full, reflect.TypeFor[Out]()); findings != nil {
 			return zero, &InvalidError{findings}
 		}
 	}
 	if err := unmarshal(full, &out, s.free); err != nil {
-		return zero, &InvalidError{[]schema.Finding{decodeFinding(err)}}
+		finding := decodeFinding(err)
+		finding.Path = cmp.Or(finding.Path, undecodable(full, reflect.TypeFor[Out]()))
+		return zero, &InvalidError{[]schema.Finding{finding}}
 	}
 	return out, nil
 }
@@ -210,8 +233,27 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 // decodeFinding words what only the Go type knows, such as the range of an int8.
 func decodeFinding(err error) schema.Finding {
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
+	if !errors.As(err, &wrong) {
+		return schema.Finding{Message: "does not decode: " + err.Error()}
 	}
-	return schema.Finding{Message: "does not decode: " + err.Error()}
+	number, isNumber := strings.CutPrefix(wrong.Value, "number ")
+	if least, most := bounds(wrong.Type); isNumber && most != "" && isInteger(number) {
+		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", least, most, number)}
+	}
+	return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
+}
+
+// undecodable is the field of an object whose value does not decode, or nothing: a
+// method of its type does not say where it stands.
+func undecodable(object json.RawMessage, t reflect.Type) string {
+	var values Values
+	if json.Unmarshal(object, &values) != nil {
+		return ""
+	}
+	for i, v := range values {
+		if unmarshal(literal(values[i:i+1]), reflect.New(t).Interface(), false) != nil {
+			return v.Name
+		}
+	}
+	return ""
 }

@@ -53,6 +53,10 @@ func checkError(t *testing.T, err error, want string) {
 	}
 }
 
+type misruled struct {
+	Count int `json:"count" jsonschema:"maxLength=3"`
+}
+
 func newError[In, Out any]() error {
 	_, err := signature.New[In, Out]("Do it.")
 	return err
@@ -74,6 +78,10 @@ func TestNewErrors(t *testing.T) {
 		{"no output", newError[question, none](), `signature: there is no output field; add one`},
 		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a JavaScript identifier; use letters, digits and _`},
 		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; choose another`},
+		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule "maxLength" does not go with int; its rules are minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
+		{"format", newError[struct {
+			Day string `json:"day" jsonschema:"format=dat"`
+		}, answer](), `signature: input field "day": jsonschema tag: the format "dat" is not known; did you mean date?`},
 		{"both ways", newError[question, question](), `signature: output field "text": there is an input field of that name; rename one`},
 	}
 	for _, test := range tests {
@@ -192,11 +200,11 @@ func TestDecodeErrors(t *testing.T) {
 		{"not JSON", `good`, `the value is not valid JSON: invalid character 'g' looking for beginning of value (byte 1)`},
 		{"null", `null`, `the value must be an object, not null`},
 		{"all at once", `{"mod": "good", "big": "1", "when": "now"}`, "big must be an integer, not \"1\"\n" +
-			"mod is not a known property (did you mean mood?)\nmood is required\nwhen must be a date-time such as 2026-01-31T15:04:05Z, not \"now\""},
-		{"overflow", `{"big": 1, "mood": "bad", "small": 300}`, `small does not fit the Go type int8: number 300`},
-		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big does not fit the Go type int64: number 9223372036854775808`},
+			"mood is required\nwhen must be a date-time such as 2026-01-31T15:04:05Z, not \"now\"\nmod is not a known property (did you mean mood?)"},
+		{"overflow", `{"big": 1, "mood": "bad", "small": 300}`, `small must be at most 127, not 300`},
+		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big must be from -9223372036854775808 to 9223372036854775807, not 9223372036854775808`},
 		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
-		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `the value does not decode: illegal base64 data at input byte 0`},
+		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes does not decode: illegal base64 data at input byte 0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -241,7 +249,7 @@ func TestNewSpec(t *testing.T) {
 	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
 		got = append(got, f.String())
 	}
-	wantLines := []string{`a[1] must be an integer, not "x"`, `c is not a known property (others known: b, z)`, `z is required`}
+	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property (others known: b, z)`}
 	if !slices.Equal(got, wantLines) {
 		t.Errorf("got  %q\nwant %q", got, wantLines)
 	}
@@ -302,4 +310,16 @@ func TestNewSpecErrors(t *testing.T) {
 			checkError(t, err, test.want)
 		})
 	}
+}
+
+// What is missing is told in the order of the fields, and what is about the whole
+// comes first.
+func TestFindingsInTheOrderOfTheFields(t *testing.T) {
+	t.Parallel()
+	spec := signature.Must(signature.Parse(`question, context: list[str] -> z, y: {b, a}, x: int with schema({"minProperties": 4})`, "")).Spec()
+	_, err := spec.Encode(nil)
+	checkError(t, err, "signature: input: question is required\ncontext is required")
+	_, err = spec.Decode([]byte(`{"x": "1", "y": {"c": 1}, "w": 0}`))
+	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is required\n"+
+		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others known: z)")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,12 @@ type Spec struct {
 	inRules, outRules Values
 	special           map[string]Kind // of inputs, but for values
 }
+
+// errUnmade is the error of what was not made by this package: it has no fields, and
+// would take anything.
+var errUnmade = errors.New("signature: there is no signature; make one by New, Parse or NewSpec")
+
+func (s *Spec) made() bool { return s != nil && s.out != nil }
 
 // NewSpec makes a spec of fields. There may be no inputs; there must be an
 // output. Names must be unique among inputs and outputs together, and
@@ -130,7 +137,12 @@ func (s *Spec) OutputSchema() *schema.Schema { return s.out }
 // OutputTypeScript returns the type of the object of all outputs, for a prompt:
 //
 //	{mood: "good" | "bad"; score: number /* 0–1 */}
-func (s *Spec) OutputTypeScript() string { return s.out.TypeScript(nil) }
+func (s *Spec) OutputTypeScript() string {
+	if !s.made() {
+		return "{}"
+	}
+	return s.out.TypeScript(nil)
+}
 
 // Declare returns one input or output as a member of a TypeScript type, with its
 // constraints and what the description begins with, for a prompt; nothing if
@@ -156,11 +168,14 @@ func (s *Spec) Declare(name string) string {
 	return ""
 }
 
-// Validate returns everything that is wrong with an object of all outputs, or
-// nil if it fits. A text with half of a character, as in "\ud83d", does not.
+// Validate returns everything that is wrong with an object of all outputs, in the
+// order of the fields, or nil if it fits. A text with half of a character, as in "\ud83d", does not.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
+	if !s.made() {
+		return []schema.Finding{{Message: "is that of no signature", Hint: "make one by New, Parse or NewSpec"}}
+	}
 	if findings := s.out.Validate(output); findings != nil {
-		return findings
+		return arranged(findings, s.outputs)
 	}
 	return s.checkTexts(output)
 }
@@ -170,6 +185,9 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 // unknown or given twice, a required input that is missing, a value that does
 // not fit. An input that is left out has its default.
 func (s *Spec) Encode(inputs Values) (Values, error) {
+	if !s.made() {
+		return nil, errUnmade
+	}
 	raw, err := inputs.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -185,7 +203,7 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 // fields; the values are parts of it.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
-		return nil, &InvalidError{findings}
+		return nil, &InvalidError{arranged(findings, s.inputs)}
 	}
 	values, err := split(s.in.Complete(inputs), s.inputs)
 	if err != nil {
@@ -203,6 +221,9 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 // output that is left out has its default. The error is an [*InvalidError] if
 // the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
+	if !s.made() {
+		return nil, errUnmade
+	}
 	if findings := s.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}

@@ -11,6 +11,9 @@ import (
 // instructions. What the notation has no words for is given as JSON Schema, in
 // schema({…}): parsed again, the text makes the same fields.
 func (s *Spec) String() string {
+	if s == nil {
+		return "<nil>"
+	}
 	var b strings.Builder
 	writeSide(&b, s.inputs, s.inRules)
 	if b.Len() > 0 {
@@ -22,7 +25,7 @@ func (s *Spec) String() string {
 }
 
 // String returns the signature's [Spec] as text.
-func (s *Signature[In, Out]) String() string { return s.spec.String() }
+func (s *Signature[In, Out]) String() string { return s.Spec().String() }
 
 func writeSide(b *strings.Builder, fields []Field, rules Values) {
 	for i, f := range fields {

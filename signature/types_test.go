@@ -167,11 +167,11 @@ func TestWhatDoesNotFitAType(t *testing.T) {
 		{`"some":"good"`, `"some":"bad"`, `some must be "good", not "bad"`},
 		{`"level":"high"`, `"level":1`, `level must be a string, not 1`},
 		{`"moods":["bad"]`, `"moods":["worse"]`, `moods[0] must be one of "good", "bad", not "worse"`},
-		{`"small":-128`, `"small":-129`, `small does not fit the Go type int8: number -129`},
-		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge does not fit the Go type uint64: number 18446744073709551616`},
+		{`"small":-128`, `"small":-129`, `small must be at least -128, not -129`},
+		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge must be from 0 to 18446744073709551615, not 18446744073709551616`},
 		{`"pause":90000000000`, `"pause":"1m30s"`, `pause must be an integer, not "1m30s"`},
 		{`"time":"2026`, `"time":"26`, `time must be a date-time such as 2026-01-31T15:04:05Z, not "26-01-31T15:04:05.5+01:00"`},
-		{`"color":"#01ff00"`, `"color":"green"`, `the value does not decode: a color is written like #00ff00`},
+		{`"color":"#01ff00"`, `"color":"green"`, `color does not decode: a color is written like #00ff00`},
 		{`"array":[true,false,true]`, `"array":[true]`, `array must have at least 3 items, not 1`},
 		{`"nil_slice":[]`, `"nil_slice":null`, `nil_slice must be an array, not null`},
 		{`"empty":{}`, `"empty":{"a":1}`, `empty.a is not a known property`},
@@ -292,7 +292,7 @@ func TestDefaults(t *testing.T) {
 	}
 	checkError(t, newError[done, struct {
 		A int `jsonschema:"minimum=1,default=0"`
-	}](), `signature: output field "A": the default must be at least 1, not 0`)
+	}](), `signature: output field "A": jsonschema tag: the default must be at least 1, not 0`)
 }
 
 // A default that does not fit would make a value that is silently missing.
@@ -311,17 +311,17 @@ func TestNestedDefaults(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"in a struct", newError[none, struct{ O choosy }](), `signature: output field "O": the default at properties.n must be one of "a", "b", not "zzz"`},
-		{"in a list", newError[struct{ O []choosy }, done](), `signature: input field "O": the default at items.properties.n must be one of "a", "b", not "zzz"`},
+		{"in a struct", newError[none, struct{ O choosy }](), `signature: output field "O.n": jsonschema tag: the default must be one of "a", "b", not "zzz"`},
+		{"in a list", newError[struct{ O []choosy }, done](), `signature: input field "O.n": jsonschema tag: the default must be one of "a", "b", not "zzz"`},
 		{"parsed", fails(signature.Parse(`-> o: {a: int(default="x")}`, "")), `signature: output field "o": the default at properties.a must be an integer, not "x"`},
 		{"parsed, in a union", fails(signature.Parse(`-> o: int | {a: list[int](default=[1, "x"])}`, "")), `signature: output field "o": the default at anyOf[1].properties.a[1] must be an integer, not "x"`},
 		{"too long", fails(signature.Parse(`-> o: str(default="`+strings.Repeat("x", 5000)+`")`, "")), `signature: output field "o": the default has 5002 bytes; at most 4096 are taken`},
-		{"Go type", newError[none, tiny](), `signature: output field "n": the default does not fit the Go type int8: number 300`},
-		{"Go type of an input", newError[tiny, done](), `signature: input field "n": the default does not fit the Go type int8: number 300`},
-		{"Go type in a struct", newError[none, struct{ O []*tiny }](), `signature: output field "O.n": the default does not fit the Go type int8: number 300`},
+		{"Go type", newError[none, tiny](), `signature: output field "n": jsonschema tag: the default must be at most 127, not 300`},
+		{"Go type of an input", newError[tiny, done](), `signature: input field "n": jsonschema tag: the default must be at most 127, not 300`},
+		{"Go type in a struct", newError[none, struct{ O []*tiny }](), `signature: output field "O.n": jsonschema tag: the default must be at most 127, not 300`},
 		{"Go type of another", fails(signature.Typed[none, struct {
 			N int8 `json:"n"`
-		}](big)), `signature: output field "n": the default does not fit the Go type int8: number 300`},
+		}](big)), `signature: output field "n": the default must be from -128 to 127, not 300`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Value is one named JSON value.
@@ -34,7 +35,28 @@ func (v Values) Without(names ...string) Values {
 	return slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return slices.Contains(names, value.Name) })
 }
 
-// MarshalJSON returns the values as an object.
+// String returns the values as an object, for people; one that is not JSON as it is.
+func (v Values) String() string {
+	if raw, err := v.MarshalJSON(); err == nil {
+		return string(raw)
+	}
+	parts := make([]string, len(v))
+	for i, value := range v {
+		parts[i] = value.String()
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// String returns the value behind its name, as a member of an object.
+func (v Value) String() string {
+	if v.JSON == nil {
+		return string(literal(v.Name)) + ":null"
+	}
+	return string(literal(v.Name)) + ":" + string(v.JSON)
+}
+
+// MarshalJSON returns the values as an object. The error names the value that is not
+// JSON; a nil one is null.
 func (v Values) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -67,10 +89,24 @@ func writeValue(b *bytes.Buffer, v Value) error {
 		b.WriteString("null")
 		return nil
 	}
+	if plainText(v.JSON) {
+		b.Write(v.JSON)
+		return nil
+	}
 	if err := json.Compact(b, v.JSON); err != nil {
 		return fmt.Errorf("signature: the value of %q is not JSON: %w", v.Name, err)
 	}
 	return nil
+}
+
+// plainText reports whether a value is a string without escapes, in which there is
+// nothing to compact.
+func plainText(raw json.RawMessage) bool {
+	n := len(raw)
+	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
+		return false
+	}
+	return !slices.ContainsFunc(raw[1:n-1], func(c byte) bool { return c < ' ' || c == '"' || c == '\\' })
 }
 
 // UnmarshalJSON reads an object and keeps its order. A name given twice is an

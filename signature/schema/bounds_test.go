@@ -31,12 +31,13 @@ func inTime(t *testing.T, work func()) {
 	start := time.Now()
 	work()
 	t.Log("took", time.Since(start))
-	if took := time.Since(start); took > time.Minute {
+	if took := time.Since(start); took > 4*time.Minute {
 		t.Errorf("took %v", took) // without bounds it would be hours
 	}
 }
 
 func TestAlternativesAreBounded(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const tuple = `{"oneOf": [{"type": "string"}, {"items": {"$ref": "#"}, "type": "array"}, {"items": {"$ref": "#"}, "type": "array", "minItems": 2}]}`
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -90,6 +91,7 @@ func clip(all []string) string {
 }
 
 func TestExplanationIsBounded(t *testing.T) {
+	long(t)
 	t.Parallel()
 	members := func(n int, format string) string {
 		all := make([]string, n)
@@ -151,6 +153,7 @@ func TestExplanationIsBounded(t *testing.T) {
 
 // TestLargeAndDeep has errors whose paths alone would take gigabytes.
 func TestLargeAndDeep(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const arrays = `{"items": {"$ref": "#"}, "type": ["array", "string"]}`
 	value := func(item string) []byte {
@@ -202,6 +205,7 @@ func TestConcurrentGuards(t *testing.T) {
 // TestProductsAreBounded has schemas and values neither of which is large, but
 // each part of the one is checked against each of the other.
 func TestProductsAreBounded(t *testing.T) {
+	long(t)
 	t.Parallel()
 	list := func(n int, item string) string { return "[" + strings.Repeat(item+",", n) + item + "]" }
 	named := func(n int, format string) string {
@@ -253,12 +257,12 @@ func TestLargeValuesAreChecked(t *testing.T) {
 		"required":["id","name"],"additionalProperties":false}`
 	s := compile(t, `{"type":"array","items":`+record+`,"$defs":{"user":{"type":"object","properties":{"login":{"type":"string"}},"required":["login"]}}}`)
 	var b strings.Builder
-	for i := range 10_000 {
+	for i := range 3_000 {
 		fmt.Fprintf(&b, `{"id":"issue-%d","name":"The name of it","state":"planned","sum":12.5,"note":null,"tags":["a","b"],"owner":{"login":"ann"},"by":null,"n":%[1]d,"ok":true},`, i)
 	}
 	checkLines(t, s.Validate([]byte("["+strings.TrimSuffix(b.String(), ",")+"]")), nil)
 	checkLines(t, s.Validate([]byte("["+b.String()+`{"id":"x"}]`)), []string{
-		`[10000].id must match /^[a-z]+-[0-9]+$/, not "x"`, `[10000].name is required`})
+		`[3000].id must match /^[a-z]+-[0-9]+$/, not "x"`, `[3000].name is required`})
 }
 
 // FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
@@ -281,7 +285,7 @@ func FuzzBounds(f *testing.F) {
 			s.Validate([]byte(value))
 			s.ValidatePartial([]byte(value), []string{"/a", "/0/a/..."})
 		}
-		if took := time.Since(start); took > time.Minute {
+		if took := time.Since(start); took > 4*time.Minute {
 			t.Errorf("%s took %v", odd(shape), took)
 		}
 	})
@@ -314,6 +318,7 @@ func odd(shape string) string {
 // TestRealSchemasAreChecked fills the schemas of real servers with values of up to
 // a megabyte. Whether these fit in every detail is not the question.
 func TestRealSchemasAreChecked(t *testing.T) {
+	long(t)
 	t.Parallel()
 	files, err := filepath.Glob("../../tools/declare/testdata/servers/*.json")
 	if err != nil || len(files) < 8 {

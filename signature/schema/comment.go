@@ -12,8 +12,27 @@ const (
 )
 
 // comment returns what the type of a property does not say, as a comment behind
-// it: its constraints, which also describe formats, then its description.
+// it: its constraints, which also describe formats, then its description. A unit is never
+// left out.
 func (p *printer) comment(s spot, property string) string {
+	text, unit := p.docs(s, property), p.unit(s)
+	switch {
+	case text == "":
+		return remark(unit)
+	case !strings.Contains(text, unit):
+		return remark(besides(unit, text))
+	}
+	return remark(text)
+}
+
+func remark(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " /* " + text + " */"
+}
+
+func (p *printer) docs(s spot, property string) string {
 	if !p.options.Docs {
 		return ""
 	}
@@ -22,11 +41,7 @@ func (p *printer) comment(s spot, property string) string {
 	if describe == nil {
 		describe = briefly
 	}
-	text := Harmless(describe(property, constraints, description))
-	if text == "" {
-		return ""
-	}
-	return " /* " + text + " */"
+	return Harmless(describe(property, constraints, description))
 }
 
 func briefly(_, constraints, description string) string {
@@ -88,40 +103,68 @@ func (p *printer) facts(of spot) []string {
 		each := p.constraints(p.schema.concrete(of.child("items")))
 		all = append(all, short("each ", strings.Join(each, ", "), ""))
 	}
+	all = append(all, p.unit(of))
 	if text := literal(of.keyword("default")); of.has("default") && !slices.Contains(blank, text) {
 		all = append(all, short("default ", text, ""))
 	}
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
+// unit returns the unit of the numbers that a value is made of, however deep in lists
+// and maps. They mean nothing without it.
+func (p *printer) unit(s spot) string {
+	for range maxResolve {
+		s = p.schema.concrete(s)
+		switch {
+		case s.text("format") == Nanoseconds:
+			return Nanoseconds
+		case s.has("items"):
+			s = s.child("items")
+		default:
+			s = s.child("additionalProperties")
+		}
+	}
+	return ""
+}
+
+// format returns the format of a text. That of a number is its unit.
+func format(s spot) string {
+	if name := s.text("format"); name != Nanoseconds {
+		return name
+	}
+	return ""
+}
+
 // blank are the defaults that anybody would expect.
 var blank = []string{"false", "null", `""`, "[]", "{}"}
 
 func (p *printer) constraints(s spot) []string {
-	all := []string{
-		integer(s),
-		bounds(s, "minimum", "maximum", ""),
+	all := append(kindOfNumber(s),
 		bound(s, "exclusiveMinimum", "> "),
 		bound(s, "exclusiveMaximum", "< "),
 		bound(s, "multipleOf", "multiple of "),
 		p.size(s, "minLength", "maxLength", " character"),
 		p.size(s, "minItems", "maxItems", " item"),
-		s.text("format"),
+		format(s),
 		s.text("contentEncoding"),
 		short("/", s.text("pattern"), "/"),
-	}
+	)
 	if s.keyword("uniqueItems") == true {
 		all = append(all, "unique")
 	}
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-func integer(s spot) string {
-	types := typesOf(s)
-	if slices.Contains(types, "integer") && !slices.Contains(types, "number") {
-		return "integer"
+// kindOfNumber says that a number is whole, and in which range. Of an enum, the values do.
+func kindOfNumber(s spot) []string {
+	if s.has("enum") {
+		return nil
 	}
-	return ""
+	all := []string{bounds(s, "minimum", "maximum", "")}
+	if types := typesOf(s); slices.Contains(types, "integer") && !slices.Contains(types, "number") {
+		return append([]string{"integer"}, all...)
+	}
+	return all
 }
 
 // short puts a fact between two texts, or drops it if it is long or empty.
@@ -141,13 +184,10 @@ func (p *printer) size(s spot, low, high, unit string) string {
 	return bounds(s, low, high, unit)
 }
 
-// maxSafe is what generators of schemas bound every integer by.
-const maxSafe = "9007199254740991"
-
 // bounds writes a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
 	from, to := literal(s.keyword(low)), literal(s.keyword(high))
-	least, most := s.has(low) && from != "-"+maxSafe, s.has(high) && to != maxSafe
+	least, most := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
 	if unit != "" && (most && to != "1" || !most && from != "1") {
 		unit += "s"
 	}

@@ -90,11 +90,7 @@ func (s *Schema) checkDefault(at string) []Finding {
 	}
 	findings := x.findings(problems)
 	for i, f := range findings {
-		dot := ""
-		if f.Path != "" && f.Path[0] != '[' {
-			dot = "."
-		}
-		findings[i].Path = subject + dot + f.Path
+		findings[i].Path = within(subject, f.Path)
 	}
 	return findings
 }

@@ -2,8 +2,10 @@ package schema_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -78,6 +80,43 @@ func FuzzTypeScript(f *testing.F) {
 			return r != ' ' && unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
 		}) {
 			t.Errorf("%q breaks out", text)
+		}
+	})
+}
+
+// FuzzTags looks for rules that are neither refused nor in the schema.
+func FuzzTags(f *testing.F) {
+	for _, tag := range []string{
+		"minimum=1,maximum=2", "minItems=1,pattern=^a$,enum=a", "enum=a,enum=b\\,c,default=a", "default=1", "uniqueItems=true,format=date",
+		"type=string,minLength=1", "oneof_type=string;number,minimum=1", "anyof_ref=#/a", "title=T,description=a, b", "-,minimum=1", "minLength=,=,x",
+		"oneof_required=a,anyof_required=b,anchor=c,nullable,required", "example=1e3,exclusiveMinimum=-0.5,multipleOf=0", "readOnly=true,\\,",
+	} {
+		f.Add(tag)
+	}
+	types := []reflect.Type{
+		reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[bool](), reflect.TypeFor[[]string](), reflect.TypeFor[[][]int](),
+		reflect.TypeFor[map[string]int](), reflect.TypeFor[any](), reflect.TypeFor[time.Time](), reflect.TypeFor[*float64](), reflect.TypeFor[[]tagMood](),
+	}
+	f.Fuzz(func(t *testing.T, tag string) {
+		for _, of := range types {
+			s, err := ofTagged(of, tag)
+			if err != nil {
+				if strings.Contains(err.Error(), "has no schema") {
+					t.Errorf("%v with %q: %v", of, tag, err)
+				}
+				continue
+			}
+			for _, part := range strings.Split(strings.ReplaceAll(tag, `\,`, ""), ",") {
+				name, value, _ := strings.Cut(part, "=")
+				word := map[string]string{"example": "examples", "oneof_type": "oneOf", "anyof_type": "anyOf", "oneof_ref": "oneOf", "anyof_ref": "anyOf",
+					"oneof_required": "oneOf", "anyof_required": "anyOf", "anchor": "$anchor", "nullable": "null"}[name]
+				if word == "" {
+					word = name
+				}
+				if name != "" && value != "false" && !s.Mentions(`"`+word+`"`) {
+					t.Errorf("%v with %q has lost %s: %s", of, tag, name, s.Raw())
+				}
+			}
 		}
 	})
 }

@@ -25,6 +25,15 @@ func lines(findings []schema.Finding) []string {
 	return all
 }
 
+// long leaves out, where -short is given, what computes for long and in which nothing
+// runs at once.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long, and is not run with -short")
+	}
+}
+
 func checkLines(t *testing.T, got []schema.Finding, want []string) {
 	t.Helper()
 	if l := lines(got); !slices.Equal(l, want) {

@@ -1,13 +1,13 @@
 package schema
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -20,19 +20,31 @@ import (
 //
 // The schema is inline, and a struct admits no other properties than its
 // fields. A field is required unless it is a pointer, omitempty or omitzero, or
-// has a default; a pointer may also be null, but not one in a slice or map. A type that encodes itself is described by its
-// JSONSchema method, by "string" if it encodes as text, and otherwise admits
-// anything, as do any and [json.RawMessage]. A [big.Int] is an integer, and a [time.Duration] one of
-// nanoseconds. A type with a method Enum, which returns a slice of its values,
-// has no others:
+// has a default; a pointer may also be null, but not one in a slice or map. A type
+// that encodes itself is described by its JSONSchema method, by "string" if it
+// encodes as text, and otherwise admits anything, as do any and [json.RawMessage].
+// A [big.Int] is an integer, and a [time.Duration] one of the format [Nanoseconds]. Small
+// kinds of numbers have a minimum and a maximum. A type with a method Enum, which returns
+// a slice of its values, has no others:
 //
 //	func (Mood) Enum() []Mood { return []Mood{"good", "bad"} }
 //
+// The rules of a tag are, by what the type is in JSON:
+//
+//	numbers    minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, enum, default, example
+//	texts      minLength, maxLength, pattern, format (see CheckFormat), enum, default, example
+//	booleans   default
+//	lists      minItems, maxItems, uniqueItems=true, and the rules of their items
+//	any type   title, description, required, nullable
+//
+// A comma in a tag's text is written \\, in a raw string, or the text goes into a
+// tag of its own, jsonschema_description. What a tag cannot say, jsonschema_extras
+// says unchecked.
+//
 // The error names the field: recursive types are refused, and so are types that
 // JSON cannot hold, such as channels, functions and interfaces with methods, two
-// fields of one name, and jsonschema tags that say nothing that is known. A comma
-// in a tag's text is written \\, in a raw string, or the text goes into a tag of
-// its own, jsonschema_description.
+// fields of one name, and tags with a rule that is not known or does not go with
+// the type, or with a default or an example that does not fit.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in a JSONSchema method, or over a tag
@@ -99,7 +111,7 @@ func special(t reflect.Type) *jsonschema.Schema {
 	case t == reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[time.Duration]():
-		return &jsonschema.Schema{Type: "integer", Description: "Nanoseconds; a second has 1000000000."}
+		return &jsonschema.Schema{Type: "integer", Format: Nanoseconds}
 	case t == reflect.TypeFor[big.Int]():
 		return &jsonschema.Schema{Type: "integer"}
 	case t == reflect.TypeFor[json.Number]():
@@ -140,11 +152,10 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	case reflect.String:
 		return &jsonschema.Schema{Type: "string"}, nil
 	case reflect.Float32, reflect.Float64:
-		return &jsonschema.Schema{Type: "number"}, nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return &jsonschema.Schema{Type: "integer"}, nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return &jsonschema.Schema{Type: "integer", Minimum: "0"}, nil
+		return inRange("number", t), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return inRange("integer", t), nil
 	default:
 		if path == "" {
 			return nil, typeError(path, t, "cannot be JSON")
@@ -194,28 +205,28 @@ func keyed(t reflect.Type) bool {
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	var stand []reflect.StructField
 	var types []*jsonschema.Schema
-	if err := checkTags(collect(t, 0, nil), path); err != nil {
+	if err := checkNames(t, path); err != nil {
 		return nil, err
 	}
 	fields := fieldsOf(t)
 	for i, f := range fields {
-		s, err := g.schema(deref(f.Type), join(path, f.Name))
+		s, err := g.property(f, join(path, f.json))
 		if err != nil {
 			return nil, err
-		}
-		if strings.Contains(f.Tag.Get("jsonschema"), "enum=") { // some of those of its type
-			s.Enum = nil
 		}
 		types = append(types, s)
 		stand = append(stand, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: anything, Tag: f.tag()})
 	}
 	s := readTags(stand, types)
-	for _, f := range fields {
+	for i, f := range fields {
 		p, ok := s.Properties.Get(f.json)
 		if !ok {
-			return nil, typeError(join(path, f.Name), f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+			return nil, typeError(join(path, f.json), f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
 		}
-		if p.Default != nil {
+		if err := f.checkValues(types[i], path); err != nil {
+			return nil, err
+		}
+		if types[i].Default != nil {
 			s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == f.json })
 		}
 		if f.Type.Kind() == reflect.Pointer {
@@ -225,11 +236,30 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, nil
 }
 
+// property describes the type of a field, and refuses a tag that does not go with
+// it.
+func (g *generator) property(f field, path string) (*jsonschema.Schema, error) {
+	s, err := g.schema(deref(f.Type), path)
+	if err != nil || f.Tag.Get("jsonschema") == "" {
+		return s, err
+	}
+	if s.Items != nil { // the tag is also about these
+		items := *s.Items
+		s.Items = &items
+	}
+	t := newTagged(f, s)
+	if problem := cmp.Or(t.check(), t.narrow(s)); problem != "" {
+		return nil, tagError(path, problem)
+	}
+	return s, nil
+}
+
 // readTags has the library read the tags of fields whose types are described.
 func readTags(fields []reflect.StructField, types []*jsonschema.Schema) *jsonschema.Schema {
 	described := make([]string, len(types))
+	own := make([]capacity, len(types))
 	for i, s := range types {
-		described[i] = s.Description
+		described[i], own[i] = s.Description, capacityOf(s)
 	}
 	next := 0
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: func(t reflect.Type) *jsonschema.Schema {
@@ -245,6 +275,7 @@ func readTags(fields []reflect.StructField, types []*jsonschema.Schema) *jsonsch
 		if t.Description == "" { // the library clears it where the tag has none
 			t.Description = described[i]
 		}
+		own[i].within(t)
 	}
 	return s
 }
@@ -274,6 +305,10 @@ func typeError(path string, t reflect.Type, reason string) error {
 		return fmt.Errorf("type %v %s", t, reason)
 	}
 	return fmt.Errorf("field %q: type %v %s", path, t, reason)
+}
+
+func tagError(path, problem string) error {
+	return fmt.Errorf("field %q: jsonschema tag: %s", path, problem)
 }
 
 func join(path, name string) string {

@@ -82,14 +82,17 @@ func TestOf(t *testing.T) {
 		of   reflect.Type
 		want string
 	}{
-		{"scalar", reflect.TypeFor[uint16](), `{"type":"integer","minimum":0}`},
+		{"scalar", reflect.TypeFor[uint16](), `{"type":"integer","maximum":65535,"minimum":0}`},
+		{"large scalar", reflect.TypeFor[uint](), `{"type":"integer","minimum":0}`},
+		{"small signed", reflect.TypeFor[[]int8](), `{"items":{"type":"integer","maximum":127,"minimum":-128},"type":"array"}`},
+		{"small fraction", reflect.TypeFor[float32](), `{"type":"number","maximum":340282346638528859811704183484516925440,"minimum":-340282346638528859811704183484516925440}`},
 		{"nested", reflect.TypeFor[[]inner](), `{"items":{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},"type":"array"}`},
 		{"no fields", reflect.TypeFor[struct{}](), `{"properties":{},"additionalProperties":false,"type":"object"}`},
 		{"embedded", reflect.TypeFor[shadowing](), `{"properties":{"name":{"type":"integer"},"deep":{"type":"string"}},"additionalProperties":false,"type":"object","required":["name"]}`},
 		{"conflict", reflect.TypeFor[conflicting](), `{"properties":{"L":{"type":"integer"},"R":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["L","R"]}`},
 		{"tags", reflect.TypeFor[described](), `{"properties":{"limit":{"type":"integer","maximum":100,"minimum":1,"description":"How many, at most.","default":20},"mood":{"type":"string","enum":["good","bad"],"description":"The mood."},"tags":{"items":{"type":"string","pattern":"^a"},"type":"array","minItems":1}},"additionalProperties":false,"type":"object"}`},
 		{"json tags", reflect.TypeFor[hidden](), `{"properties":{"Kept":{"type":"integer"},"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]}`},
-		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},"B":{"type":"integer","description":"Nanoseconds; a second has 1000000000."},"C":true,"D":true,"E":{"type":"string","contentEncoding":"base64"},"F":{"type":"integer"},"G":{"type":"string"},"H":{"type":"number"},"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
+		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},"B":{"type":"integer","format":"nanoseconds"},"C":true,"D":true,"E":{"type":"string","contentEncoding":"base64"},"F":{"type":"integer"},"G":{"type":"string"},"H":{"type":"number"},"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,7 +129,7 @@ func TestOfErrors(t *testing.T) {
 		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}), `field "A": type int is called "-" in JSON, for its tag is json:"-,"; write json:"-" to leave the field out, or give it another name`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
-		}](), `type struct { P string "jsonschema:\"pattern=(\"" }: schema: properties.P.pattern must be of format regex, not "("`},
+		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) in `(`"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -16,9 +17,9 @@ const (
 )
 
 // quick is a schema of a simple kind, as most are, that checks a value where it
-// stands, without decoding it. It only ever says that a value fits; of all
-// others, and of what it does not know, [Schema.Validate] finds out. A nil
-// *quick knows nothing.
+// stands, without decoding it: that it is JSON, too. It only ever says that a value
+// fits; of all others, and of what it does not know, [Schema.Validate] finds out. A
+// nil *quick knows nothing.
 type quick struct {
 	types    string // by the letters of quickTypes
 	limited  bool   // to these texts:
@@ -162,68 +163,58 @@ func (k *quickener) object(q *quick, object map[string]any) bool {
 
 // fits reports whether a value fits for certain.
 func (q *quick) fits(raw json.RawMessage) bool {
-	if q == nil || len(raw) > maxQuickBytes || !json.Valid(raw) {
+	if q == nil || len(raw) > maxQuickBytes {
 		return false
 	}
-	d := decoder{text: raw}
-	return q.value(&d)
+	s := scan{text: raw}
+	return q.value(&s) && s.next() == 0 && s.at == len(raw)
 }
 
 // value goes behind the value that comes next, if it fits.
-func (q *quick) value(d *decoder) bool {
+func (q *quick) value(s *scan) bool {
 	switch {
 	case q == nil:
 		return false
 	case q.either != nil:
-		return q.union(d)
+		return q.union(s)
 	}
-	switch d.skip() {
+	switch s.next() {
 	case '"':
-		return q.takes('s') && q.string(d)
+		return q.takes('s') && q.string(s)
 	case '{':
-		return q.takes('o') && !q.limited && q.properties(d)
+		return q.takes('o') && !q.limited && q.properties(s)
 	case '[':
-		return q.takes('a') && !q.limited && q.elements(d)
+		return q.takes('a') && !q.limited && q.elements(s)
 	case 't':
-		d.at += len("true")
-		return q.takes('b') && !q.limited
+		return q.takes('b') && !q.limited && s.word("true")
 	case 'f':
-		d.at += len("false")
-		return q.takes('b') && !q.limited
+		return q.takes('b') && !q.limited && s.word("false")
 	case 'n':
-		d.at += len("null")
-		return q.takes('0') && !q.limited
+		return q.takes('0') && !q.limited && s.word("null")
 	default:
-		return !q.limited && q.number(d)
+		return !q.limited && q.number(s)
 	}
 }
 
-func (q *quick) union(d *decoder) bool {
-	at := d.at
+func (q *quick) union(s *scan) bool {
+	at := s.at
 	return slices.ContainsFunc(q.either, func(one *quick) bool {
-		d.at = at
-		return one.value(d)
+		s.at = at
+		return one.value(s)
 	})
 }
 
 func (q *quick) takes(letter byte) bool { return strings.IndexByte(q.types, letter) >= 0 }
 
-// between goes behind a string, and returns what is between its quotes, and
-// whether there are no escapes in that.
-func between(d *decoder) ([]byte, bool) {
-	start := d.at
-	end, plain := closing(d.text, start)
-	d.at = end + 1
-	return d.text[start+1 : end], plain
-}
-
 func ascii(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-func (q *quick) string(d *decoder) bool {
-	text, plain := between(d)
+func (q *quick) string(s *scan) bool {
+	text, plain, ok := s.string()
 	switch {
+	case !ok:
+		return false
 	case q.limited && !slices.ContainsFunc(q.texts, func(t string) bool { return plain && t == string(text) }):
 		return false
 	case q.length == span{}:
@@ -235,47 +226,49 @@ func (q *quick) string(d *decoder) bool {
 
 func (q *quick) lengthFits(n int) bool { return q.length.holds(float64(n), true) }
 
-func (q *quick) properties(d *decoder) bool {
+func (q *quick) properties(s *scan) bool {
 	var given uint64
-	for d.at++; d.skip() != '}'; {
-		name, plain := between(d)
+	for more := s.opens('}'); more; more = s.goesOn() {
+		if s.next() != '"' {
+			return false
+		}
+		name, plain, ok := s.string()
 		i := slices.IndexFunc(q.members, func(m quickMember) bool { return m.name == string(name) })
-		if !plain || i < 0 || given&(1<<i) != 0 || !q.members[i].value(d) {
+		if !ok || !plain || i < 0 || given&(1<<i) != 0 || s.next() != ':' {
+			return false
+		}
+		if s.at++; !q.members[i].value(s) {
 			return false
 		}
 		given |= 1 << i
 	}
-	d.at++
-	return given&q.required == q.required
+	return s.closes('}') && given&q.required == q.required
 }
 
-func (q *quick) elements(d *decoder) bool {
+func (q *quick) elements(s *scan) bool {
 	n := 0
-	for d.at++; d.skip() != ']'; n++ {
-		if !q.items.value(d) {
+	for more := s.opens(']'); more; more = s.goesOn() {
+		if !q.items.value(s) {
 			return false
 		}
+		n++
 	}
-	d.at++
-	return q.count.holds(float64(n), true)
+	return s.closes(']') && q.count.holds(float64(n), true)
 }
 
 // number checks a number of few digits: below 10¹⁵ and exact, or a fraction,
 // rounded once.
-func (q *quick) number(d *decoder) bool {
-	text := d.number()
-	digits, negative := strings.CutPrefix(string(text), "-")
-	if len(digits) > maxQuickDigits {
+func (q *quick) number(s *scan) bool {
+	text, ok := s.number()
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	if !ok || len(digits) > maxQuickDigits {
 		return false
 	}
 	value, scale := 0.0, 0.0
-	for _, c := range []byte(digits) {
-		switch c {
-		case '.':
+	for _, c := range digits {
+		if c == '.' {
 			scale = 1
-		case 'e', 'E':
-			return false
-		default:
+		} else {
 			value, scale = value*10+float64(c-'0'), scale*10
 		}
 	}

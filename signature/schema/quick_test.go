@@ -26,6 +26,13 @@ func TestQuick(t *testing.T) {
 		{`{"type": ["string", "null"]}`, nil, []string{`"a"`, `null`}},
 		{`true`, []string{`1`, `"a"`, `null`}, []string{`[]`, `{}`, `1e9`}},
 		{`{"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2}`, []string{`["a"]`, `[ "a" , "b" ]`}, []string{`[]`, `["a","b","c"]`, `[1]`}},
+		{`{"type": "array"}`, []string{`[]`, ` [ ] `, "[1,\n\"\\u00e9\", true,false , null, -0.5]"}, []string{
+			``, `[`, `]`, `[1`, `[1,]`, `[,1]`, `[1 2]`, `[1,,2]`, `[1]]`, `[1],`, `[01]`, `[-]`, `[1.]`, `[.5]`, `[+1]`, `[1e2]`, `[1-1]`, `[tru]`, `[truee]`,
+			`[nul`, "[\"a\nb\"]", `["\q"]`, `["\u12"]`, `["a]`, `["\"]`, "[1]\x00", "[1\v]", `{"a": 1]`,
+		}},
+		{`{"type": "object", "properties": {"a": {}}}`, []string{`{}`, `{ }`, ` {"a" : 1} `}, []string{
+			`{"a"}`, `{"a" 1}`, `{"a":}`, `{"a":1,}`, `{,"a":1}`, `{a:1}`, `{"a":1`, `{"a":1}}`, `{"a"::1}`, `{1:1}`, `{"a":1;}`, `{"a`,
+		}},
 		{`{"type": "array", "uniqueItems": true}`, nil, []string{`[1]`}},
 		{`{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "object", "properties": {"c": {}}}}, "required": ["a"], "additionalProperties": false}`,
 			[]string{`{"a": "x"}`, `{"b": {"c": 1}, "a": ""}`, `{"a":"x","b":{}}`}, []string{`{}`, `{"b": {}}`, `{"a": "x", "a": "y"}`, `{"\u0061": "x"}`, `{"a": "x", "d": 1}`, `{"a": "x", "b": {"c": {}}}`}},

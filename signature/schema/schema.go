@@ -52,6 +52,7 @@ type Schema struct {
 	defaults *defaults // nil if there are none
 	quick    *quick    // nil if the schema is not simple
 	fills    bool      // nulls of [Schema.Encode]
+	anyText  bool      // and nothing else is admitted
 	formats  bool      // are asserted
 
 	busy  sync.Mutex
@@ -72,7 +73,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 }
 
 // WithFormats returns the schema that checks "format", too, as those do that [Of]
-// makes. Formats that JSON Schema does not know are not checked.
+// makes. Formats that [CheckFormat] refuses are not checked.
 func (s *Schema) WithFormats() (*Schema, error) {
 	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
 		return s, nil
@@ -104,6 +105,7 @@ func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, 
 	s.defaults = s.findDefaults()
 	s.quick = newQuick(doc.value, formats)
 	s.fills = fills(doc.value, s.raw)
+	s.anyText = anyText(doc.value)
 	return s, nil
 }
 

@@ -51,7 +51,8 @@ func (s *Schema) TypeScript(o *TypeOptions) string {
 		o = &TypeOptions{Docs: true}
 	}
 	p := &printer{schema: s, options: *o}
-	return p.expression(spot{value: s.document.value}).text
+	whole := spot{value: s.document.value}
+	return p.expression(whole).text + remark(p.unit(whole))
 }
 
 // printer prints one type.

@@ -1,0 +1,86 @@
+package signature_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// What was not made by this package says so, and does not panic.
+func TestUnmade(t *testing.T) {
+	t.Parallel()
+	const want = "signature: there is no signature; make one by New, Parse or NewSpec"
+	var none *signature.Signature[asked, answered]
+	for _, s := range []*signature.Signature[asked, answered]{none, {}} {
+		_, err := s.Encode(asked{})
+		checkError(t, err, want)
+		_, err = s.Decode([]byte(`{}`))
+		checkError(t, err, want)
+		_, err = s.Turn(asked{}, answered{})
+		checkError(t, err, want)
+		if s.Spec() != nil || s.String() != "<nil>" || s.WithInstructions("x") != s {
+			t.Errorf("got %v", s)
+		}
+	}
+	for _, s := range []*signature.Spec{nil, {}} {
+		_, err := s.Encode(nil)
+		checkError(t, err, want)
+		_, err = s.Decode([]byte(`{}`))
+		checkError(t, err, want)
+		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value is that of no signature (make one by New, Parse or NewSpec)]{}" {
+			t.Errorf("got %s", got)
+		}
+	}
+	if none, zero := (*signature.Spec)(nil).String(), (&signature.Spec{}).String(); none != "<nil>" || zero != "-> " {
+		t.Errorf("got %q and %q", none, zero)
+	}
+}
+
+type asked struct {
+	Q float64            `json:"q"`
+	M map[string]float64 `json:"m"`
+}
+
+type answered struct {
+	A float32 `json:"a"`
+}
+
+// Errors of values that JSON lacks name the field.
+func TestNumbersThatJSONLacks(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.New[asked, answered](""))
+	_, err := s.Encode(asked{Q: math.NaN()})
+	checkError(t, err, `signature: input field "q" does not encode: NaN is no number of JSON`)
+	_, err = s.Encode(asked{M: map[string]float64{"x": math.Inf(-1)}})
+	checkError(t, err, `signature: input field "m" does not encode: -Inf is no number of JSON`)
+	_, err = s.Turn(asked{}, answered{float32(math.Inf(1))})
+	checkError(t, err, `signature: output field "a" does not encode: +Inf is no number of JSON`)
+	type outer struct {
+		asked
+		B []asked
+	}
+	embedding := signature.Must(signature.New[outer, answered](""))
+	_, err = embedding.Encode(outer{B: []asked{{Q: math.NaN()}}})
+	checkError(t, err, `signature: input field "B" does not encode: NaN is no number of JSON`)
+	_, err = signature.Parse("a -> b: float(ge=1e400)", "")
+	checkError(t, err, `signature: column 18: 1e400 is larger than any number that programs hold`)
+	_, err = signature.Parse("a -> b: list[float](examples=[[1e400]])", "")
+	checkError(t, err, `signature: column 30: [[1e400]] is larger than any number that programs hold`)
+}
+
+func TestValuesString(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[string]fmt.Stringer{
+		`{"answer":"four","n":4,"none":null}`: signature.Values{{"answer", []byte(`"four"`)}, {"n", []byte(` 4`)}, {Name: "none"}},
+		`{"a":1,"b":oops}`:                    signature.Values{{"a", []byte(`1`)}, {"b", []byte(`oops`)}},
+		`{}`:                                  signature.Values(nil),
+		`"a":1`:                               signature.Value{"a", []byte(`1`)},
+		`"a":null`:                            signature.Value{Name: "a"},
+	} {
+		if got := fmt.Sprint(v); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
