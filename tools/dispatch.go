@@ -144,7 +144,7 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, errEnded
 	}
-	if err := f.begin(); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return nil, Fatal(err)
 	}
 	result, err := f.handle(ctx, c.Args)
@@ -157,7 +157,17 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 
 func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindUnknown, "the tool broke down"+unsure)
-	return f.call.Tool.Handler(ctx, args)
+	if !f.acts() {
+		return f.call.Tool.Handler(ctx, args)
+	}
+	w := &within{Context: ctx, outer: withinOf(ctx)}
+	result, err = f.call.Tool.Handler(w, args)
+	return result, w.whole(err)
+}
+
+// acts reports whether the call may change something.
+func (f *flight) acts() bool {
+	return f.call.Tool.Hints.Class != Read
 }
 
 // recovered, when deferred, turns a panic into an error.
@@ -168,11 +178,14 @@ func (f *flight) recovered(err *error, kind, message string) {
 	}
 }
 
-func (f *flight) begin() error {
+func (f *flight) begin(ctx context.Context) error {
 	if f.entry != nil {
 		if err := f.entry.Dispatched(); err != nil {
 			return err
 		}
+	}
+	if f.acts() {
+		withinOf(ctx).add(1)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,6 +203,9 @@ func (f *flight) end(ctx context.Context, err error) {
 	did := OutcomeOf(err)
 	if ctx.Err() != nil {
 		did = min(did, MaybeDone)
+	}
+	if f.acts() && did <= Failed {
+		withinOf(ctx).add(-1)
 	}
 	f.did = max(f.did, did)
 }

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -246,6 +249,7 @@ func TestToolErrors(t *testing.T) {
 	const (
 		late      = "t timeout: no answer in time; whether it took effect is unknown"
 		cancelled = "t cancelled: cancelled; whether it took effect is unknown"
+		unknown   = "; whether it took effect is unknown"
 	)
 	tests := []struct {
 		name string
@@ -258,6 +262,14 @@ func TestToolErrors(t *testing.T) {
 		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.MaybeDone},
 		{"says that it is a timeout", timeoutError{}, late, tools.MaybeDone},
 		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.MaybeDone},
+		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown, tools.MaybeDone},
+		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}), "t unknown: pay: read tcp: connection reset by peer" + unknown, tools.MaybeDone},
+		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, "t failed: dial tcp: connection refused", tools.Failed},
+		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown, tools.MaybeDone},
+		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")}, `t unknown: Post "http://a": http2: client connection lost` + unknown, tools.MaybeDone},
+		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")}, `t failed: Post "x://a": unsupported protocol scheme`, tools.Failed},
+		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.MaybeDone},
+		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" + unknown, tools.MaybeDone},
 		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.NotDone},
 		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.NotDone},
 		{"denied", typed(tools.KindDenied), "t denied: m", tools.NotDone},

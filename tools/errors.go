@@ -20,7 +20,7 @@ const (
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time: what was done is unknown
 	KindCancelled        = "cancelled"         // cancelled in flight: what was done is unknown
-	KindUnknown          = "unknown"           // the connection was lost: what was done is unknown
+	KindUnknown          = "unknown"           // the connection was lost, or the error ends the run: what was done is unknown
 	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
 )
 
@@ -29,9 +29,10 @@ const (
 // [Policy] may return one to set Kind and Data; any other error becomes a
 // ToolError of kind [KindFailed], or [KindTimeout] or [KindCancelled] if it is
 // one of those of package context or says that it is a timeout, or [KindUnknown]
-// if it is an [Acted]. That a part of a call was not done says nothing of the
-// rest: of a ToolError that an error wraps only Data counts, and a kind that does
-// not say that nothing was done.
+// if it is an [Acted], or tells of a connection that was lost, as those of packages
+// net and net/http do. If your error wraps a ToolError, its Data is used, and its
+// Kind only if that does not claim that nothing was done, since your handler may
+// have done more.
 type ToolError struct {
 	Tool    string          `json:"tool"`           // as a program writes it; filled in by the dispatcher
 	Kind    string          `json:"kind"`           // one of the kinds, or a word of the tool's own, which counts as KindFailed
@@ -77,6 +78,17 @@ func IsFatal(err error) bool {
 	return fatal
 }
 
+// Unknown marks an error from which it is not known whether anything was done, as
+// where the connection broke before the answer, or the answer cannot be read. The
+// call is not made again without somebody to decide, unless its tool is idempotent
+// or repeatable. Nil stays nil.
+func Unknown(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ToolError{Kind: KindUnknown, Message: err.Error() + unsure, err: err}
+}
+
 // Hidden marks an error whose text must not reach the model. The program sees
 // that the tool failed, and of which kind the failure is, and nothing else; the
 // host sees err. Nil stays nil.
@@ -100,7 +112,8 @@ type RetryAfter interface {
 
 // Acted is implemented by errors of what makes calls itself, such as a module
 // that a [Handler] runs. It is looked for behind what the Handler returns, unless
-// that is a [ToolError], which speaks for itself.
+// that is a [ToolError], which speaks for itself. A Handler within whose context
+// effects were made by calls of a [Set] needs none: its errors count as Acted.
 type Acted interface {
 	error
 
@@ -189,6 +202,8 @@ func wording(ctx context.Context, err error) *ToolError {
 		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + unsure, err: err}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		return &ToolError{Kind: KindCancelled, Message: "cancelled" + unsure, err: err}
+	case brokeOff(err):
+		return &ToolError{Kind: KindUnknown, Message: err.Error() + unsure, err: err}
 	default:
 		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
 	}

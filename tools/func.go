@@ -15,8 +15,12 @@ import (
 // jsonschema tags name and describe the arguments. Out is anything that
 // encoding/json can write. Nil hints are the zero [Hints].
 //
-// If a schema cannot be made of In or Out, [NewSet] returns the error, so that
-// Func may stand inside the call.
+// An error of fn says that the call failed and may be made again, unless it is one
+// of a timeout or of a lost connection. If something may have been done all the same,
+// as where an answer cannot be read, return it as [Unknown].
+//
+// If a schema cannot be made of In or Out, as where a tag does not go with the type
+// of its field, [NewSet] returns the error, so that Func may stand inside the call.
 func Func[In, Out any](name, description string, fn func(context.Context, In) (Out, error), h *Hints) *Tool {
 	t := &Tool{Name: name, Description: description}
 	if h != nil {

@@ -77,7 +77,7 @@ func TestFunc(t *testing.T) {
 		{"big integer", tools.Func("f", "", echo[int64], nil), `{"v":9007199254740993}`, `9007199254740993`},
 		{"big integer in any", tools.Func("f", "", echo[any], nil), `{"v":[9007199254740993,123456789012345678901234567890]}`, `[9007199254740993,123456789012345678901234567890]`},
 		{"big json.Number", tools.Func("f", "", echo[json.Number], nil), `{"v":123456789012345678901234567890}`, `123456789012345678901234567890`},
-		{"too big", tools.Func("f", "", echo[int8], nil), `{"v":300}`, `f invalid_arguments: v does not fit int8: number 300`},
+		{"too big", tools.Func("f", "", echo[int8], nil), `{"v":300}`, `f invalid_arguments: v must be at most 127, not 300`},
 		{"result is not JSON", tools.Func("f", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }, nil), `{}`,
 			`f invalid_result: the call was made, but its result cannot be written as JSON`},
 		{"raw", tools.Func("f", "", func(context.Context, struct{}) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil }, nil), `{}`, `{"a":1}`},
@@ -112,9 +112,15 @@ func TestFuncErrors(t *testing.T) {
 		{"pointer", tools.Func("f", "", func(context.Context, *query) (int, error) { return 0, nil }, nil),
 			`tools: tool "f": the argument type *tools_test.query is not a struct; its fields are the tool's named arguments`},
 		{"recursive", tools.Func("f", "", func(context.Context, node) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": argument type tools_test.node: field "Children": type tools_test.node is recursive; use json.RawMessage, or give the type a JSONSchema method`},
+			`tools: tool "f": argument type tools_test.node: field "children": type tools_test.node is recursive; use json.RawMessage, or give the type a JSONSchema method`},
 		{"result", tools.Func("f", "", func(context.Context, struct{}) (chan int, error) { return nil, nil }, nil),
 			`tools: tool "f": result type chan int: type chan int cannot be JSON`},
+		{"tag", tools.Func("f", "", func(context.Context, struct {
+			Name string `json:"name" jsonschema:"minimum=3"`
+		}) (int, error) {
+			return 0, nil
+		}, nil), `tools: tool "f": argument type struct { Name string "json:\"name\" jsonschema:\"minimum=3\"" }: field "name": jsonschema tag: the rule "minimum" does not go with string; ` +
+			`its rules are minLength, maxLength, pattern, format, enum, default, example, readOnly, writeOnly, title, description, required, nullable`},
 		{"nil function", tools.Func[query, int]("f", "", nil, nil), `tools: tool "f": the function is nil`},
 	}
 	for _, test := range tests {

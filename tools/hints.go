@@ -7,8 +7,9 @@ import (
 	"fmt"
 )
 
-// Class says what it means to call a tool twice. It is set by the host, never
-// by what a server claims of itself.
+// Class says what it means to call a tool twice: [Effect] (the default),
+// [Idempotent] or [Read]. It is set by the host, never by what a server claims of
+// itself.
 type Class int
 
 const (
@@ -42,7 +43,7 @@ type Hints struct {
 }
 
 // check refuses what cannot be meant. A misspelt identity would make all calls
-// one effect, of which only the first is performed.
+// one effect, and only the first would be performed.
 func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Effect || h.Class > Read {
 		return fmt.Errorf("hints: %d is no class; use Effect, Idempotent or Read", h.Class)
@@ -121,4 +122,24 @@ func (c Class) String() string {
 	default:
 		return fmt.Sprintf("class %d", int(c))
 	}
+}
+
+// MarshalText implements [encoding.TextMarshaler] with the name.
+func (c Class) MarshalText() ([]byte, error) {
+	if c < Effect || c > Read {
+		return nil, fmt.Errorf("hints: %d is no class", int(c))
+	}
+	return []byte(c.String()), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. The error is that there is no
+// class of that name.
+func (c *Class) UnmarshalText(name []byte) error {
+	for known := Effect; known <= Read; known++ {
+		if known.String() == string(name) {
+			*c = known
+			return nil
+		}
+	}
+	return fmt.Errorf("hints: %q is no class; use effect, idempotent or read", name)
 }

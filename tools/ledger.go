@@ -34,8 +34,8 @@ type Entry interface {
 // program must say what it means before anything is done. A [Ledger] returns it
 // from Issue.
 type HoldError struct {
-	Call    string // the held call, as the model reads it
-	Message string // what it resembles, and how to answer
+	Call    string `json:"call"`    // the held call, as the model reads it
+	Message string `json:"message"` // what it resembles, and how to answer
 }
 
 // Error returns what the model reads.

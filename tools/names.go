@@ -29,7 +29,7 @@ var reserved = words(`
 	__proto__ constructor prototype toString toLocaleString valueOf hasOwnProperty isPrototypeOf
 	propertyIsEnumerable __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
 
-	console sleep submit tools ToolError`)
+	console crypto sleep submit tools ToolError`)
 
 // implicit are the names of members that the language itself reads or calls: by
 // await, by JSON.stringify and by turning an object into text. No tool is called

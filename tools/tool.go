@@ -50,7 +50,9 @@ type Tool struct {
 // act on; wrap it with [Hidden] to keep its text from the model, or with
 // [Fatal] to end the whole run. What kind of error it is says whether the call
 // may be repeated, so an error from which it is not clear whether anything was
-// done should be a ToolError of kind [KindUnknown]. A panic counts as one.
+// done should be a ToolError of kind [KindUnknown]. A panic counts as one, and so
+// does any error, but for a ToolError with a kind, after an effect that was made
+// with ctx, as by a module that the Handler runs.
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]: a [Tool] itself, or a group of MCP servers.

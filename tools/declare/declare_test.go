@@ -207,6 +207,9 @@ func TestBudget(t *testing.T) {
 
 // Something is left out if and only if the text says how to get it.
 func TestWhatIsLeftOutCanBeFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and is not run with -short")
+	}
 	t.Parallel()
 	for _, server := range servers {
 		set := newSet(t, recorded(t, server)...)

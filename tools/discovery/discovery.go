@@ -207,7 +207,19 @@ func (d *Discovery) instead(what, name string) string {
 		slices.Sort(servers)
 		return "there is " + alternatives(servers[:min(len(servers), maxListed)])
 	}
-	return "find one by " + d.finding("")
+	return d.all()
+}
+
+// all says which tools there are, or how to find one where they are many.
+func (d *Discovery) all() string {
+	if len(d.bindings) == 0 || len(d.bindings) > maxListed {
+		return "find one by " + d.finding("")
+	}
+	names := make([]string, len(d.bindings))
+	for i, b := range d.bindings {
+		names[i] = b.Path()
+	}
+	return "there is " + alternatives(names)
 }
 
 // near are the tools that a name may be meant for. Where it begins with a server's,
@@ -231,7 +243,7 @@ func (d *Discovery) near(name string) []string {
 	return all[:min(len(all), 3)]
 }
 
-// maxListed is how many servers an error names.
+// maxListed is how many servers or tools an error names.
 const maxListed = 10
 
 func shorten(text string, most int) string {

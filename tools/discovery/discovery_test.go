@@ -41,10 +41,10 @@ func TestTool(t *testing.T) {
 		"list":                      `there is no tool "list"; did you mean file_system.list or shop.list?`,
 		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
 		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
-		"shop.nope":                 `there is no tool "shop.nope"; find one by tools.search(query)`,
+		"shop.nope":                 `there is no tool "shop.nope"; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
 		"Refund":                    `there is no tool "Refund"; did you mean refund?`,
-		"frobnicate":                `there is no tool "frobnicate"; find one by tools.search(query)`,
-		"":                          `there is no tool ""; find one by tools.search(query)`,
+		"frobnicate":                `there is no tool "frobnicate"; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
+		"":                          `there is no tool ""; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
 		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file or file_system.list?`,
 	} {
 		got := fmt.Sprint(d.Unknown("tool", name))
@@ -60,7 +60,11 @@ func TestTool(t *testing.T) {
 // Who writes no programs is sent to the tool that searches.
 func TestSearchedBy(t *testing.T) {
 	t.Parallel()
-	set, err := tools.NewSet(t.Context(), tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order."))
+	many := []tools.Source{tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order.")}
+	for i := range 10 {
+		many = append(many, tool("", fmt.Sprint("other", i), "Do something else."))
+	}
+	set, err := tools.NewSet(t.Context(), many...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,12 +67,9 @@
 //     {distinct: ["E7"]}, that it is another effect; saying the same in a later
 //     program repeats nothing. If the step in which it was done was closed by
 //     [Journal.Seal], the record answers it in later steps, too.
-//  7. Otherwise it is made.
+//  4. Otherwise it is made. So is a call that failed and may have done a part of
+//     its work, a call of a tool whose earlier calls had other arguments, and one
+//     that was done in an earlier step which was accepted but not sealed.
 //
-// The numbers are those of the design. Not implemented yet are rule 4, to hold
-// the repeat of a call that failed and may have done a part; rule 5, to hold a
-// call of a tool whose earlier calls, with other arguments, the program has not
-// taken up; and rule 6, to hold a call that was done in an earlier, accepted
-// step. Calls to which only these apply are made. Nor does the journal outlive
-// the process: it is in memory.
+// The journal is in memory, and does not outlive the process.
 package journal

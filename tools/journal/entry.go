@@ -2,11 +2,13 @@ package journal
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/writ-go/writ/tools"
 )
 
-// State is what is known of a recorded call.
+// State is what is known of a recorded call: [Intended], [Dispatched], [OK],
+// [Rejected], [Failed] or [Unknown].
 type State string
 
 // The states of an [Entry].
@@ -19,17 +21,32 @@ const (
 	Unknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
 )
 
-// Entry is one call in the record. What it refers to is not to be modified.
+// Entry is one call in the record. What it refers to is not to be modified. As JSON
+// it has the text of Err as "error".
 type Entry struct {
-	ID      string // E1, E2, … as the model reads it
-	Step    int    // from 1
-	Attempt int    // that made the call; within the step, from 1
-	Tool    string // as a program writes it: mail.send
-	Class   tools.Class
-	Args    json.RawMessage
-	State   State
-	Result  json.RawMessage
-	Err     error // of calls that did not end well, or whose result is of no use
+	ID      string          `json:"id"`      // E1, E2, … as the model reads it
+	Step    int             `json:"step"`    // from 1
+	Attempt int             `json:"attempt"` // that made the call; within the step, from 1
+	Tool    string          `json:"tool"`    // as a program writes it: mail.send
+	Class   tools.Class     `json:"class"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	State   State           `json:"state"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Err     error           `json:"-"` // of calls that did not end well, or whose result is of no use
+}
+
+// String is the entry on one line, long texts in part:
+//
+//	E1 mail.send({"to":"ann"}) ok → "mail 1"
+func (e Entry) String() string {
+	text := fmt.Sprintf("%s %s %s", e.ID, describe(e.Tool, e.Args), e.State)
+	switch {
+	case e.Err != nil:
+		return text + ": " + cut(e.Err.Error(), 200)
+	case len(e.Result) > 0:
+		return text + " → " + cut(string(e.Result), 200)
+	}
+	return text
 }
 
 type entry struct {

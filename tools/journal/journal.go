@@ -82,13 +82,23 @@ func (j *Journal) Keep() {
 	}
 }
 
+// End ends the attempt under way, as [Journal.Attempt] does, and begins none: the
+// record of a run that is over.
+func (j *Journal) End() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.giveUp()
+}
+
 // giveUp ends the calls that are under way.
 func (j *Journal) giveUp() {
 	for _, e := range j.entries {
 		switch e.State {
 		case Intended:
+			e.Err = errOver
 			e.settle(Rejected)
 		case Dispatched:
+			e.Err = errUnanswered
 			e.settle(Unknown)
 		}
 	}
@@ -128,6 +138,9 @@ var _ tools.Ledger = (*Attempt)(nil)
 
 // errOver answers a program that still makes calls when the next one has begun.
 var errOver = errors.New("journal: the program that made this call has ended")
+
+// errUnanswered is what is known of a call that was given up.
+var errUnanswered = errors.New("the tool had not answered when the program that called it was over")
 
 // Issue implements [tools.Ledger]. The error is a *[tools.HoldError] or
 // [tools.Fatal]: an *[UnknownError], or that another attempt has begun.

@@ -111,8 +111,8 @@ func TestLateAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.attempt = s.journal.Attempt()
-	const unknown = `stopped: journal: E1 db.add({"n":1}) got no answer and may have taken effect; it is not made again. ` +
-		`Find out what happened, or declare the tool idempotent`
+	const unknown = `stopped: journal: E1 db.add({"n":1}) may have taken effect, and nobody knows whether it did; it is not made again. ` +
+		`Find out what happened, or, if to repeat it does no harm, declare the tool idempotent`
 	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != unknown {
 		t.Errorf("got  %s\nwant %s", got, unknown)
 	}
@@ -240,8 +240,8 @@ func TestLongArgumentsAreCut(t *testing.T) {
 		own({"text":"`+strings.Repeat("ä", 200)+`"}) -> !timeout
 		attempt`)
 	got := s.finish(s.issue(`own({"text":"`+strings.Repeat("ä", 200)+`"})`, nil), "")
-	want := `stopped: journal: E1 own({"text":"` + strings.Repeat("ä", 95) + `…) got no answer and may have taken effect; it is not made again. ` +
-		`Find out what happened, or declare the tool idempotent`
+	want := `stopped: journal: E1 own({"text":"` + strings.Repeat("ä", 95) + `…) may have taken effect, and nobody knows whether it did; it is not made again. ` +
+		`Find out what happened, or, if to repeat it does no harm, declare the tool idempotent`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -200,13 +200,16 @@ type UnknownError struct {
 	Entry Entry // the earlier call
 }
 
+// Unwrap returns what the call that was made ended in.
+func (e *UnknownError) Unwrap() error { return e.Entry.Err }
+
 // Error says what to do about it.
 func (e *UnknownError) Error() string {
 	call := e.Entry.ID + " " + describe(e.Entry.Tool, e.Entry.Args)
 	if e.Entry.Class == tools.Idempotent {
-		return fmt.Sprintf("journal: %s got no answer and may have taken effect; another effect on its server followed, "+
+		return fmt.Sprintf("journal: %s may have taken effect, and nobody knows whether it did; another effect on its server followed, "+
 			"so it is not made again. Find out what happened", call)
 	}
-	return fmt.Sprintf("journal: %s got no answer and may have taken effect; it is not made again. "+
-		"Find out what happened, or declare the tool idempotent", call)
+	return fmt.Sprintf("journal: %s may have taken effect, and nobody knows whether it did; it is not made again. "+
+		"Find out what happened, or, if to repeat it does no harm, declare the tool idempotent", call)
 }

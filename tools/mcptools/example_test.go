@@ -48,12 +48,15 @@ func ExampleConnect() {
 // A server that cannot be started. Had another one started, there would be no
 // error, and Status would say this.
 func ExampleOpen() {
-	path := filepath.Join(os.TempDir(), "example_mcp_servers.json")
-	err := os.WriteFile(path, []byte(`{"mcpServers": {"git": {"command": "no-such-git-mcp"}}}`), 0o600)
+	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = os.Remove(path) }()
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "mcp_servers.json")
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"git": {"command": "no-such-git-mcp"}}}`), 0o600); err != nil {
+		log.Fatal(err)
+	}
 
 	_, err = mcptools.Open(context.Background(), path, nil)
 	fmt.Println(err)

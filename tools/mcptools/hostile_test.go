@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -115,6 +116,7 @@ func TestHugeLinesOfNoise(t *testing.T) {
 func TestResultAfterCancellation(t *testing.T) {
 	t.Parallel()
 	var late message
+	ctx, cancel := context.WithCancel(t.Context())
 	cancelledCall := make(chan string, 1)
 	s := servePipe(t, nil, talker(func(m message, say func(string)) {
 		switch {
@@ -125,13 +127,12 @@ func TestResultAfterCancellation(t *testing.T) {
 		case m.Method != "tools/call":
 		case late.ID == nil:
 			late = m
+			cancel()
 		default:
 			say(m.text("fine"))
 		}
 	}).run)
 	tool := list(t, s)["t"]
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
 	equal(t, "call", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
 	equal(t, "the server hears", <-cancelledCall, fmt.Sprintf(`{"reason":"context canceled","requestId":%s}`, late.ID))
 	equal(t, "next", call(t.Context(), tool, `{}`), `"fine"`)
@@ -164,14 +165,16 @@ func TestAnswersToNothing(t *testing.T) {
 // An answer under another id is none.
 func TestAnswerToAnother(t *testing.T) {
 	t.Parallel()
-	s := servePipe(t, nil, talker(func(m message, say func(string)) {
-		if m.Method == "tools/call" {
-			say(strings.Replace(m.text("wrong"), `"id":`, `"id":1`, 1))
-		}
-	}).run)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), "timeout: no answer in time; whether it took effect is unknown")
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, nil, talker(func(m message, say func(string)) {
+			if m.Method == "tools/call" {
+				say(strings.Replace(m.text("wrong"), `"id":`, `"id":1`, 1))
+			}
+		}).run)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		equal(t, "result", call(ctx, list(t, s)["t"], `{}`), "timeout: no answer in time; whether it took effect is unknown")
+	})
 }
 
 // Codes by which the SDK knows its own errors do not make a call that was

@@ -4,6 +4,7 @@ package mcptools
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,34 +14,58 @@ import (
 )
 
 // everythingAt starts the npm server "everything" with one of its transports
-// over HTTP, and returns its address.
+// over HTTP, and returns its address. It cannot choose a port itself.
 func everythingAt(t *testing.T, transport string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 20 {
+		port := fmt.Sprint(20_000 + rand.IntN(10_000)) // of those that nobody gets who wants any
+		cmd := exec.Command(filepath.Join(os.Getenv("WRIT_NPM_DIR"), ".bin", "mcp-server-everything"), transport)
+		cmd.Env = append(os.Environ(), "PORT="+port)
+		if address := "127.0.0.1:" + port; !listens(address) && startsAt(t, cmd, address) {
+			return address
+		}
 	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	_, port, _ := net.SplitHostPort(address)
-	cmd := exec.Command(filepath.Join(os.Getenv("WRIT_NPM_DIR"), ".bin", "mcp-server-everything"), transport)
-	cmd.Env = append(os.Environ(), "PORT="+port)
+	t.Fatal("there is no port for the server")
+	return ""
+}
+
+func listens(address string) bool {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// startsAt starts a server that ends with the test, and reports whether it got its
+// port.
+func startsAt(t *testing.T, cmd *exec.Cmd, address string) bool {
+	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 	})
-	for range 200 {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			_ = conn.Close()
-			return address
+	for begin := time.Now(); time.Since(begin) < 2*time.Minute; {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(50 * time.Millisecond):
+			if listens(address) {
+				return true
+			}
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("nothing listens at %s", address)
-	return ""
+	return false
 }
 
 func TestNPMOverHTTP(t *testing.T) {

@@ -61,7 +61,11 @@ func TestCrashLoop(t *testing.T) {
 	<-current(s).gone
 	equal(t, "second", call(t.Context(), tool, `{}`), lost)
 	<-current(s).gone
+	status := s.Status()[0]
+	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
+	equal(t, "status", string(status.State), "failed")
 
+	s.servers[0].triedAgain(30 * time.Second) // not during the test
 	_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 	var te *tools.ToolError
 	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable || !strings.HasPrefix(te.Message, "the tool's server keeps failing and is tried again in ") {
@@ -71,10 +75,14 @@ func TestCrashLoop(t *testing.T) {
 	if !ok || later.RetryAfter() <= 0 || later.RetryAfter() > lastWait {
 		t.Errorf("when to try again is not in %v", err)
 	}
-	status := s.Status()[0]
-	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
-	equal(t, "status", string(status.State), "failed")
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
+}
+
+// triedAgain says when a server may be started that has failed.
+func (s *server) triedAgain(in time.Duration) {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	s.health.retry = time.Now().Add(in)
 }
 
 func TestWaits(t *testing.T) {
@@ -107,14 +115,12 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	s.servers[1].triedAgain(time.Hour)
 	if err := os.Symlink(good.Command, late.Command); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "at once", fmt.Sprint(len(list(t, s))), "1")
-	srv := s.servers[1]
-	srv.health.mu.Lock()
-	srv.health.retry = time.Now() // a second later
-	srv.health.mu.Unlock()
+	s.servers[1].triedAgain(0) // a second later
 	all, err := s.Tools(t.Context())
 	equal(t, "later", fmt.Sprint(len(all), err), "2 <nil>")
 }
@@ -143,11 +149,15 @@ answers ready 2025-11-25, 1 tools, 0 restarts`)
 // A caller's deadline bounds its waiting, not the start that others wait for.
 func TestStartOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
-	s := start(t, fake("slow"), &Options{Lazy: true})
+	config := fake("slow")
+	flag := filepath.Join(t.TempDir(), "flag")
+	config.Env = map[string]string{"FLAG": flag}
+	s := start(t, config, &Options{Lazy: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := s.Tools(ctx)
 	equal(t, "impatient", fmt.Sprint(err), "mcp servers: listing tools: context deadline exceeded")
+	write(t, flag, "")
 	equal(t, "patient", fmt.Sprint(len(list(t, s))), "1")
 	equal(t, "status", brief(s), "slow ready 2025-11-25, 1 tools, 0 restarts")
 }
@@ -202,14 +212,20 @@ func TestCrashEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// greeter is a server of one tool over HTTP, and counts its calls.
-func greeter(calls *atomic.Int32) http.Handler {
+// greeter is a server of one tool over HTTP, and counts its calls. The sessions that
+// nobody has ended end with the test.
+func greeter(t *testing.T, calls *atomic.Int32) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "greet", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			calls.Add(1)
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "hello"}}}, nil
 		})
+	t.Cleanup(func() {
+		for session := range server.Sessions() {
+			session.Close()
+		}
+	})
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 }
 
@@ -220,7 +236,7 @@ func TestLostHTTPSession(t *testing.T) {
 	var handler atomic.Pointer[http.Handler]
 	var calls atomic.Int32
 	restart := func() {
-		h := greeter(&calls)
+		h := greeter(t, &calls)
 		handler.Store(&h)
 	}
 	restart()
@@ -289,6 +305,7 @@ func TestFailedStartsAreCounted(t *testing.T) {
 	if strings.Count(cause, "mcp server") != 1 || !strings.HasPrefix(cause, `mcp server "late": tool "t": `) {
 		t.Errorf("cause: %s", cause)
 	}
+	s.servers[0].triedAgain(time.Hour)
 	_, err = tool.Handler(t.Context(), nil)
 	cause = errors.Unwrap(err).Error()
 	if strings.Count(cause, "mcp server") != 1 || !strings.Contains(cause, "(failed start 1 in a row)") {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/writ-go/writ/tools"
@@ -122,9 +123,11 @@ func TestListingFails(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, script{"tools/list": c.list}, &Options{ConnectTimeout: 200 * time.Millisecond})
-			equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
-			equal(t, "error", fmt.Sprint(s.Status()[0].Err), c.want)
+			synctest.Test(t, func(t *testing.T) {
+				s := serve(t, script{"tools/list": c.list}, &Options{ConnectTimeout: 200 * time.Millisecond})
+				equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
+				equal(t, "error", fmt.Sprint(s.Status()[0].Err), c.want)
+			})
 		})
 	}
 }

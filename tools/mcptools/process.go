@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	stderrKept = 8 << 10                // bytes of stderr kept for messages
-	drainTime  = 500 * time.Millisecond // for what is left in the pipes of a dead process
-	killTime   = 5 * time.Second        // for the system to end a killed process
+	stderrKept = 8 << 10          // bytes of stderr kept for messages
+	drainTime  = 2 * time.Second  // for what is left in the pipes of a dead process
+	killTime   = 10 * time.Second // for the system to end a killed process
 )
 
 // process is a running server with everything that it started. It belongs to no

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -185,25 +186,27 @@ func TestArgumentsAreRaw(t *testing.T) {
 
 func TestCallsThatAreNotAnswered(t *testing.T) {
 	t.Parallel()
-	silent := script{"tools/call": func(json.RawMessage) string { return "" }}
-	s := serve(t, silent, nil)
-	tool := list(t, s)["t"]
+	synctest.Test(t, func(t *testing.T) {
+		silent := script{"tools/call": func(json.RawMessage) string { return "" }}
+		s := serve(t, silent, nil)
+		tool := list(t, s)["t"]
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	equal(t, "deadline", call(ctx, tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		equal(t, "deadline", call(ctx, tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
 
-	ctx, cancel = context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
+		ctx, cancel = context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
 
-	s.servers[0].config.Timeout = 20 * time.Millisecond
-	equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
-	s.servers[0].config.Timeout = 0
-	equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
+		s.servers[0].config.Timeout = 20 * time.Millisecond
+		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+		s.servers[0].config.Timeout = 0
+		equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
 
-	time.AfterFunc(20*time.Millisecond, func() { s.Close() })
-	equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+		time.AfterFunc(20*time.Millisecond, func() { s.Close() })
+		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+	})
 }
 
 // inProcess connects to a server built with the SDK, which speaks the newest

@@ -258,10 +258,14 @@ var processes = map[string]func(){
 			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`),
 		})
 	},
-	"slow": func() {
+	"slow": func() { // waits for a file
 		serveStdio(script{"initialize": func(json.RawMessage) string {
-			time.Sleep(200 * time.Millisecond)
-			return `"result":` + hello
+			for {
+				if _, err := os.Stat(os.Getenv("FLAG")); err == nil {
+					return `"result":` + hello
+				}
+				time.Sleep(time.Millisecond)
+			}
 		}})
 	},
 	"dies-listing": func() {
@@ -417,7 +421,7 @@ func start(t *testing.T, config ServerConfig, o *Options) *Servers {
 func leaks(t *testing.T) {
 	t.Cleanup(func() {
 		var stacks string
-		for range 100 {
+		for begin := time.Now(); time.Since(begin) < time.Minute; {
 			buf := make([]byte, 1<<20)
 			stacks = string(buf[:runtime.Stack(buf, true)])
 			if !strings.Contains(stacks, "mcptools.(*") && !strings.Contains(stacks, "jsonrpc2") {

@@ -42,7 +42,7 @@ func TestProtocols(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, fake(name), &Options{ConnectTimeout: 20 * time.Second, Grace: 50 * time.Millisecond})
+			s := start(t, fake(name), &Options{ConnectTimeout: time.Minute, Grace: 50 * time.Millisecond})
 			equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 			equal(t, "version", s.Status()[0].ProtocolVersion, version)
 		})
@@ -76,7 +76,7 @@ func TestConnectErrors(t *testing.T) {
 			t.Parallel()
 			c.config.Timeout = time.Second
 			if c.config.Name != "silent" {
-				c.config.Timeout = 20 * time.Second
+				c.config.Timeout = time.Minute
 			}
 			s, err := Start(t.Context(), &Config{Servers: []ServerConfig{c.config}}, &Options{Grace: 50 * time.Millisecond})
 			if s != nil {
@@ -154,10 +154,40 @@ func TestServerThatStopsReading(t *testing.T) {
 	tool := list(t, s)["t"]
 	args := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
 	for range 4 {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx := late{t.Context(), make(chan struct{})}
+		go func() {
+			for replies := &current(s).link.replies; !replies.awaited(); {
+				time.Sleep(time.Millisecond)
+			}
+			close(ctx.over)
+		}()
 		equal(t, "result", call(ctx, tool, args), "timeout: no answer in time; whether it took effect is unknown")
-		cancel()
 	}
+}
+
+// late is a context whose deadline has passed when over is closed: not while the
+// call is still on its way.
+type late struct {
+	context.Context
+	over chan struct{}
+}
+
+func (c late) Done() <-chan struct{} { return c.over }
+
+func (c late) Err() error {
+	select {
+	case <-c.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// awaited reports whether somebody waits for an answer.
+func (w *replies) awaited() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting) > 0
 }
 
 func TestMegabytesOnStderr(t *testing.T) {
@@ -229,10 +259,10 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// gone reports whether a process ends within a second. An orphan that nobody
+// gone reports whether a process ends within a minute. An orphan that nobody
 // has reaped has ended, too.
 func gone(pid int) bool {
-	for range 50 {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		p, err := os.FindProcess(pid)
 		if err != nil || p.Signal(syscall.Signal(0)) != nil {
 			return true

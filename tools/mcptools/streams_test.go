@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -143,21 +145,25 @@ func TestRequestsOverTheStandingStream(t *testing.T) {
 // long as a process would.
 func TestCloseWaitsForGrace(t *testing.T) {
 	t.Parallel()
-	asked, over := make(chan struct{}), make(chan struct{})
-	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(_ http.ResponseWriter, r *http.Request, _ request) bool {
-		if r.Method != http.MethodDelete {
-			return false
-		}
-		close(asked)
-		<-r.Context().Done()
-		close(over)
-		return true
-	}))}, &Options{Grace: 10 * time.Millisecond})
-	go func() { _ = s.Close() }()
-	<-asked
-	select {
-	case <-over:
-	case <-time.After(4 * time.Second): // the SDK waits for five
-		t.Error("the request was not given up")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := sessions(func(_ http.ResponseWriter, r *http.Request, _ request) bool {
+			if r.Method == http.MethodDelete {
+				<-r.Context().Done()
+			}
+			return r.Method == http.MethodDelete
+		})
+		s := open(t, ServerConfig{URL: "http://127.0.0.1/mcp"}, &Options{Grace: 10 * time.Millisecond, HTTPClient: &http.Client{Transport: direct{h}}})
+		begin := time.Now()
+		equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
+		equal(t, "it took", time.Since(begin).String(), "10ms") // the SDK waits for five seconds
+	})
+}
+
+// direct has requests handled without a network, for tests in bubbles.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return w.Result(), r.Context().Err()
 }

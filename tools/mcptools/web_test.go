@@ -237,7 +237,13 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	web := httptest.NewServer(script{}.handler(asJSON, nil))
+	web := httptest.NewUnstartedServer(script{}.handler(asJSON, nil))
+	// Nobody else is given a port of this address, when it is free again.
+	if own, err := net.Listen("tcp", "127.36.71.4:0"); err == nil {
+		_ = web.Listener.Close()
+		web.Listener = own
+	}
+	web.Start()
 	s := open(t, ServerConfig{URL: web.URL}, nil)
 	tool := list(t, s)["t"]
 	web.Close()

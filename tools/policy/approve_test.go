@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,11 +135,17 @@ func TestApproveInTurn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
 		synctest.Test(t, func(t *testing.T) {
-			var now, most atomic.Int32
+			var mu sync.Mutex
+			now, most := 0, 0
 			ask := func(context.Context, policy.Request) (policy.Decision, error) {
-				most.Store(max(most.Load(), now.Add(1)))
+				mu.Lock()
+				now++
+				most = max(most, now)
+				mu.Unlock()
 				time.Sleep(time.Second)
-				now.Add(-1)
+				mu.Lock()
+				now--
+				mu.Unlock()
 				return policy.Decision{Approved: true}, nil
 			}
 			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask, &policy.ApproveOptions{Parallel: test.parallel}))
@@ -149,8 +154,8 @@ func TestApproveInTurn(t *testing.T) {
 				group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
 			}
 			group.Wait()
-			if int(most.Load()) != test.want {
-				t.Errorf("%d were asked for at once, not %d", most.Load(), test.want)
+			if most != test.want {
+				t.Errorf("%d were asked for at once, not %d", most, test.want)
 			}
 		})
 	}

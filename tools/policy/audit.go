@@ -13,7 +13,7 @@ import (
 
 // AuditOptions configures [Audit]. Nil is the defaults.
 type AuditOptions struct {
-	// Level is that of the records. Zero is Info.
+	// Level is the level of the records. Zero is Info.
 	Level slog.Level
 
 	// Content adds arguments, results, the messages of errors, and the line of

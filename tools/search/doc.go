@@ -39,7 +39,7 @@
 // # What programs see
 //
 // Every program that is given tools has two more functions, whatever is declared
-// of the tools to the model, which module.Options.Budget decides:
+// of the tools to the model, which module.Options.DeclarationTokens decides:
 //
 //	const hits = await tools.search("give the money back", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]

@@ -43,32 +43,33 @@ func TestCancel(t *testing.T) {
 func TestAsks(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{oldEra, "sse"} {
-		s := newWorks()
-		s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask", InputSchema: map[string]any{"type": "object"}},
-			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				s.started <- struct{}{}
-				<-s.release
-				res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}})
-				if err != nil {
-					return nil, err
-				}
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Action}}}, nil
-			})
-		o := serve.Options{}
-		if version == "sse" {
-			o.Transport = serve.SSE
-		}
-		r := s.start(t, o)
-		session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept"}, nil
-		}})
-		go func() {
-			<-s.started
-			r.shutDown()
-			close(s.release)
-		}()
-		if got := mustCall(t, session, "ask"); got != "accept" {
-			t.Errorf("%s: got %q, want accept", version, got)
-		}
+		inBubble(t, func(t *testing.T, s *works) {
+			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask", InputSchema: map[string]any{"type": "object"}},
+				func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					s.started <- struct{}{}
+					<-s.release
+					res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}})
+					if err != nil {
+						return nil, err
+					}
+					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Action}}}, nil
+				})
+			o := serve.Options{}
+			if version == "sse" {
+				o.Transport = serve.SSE
+			}
+			r := s.start(t, o)
+			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: "accept"}, nil
+			}})
+			go func() {
+				<-s.started
+				r.shutDown()
+				close(s.release)
+			}()
+			if got := mustCall(t, session, "ask"); got != "accept" {
+				t.Errorf("%s: got %q, want accept", version, got)
+			}
+		})
 	}
 }

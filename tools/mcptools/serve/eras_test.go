@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -129,8 +130,15 @@ func TestToolsChanged(t *testing.T) {
 			r := start(t, o)
 			told := make(chan struct{}, 10)
 			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx, _ *mcp.ToolListChangedRequest) { told <- struct{}{} }})
-			r.server(serve.Principal{Name: "local"}).RemoveTools("see")
-			<-told
+			server := r.server(serve.Principal{Name: "local"})
+			for n := 0; ; n++ { // a client may be connected before it listens
+				server.AddTool(&mcp.Tool{Name: fmt.Sprint("more", n), InputSchema: map[string]any{"type": "object"}}, nil)
+				select {
+				case <-told:
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
 		})
 	}
 }

@@ -59,6 +59,9 @@ func (v *receiver) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = nil, errBroken
 			}
 		}()
+		if asked, ok := r.(*mcp.ServerRequest[*mcp.DiscoverParams]); ok {
+			return probe(ctx, method, asked, next)
+		}
 		if p, ok := PrincipalOf(ctx); ok && p.Tools != nil {
 			return p.receive(ctx, method, r, next)
 		}

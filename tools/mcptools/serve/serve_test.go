@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +20,25 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := leaked(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaked gives goroutines a minute to end: on a busy machine they may need more than
+// the moment that goleak itself waits.
+func leaked() (err error) {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		if err = goleak.Find(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
 
 const (
 	newEra = "2026-07-28"
@@ -40,6 +59,7 @@ type works struct {
 	started chan struct{} // a call of wait has begun
 	release chan struct{} // closed to let them go
 	queue   *serve.Queue
+	network *memory // in a bubble
 	mu      sync.Mutex
 	servers map[string]*mcp.Server
 }
@@ -137,10 +157,7 @@ func start(t *testing.T, o serve.Options) *running {
 
 func (s *works) start(t *testing.T, o serve.Options) *running {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := s.listener(t)
 	if o.Transport == "" {
 		o.Transport = serve.HTTP
 	}
@@ -148,7 +165,7 @@ func (s *works) start(t *testing.T, o serve.Options) *running {
 	o.Listener, o.Logger = l, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{works: s, t: t, url: "http://" + l.Addr().String(), log: log, stop: stop, done: make(chan error, 1),
-		web: &http.Client{Transport: &http.Transport{}}}
+		web: &http.Client{Transport: s.carrier()}}
 	go func() { r.done <- serve.Run(ctx, s.server, &o) }()
 	t.Cleanup(func() {
 		r.web.CloseIdleConnections()
@@ -191,7 +208,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // client connects a client of an era.
 func (r *running) client(version, token string, o *mcp.ClientOptions) *mcp.ClientSession {
 	r.t.Helper()
-	carrier := &http.Transport{}
+	carrier := r.carrier()
 	var web http.RoundTripper = carrier
 	if token != "" {
 		web = bearer{token, carrier}

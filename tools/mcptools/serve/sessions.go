@@ -18,6 +18,8 @@ type sessions struct {
 	handler http.Handler // the SDK's
 	mu      sync.Mutex
 	all     map[string]*session
+	begun   map[string]int // by owner: those that begin and are not in all yet
+	over    bool           // none may begin
 	ending  sync.WaitGroup
 }
 
@@ -40,12 +42,25 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 	o := &opening{ResponseWriter: w, opened: func(id string) {
 		begun = s.add(id, p, server)
 	}}
+	defer func() {
+		if begun != nil {
+			s.release(begun)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.giveBack(p.Name)
+	}()
 	s.handler.ServeHTTP(o, withServer(r, server))
 	o.look() // the client may have gone before anything was written
-	if begun != nil {
-		s.release(begun)
-	}
 	return nil
+}
+
+// giveBack gives back the room that was kept for a session of the owner.
+func (s *sessions) giveBack(owner string) {
+	if s.begun[owner]--; s.begun[owner] == 0 {
+		delete(s.begun, owner)
+	}
 }
 
 // use handles another request of a session. One of somebody else is as if there
@@ -73,8 +88,13 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 	one.idle = time.AfterFunc(s.limits.Idle, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		go one.live.Close() // it waits for the request that began it
+		return nil
+	}
+	s.giveBack(owner.Name)
 	s.all[id] = one
-	s.mu.Unlock()
 	s.ending.Go(func() {
 		_ = one.live.Wait() // however it ended
 		s.forget(one)
@@ -123,12 +143,12 @@ func (s *sessions) expire(one *session) {
 	}
 }
 
-// room makes room for one more session of the owner: the one that was idle for
-// longest ends. There is none if all are in use.
+// room makes room for one more session of the owner, and keeps it: the one that was
+// idle for longest ends. There is none if all are in use.
 func (s *sessions) room(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	count := 0
+	count := s.begun[owner]
 	var oldest *session
 	for _, one := range s.all {
 		if one.owner.Name != owner {
@@ -140,11 +160,13 @@ func (s *sessions) room(owner string) bool {
 		}
 	}
 	if count < s.limits.Sessions {
+		s.begun[owner]++
 		return true
 	}
 	if oldest == nil {
 		return false
 	}
+	s.begun[owner]++
 	oldest.idle.Stop()
 	delete(s.all, oldest.id)
 	s.ending.Go(func() { _ = oldest.live.Close() }) // it waits for its calls
@@ -157,16 +179,28 @@ func (s *sessions) count() int {
 	return len(s.all)
 }
 
-// close ends all sessions, after the calls that run in them.
-func (s *sessions) close() {
+// close ends all sessions, each after the calls that run in it, and reports whether
+// they ended while ctx lives.
+func (s *sessions) close(ctx context.Context) bool {
 	s.mu.Lock()
+	s.over = true
 	for id, one := range s.all {
 		one.idle.Stop()
 		delete(s.all, id)
 		s.ending.Go(func() { _ = one.live.Close() })
 	}
 	s.mu.Unlock()
-	s.ending.Wait()
+	done := make(chan struct{})
+	go func() {
+		s.ending.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // opening sees the id of a new session before the client does.

@@ -21,51 +21,55 @@ func TestShutdown(t *testing.T) {
 	for _, version := range []string{newEra, oldEra, "sse"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			o := serve.Options{}
-			if version == "sse" {
-				o.Transport = serve.SSE
-			}
-			r := start(t, o)
-			session := r.client(version, "", nil)
-			result := make(chan string, 1)
-			go func() {
-				text, err := call(context.WithoutCancel(t.Context()), session, "wait")
-				if err != nil {
-					text = err.Error()
-				}
-				result <- text
-			}()
-			<-r.started
-			if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusOK || a.body != "ready\n" {
-				t.Errorf("ready: %d %q", a.status, a.body)
-			}
-			r.shutDown()
-			if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.body != "shutting down\n" {
-				t.Errorf("not ready: %d %q", a.status, a.body)
-			}
-			if a := r.post(initialize); a.status != http.StatusServiceUnavailable {
-				t.Errorf("one more: %d %q", a.status, a.body)
-			}
-			if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "the server is shutting down; nothing was done") {
-				t.Errorf("one more stream: %d %q", a.status, a.body)
-			}
-			select {
-			case text := <-result:
-				t.Fatalf("the call ended before it was let go: %q", text)
-			case err := <-r.done:
-				t.Fatalf("the server ended before the call: %v", err)
-			default:
-			}
-			close(r.release)
-			if got := <-result; got != "done" {
-				t.Errorf("got %q, want done", got)
-			}
-			if err := r.ended(); err != nil {
-				t.Errorf("Run returned %v", err)
-			}
-			r.lastLine(0)
+			inBubble(t, func(t *testing.T, s *works) { shutDownDuringCall(t, s, version) })
 		})
 	}
+}
+
+func shutDownDuringCall(t *testing.T, s *works, version string) {
+	o := serve.Options{}
+	if version == "sse" {
+		o.Transport = serve.SSE
+	}
+	r := s.start(t, o)
+	session := r.client(version, "", nil)
+	result := make(chan string, 1)
+	go func() {
+		text, err := call(context.WithoutCancel(t.Context()), session, "wait")
+		if err != nil {
+			text = err.Error()
+		}
+		result <- text
+	}()
+	<-r.started
+	if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusOK || a.body != "ready\n" {
+		t.Errorf("ready: %d %q", a.status, a.body)
+	}
+	r.shutDown()
+	if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.body != "shutting down\n" {
+		t.Errorf("not ready: %d %q", a.status, a.body)
+	}
+	if a := r.post(initialize); a.status != http.StatusServiceUnavailable {
+		t.Errorf("one more: %d %q", a.status, a.body)
+	}
+	if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "the server is shutting down; nothing was done") {
+		t.Errorf("one more stream: %d %q", a.status, a.body)
+	}
+	select {
+	case text := <-result:
+		t.Fatalf("the call ended before it was let go: %q", text)
+	case err := <-r.done:
+		t.Fatalf("the server ended before the call: %v", err)
+	default:
+	}
+	close(r.release)
+	if got := <-result; got != "done" {
+		t.Errorf("got %q, want done", got)
+	}
+	if err := r.ended(); err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+	r.lastLine(0)
 }
 
 // lastLine has the log end with how many calls were cut.
@@ -140,30 +144,54 @@ func TestGraceOver(t *testing.T) {
 	for _, version := range []string{newEra, oldEra, "sse"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			s := newWorks()
-			s.queue = serve.NewQueue(nil)
-			o := serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond}
-			if version == "sse" {
-				o.Transport = serve.SSE
-			}
-			r := s.start(t, o)
-			session := r.client(version, "", nil)
-			result := make(chan error, 1)
-			go func() {
-				_, err := call(context.WithoutCancel(t.Context()), session, "wait")
-				result <- err
-			}()
-			<-r.started
-			r.stop()
-			if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
-				t.Errorf("the call: %v", err)
-			}
-			if err := r.ended(); err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
-				t.Errorf("Run returned %v", err)
-			}
-			r.lastLine(1)
+			inBubble(t, func(t *testing.T, s *works) { cutCall(t, s, version) })
 		})
 	}
+}
+
+func cutCall(t *testing.T, s *works, version string) {
+	s.queue = serve.NewQueue(nil)
+	o := serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond}
+	if version == "sse" {
+		o.Transport = serve.SSE
+	}
+	r := s.start(t, o)
+	session := r.client(version, "", nil)
+	result := make(chan error, 1)
+	go func() {
+		_, err := call(context.WithoutCancel(t.Context()), session, "wait")
+		result <- err
+	}()
+	<-r.started
+	r.stop()
+	if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
+		t.Errorf("the call: %v", err)
+	}
+	if err := r.ended(); err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
+		t.Errorf("Run returned %v", err)
+	}
+	r.lastLine(1)
+}
+
+// TestSilentConnection has somebody who connected and says nothing, as a pool of
+// connections may. Neither he nor the end of the grace keeps sessions from ending.
+func TestSilentConnection(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, s *works) {
+		r := s.start(t, serve.Options{Grace: 100 * time.Millisecond})
+		r.client(oldEra, "", nil)
+		silent := r.dial()
+		defer silent.Close()
+		r.metrics() // it is known to the server, which accepts one after the other
+		r.stop()
+		if err := r.ended(); err != nil {
+			t.Errorf("Run returned %v, and no calls ran", err)
+		}
+		r.lastLine(0)
+		for range r.server(serve.Principal{Name: "local"}).Sessions() {
+			t.Error("a session outlives its server")
+		}
+	})
 }
 
 // stdio is a server on pipes.
@@ -270,6 +298,39 @@ func TestStdioGrace(t *testing.T) {
 	s.in.Close()
 	if err := <-s.done; err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
 		t.Errorf("Run returned %v", err)
+	}
+}
+
+// TestStdioProbe has a client ask which protocols there are, and begin with an older
+// one, as those do that wait in vain for the answer, or with the newest.
+func TestStdioProbe(t *testing.T) {
+	t.Parallel()
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	type said struct{ line, want string }
+	asks := said{`{"jsonrpc":"2.0","id":0,"method":"server/discover","params":{` + meta + `}}`, `"supportedVersions":["2026-07-28",`}
+	for name, all := range map[string][]said{
+		"older":  {asks, {initialize, `"protocolVersion":"2025-11-25"`}, {callWho, `"text":"local"`}},
+		"newest": {asks, {strings.Replace(callWho, `"arguments":{}`, `"arguments":{},`+meta, 1), `"text":"local"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, write := io.Pipe()
+			read, out := io.Pipe()
+			s := &stdio{works: newWorks(), in: write, out: bufio.NewScanner(read), done: make(chan error, 1)}
+			go func() {
+				s.done <- serve.Run(t.Context(), s.server, &serve.Options{In: in, Out: out, Logger: slog.New(slog.DiscardHandler)})
+			}()
+			for _, one := range all {
+				s.write(t, one.line)
+				if got := text(t, s.read(t)); !strings.Contains(got, one.want) {
+					t.Errorf("%s\nis answered\n%s", one.line, got)
+				}
+			}
+			s.in.Close()
+			if err := <-s.done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -15,7 +15,8 @@ const lastMoment = 2 * time.Second
 // stdio serves one client until it has nothing more to say, or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	t := newSettling(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
-	session, err := server.Connect(WithPrincipal(context.WithoutCancel(ctx), local), t, nil)
+	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
+	session, err := server.Connect(life, t, nil)
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,27 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	t.giveUp()
 	_, _ = within(lastMoment, ended) // nothing more can be done
 	return errUnsettled
+}
+
+type probeKey struct{}
+
+// probe answers who asks which protocols there are, and leaves the session as it was.
+// A client that asked, and had no answer soon enough, begins with an older one; but
+// the SDK takes a session in which it has answered that for begun.
+func probe(ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler) (mcp.Result, error) {
+	server, ok := ctx.Value(probeKey{}).(*mcp.Server)
+	if !ok {
+		return next(ctx, method, r)
+	}
+	silence, _ := io.Pipe()
+	session, err := server.Connect(ctx, &mcp.IOTransport{Reader: silence, Writer: unclosed{io.Discard}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	aside := *r
+	aside.Session = session
+	return next(ctx, method, &aside)
 }
 
 // within reports whether the session ended in time, and how.

@@ -38,7 +38,7 @@ func TestTokensChange(t *testing.T) {
 	}
 	logged := func(text string) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(r.log.String(), text); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(r.log.String(), text); time.Sleep(10 * time.Millisecond) {
 			status(adas, ada)
 			if time.Now().After(deadline) {
 				t.Fatalf("%q is not in the log:\n%s", text, r.log)

@@ -37,7 +37,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, receiver: newReceiver(o.Logger),
 		clients:  &clients{limits: o.Limits, all: map[string]*client{}},
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
+		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, begun: map[string]int{}},
 		events:   &events{limits: o.Limits, all: map[string]*stream{}},
 		calls:    newTally(),
 	}
@@ -281,16 +281,28 @@ func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}
-	cut = s.running()
-	if s.Queue != nil {
+	if cut = s.running(); cut > 0 && s.Queue != nil {
 		s.Queue.Stop()
 		if s.ended(ctx, srv, lastMoment) {
 			return errUnsettled
 		}
 	}
+	s.abandon(ctx, srv)
+	if cut > 0 {
+		return errUnsettled
+	}
+	return nil // what was left were connections, and requests that are no calls
+}
+
+// abandon ends what is still there: connections, and with them the requests on them,
+// and sessions, unless a handler stays that nothing can end.
+func (s *web) abandon(ctx context.Context, srv *http.Server) {
+	ctx, cancel := context.WithTimeout(ctx, lastMoment)
+	defer cancel()
+	s.endStream()
 	s.events.giveUp()
 	srv.Close()
-	return errUnsettled
+	s.sessions.close(ctx)
 }
 
 // running is how many calls have no answer yet.
@@ -312,18 +324,5 @@ func (s *web) ended(ctx context.Context, srv *http.Server, grace time.Duration) 
 		return false
 	}
 	s.endStream()
-	if srv.Shutdown(ctx) != nil {
-		return false
-	}
-	done := make(chan struct{})
-	go func() {
-		s.sessions.close()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return srv.Shutdown(ctx) == nil && s.sessions.close(ctx)
 }

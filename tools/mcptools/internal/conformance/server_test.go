@@ -76,7 +76,7 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 		return url
 	case <-ended:
 		t.Fatalf("%v ended: %v", cmd.Args, cmd.ProcessState)
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("%v does not say where it is", cmd.Args)
 	}
 	return ""

@@ -1,0 +1,37 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// MarshalJSON writes the entry with the text of Err as "error".
+func (e Entry) MarshalJSON() ([]byte, error) {
+	type plain Entry
+	var text string
+	if e.Err != nil {
+		text = fmt.Sprint(e.Err) // which does not panic, as a foreign error may
+	}
+	return json.Marshal(struct {
+		plain
+		Error string `json:"error,omitempty"`
+	}{plain(e), text})
+}
+
+// UnmarshalJSON reads what MarshalJSON has written. Of Err there is only its text.
+func (e *Entry) UnmarshalJSON(raw []byte) error {
+	type plain Entry
+	var read struct {
+		plain
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return err
+	}
+	*e = Entry(read.plain)
+	if read.Error != "" {
+		e.Err = errors.New(read.Error)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package serve_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// inBubble runs a test of what time does. It passes only while everybody waits, so
+// nothing is late because the machine is busy; and the network is in memory, since
+// nobody can tell who waits on a real one.
+func inBubble(t *testing.T, f func(t *testing.T, s *works)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newWorks()
+		s.network = &memory{waiting: make(chan net.Conn, 100), closed: make(chan struct{})}
+		f(t, s)
+	})
+}
+
+// memory is a network with one address.
+type memory struct {
+	waiting chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.waiting:
+		return conn, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080} }
+
+func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case <-m.closed:
+		return nil, net.ErrClosed
+	case m.waiting <- memoryConn{server, m}:
+		return client, nil
+	}
+}
+
+// memoryConn came to the address.
+type memoryConn struct {
+	net.Conn
+	of *memory
+}
+
+func (c memoryConn) LocalAddr() net.Addr { return c.of.Addr() }
+
+// listener is where a server of the test listens: in memory, if it is in a bubble.
+func (s *works) listener(t *testing.T) net.Listener {
+	t.Helper()
+	if s.network != nil {
+		return s.network
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// carrier is a client's end of the server's network.
+func (s *works) carrier() *http.Transport {
+	if s != nil && s.network != nil {
+		return &http.Transport{DialContext: s.network.dial}
+	}
+	return &http.Transport{}
+}
+
+// dial connects to the server by hand.
+func (r *running) dial() net.Conn {
+	r.t.Helper()
+	dial := new(net.Dialer).DialContext
+	if r.network != nil {
+		dial = r.network.dial
+	}
+	conn, err := dial(r.t.Context(), "tcp", r.url[len("http://"):])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return conn
+}
