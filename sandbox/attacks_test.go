@@ -43,8 +43,9 @@ var (
 )
 
 const (
-	attackCompute = 60 * time.Second // of a processor, that an attack has
-	attackMemory  = 128 << 20        // that it has
+	attackCompute = 4 * time.Minute // of a processor, that an attack has
+	attackMemory  = 128 << 20       // that it has
+	attackLittle  = 64 << 20        // that it has if it can only run out of it
 	// The rest is no verdict, but how long a machine that is busy with other things
 	// is waited for.
 	attackTime  = 4 * time.Minute // that an attack has, unless it is to run out of time
@@ -179,6 +180,18 @@ type attack struct {
 	outcomes []string // how it may end; more than one only where that is a race
 }
 
+// memory is what the attack is given: the more, the longer the collector works before
+// it has run out.
+func (a *attack) memory() int64 {
+	if len(a.outcomes) > 0 && !slices.ContainsFunc(a.outcomes, func(o string) bool { return !strings.HasPrefix(o, outOfMemory) }) {
+		return attackLittle
+	}
+	return attackMemory
+}
+
+// outOfMemory is how the outcome of such an attack begins.
+const outOfMemory = "failure: memory_limit\n"
+
 // attackOption is a line of an archive's comment: the name of an attack and the
 // options of behaviour tests.
 var attackOption = regexp.MustCompile(`(?m)^([a-z0-9-]+/[a-z0-9-]+): (.*)$`)
@@ -305,6 +318,7 @@ func attackHost(file string, w io.Writer) error {
 	boxes := map[sandbox.Limits]*sandbox.Sandbox{}
 	for _, a := range sample(attacks) {
 		limits := a.options.limits
+		limits.Memory = a.memory()
 		if boxes[limits] == nil {
 			box, err := openForAttacks(limits)
 			if err != nil {
@@ -327,7 +341,7 @@ func attackHost(file string, w io.Writer) error {
 // openForAttacks opens a sandbox with one worker, so that a program meets what
 // the one before it left behind.
 func openForAttacks(limits sandbox.Limits) (*sandbox.Sandbox, error) {
-	limits.Time, limits.Memory = attackKill, attackMemory
+	limits.Time = attackKill
 	limits.Compute = cmp.Or(limits.Compute, attackCompute)
 	return sandbox.New(&sandbox.Options{Limits: limits, Workers: 1})
 }
@@ -383,7 +397,7 @@ func runGuarded(box *sandbox.Sandbox, p sandbox.Program) (out *sandbox.Outcome, 
 // overtime is how a run ends whose time is over: by the program's own interrupt,
 // or by the end of its process, and with it of the console, if a built-in keeps it
 // from hearing that. Which of them it is depends on how busy the machine is.
-var overtime = regexp.MustCompile(`the program (ran longer than|did not end within) \S+( and was killed)?`)
+var overtime = regexp.MustCompile(`the program (ran longer than|did not end within) ([^\s,]+)( and was killed)?`)
 
 func normalised(out *sandbox.Outcome, err error) string {
 	if out != nil && out.Failure != nil && out.Failure.Kind == sandbox.Timeout {

@@ -21,13 +21,13 @@ func TestBudgets(t *testing.T) {
 	}{
 		"computing":                {sandbox.Limits{Compute: short}, `for (;;);`, "compute_limit: the program computed for more than 150ms"},
 		"computing after waiting":  {sandbox.Limits{Compute: short}, `await sleep(20); for (;;);`, "compute_limit"},
-		"computing in turns":       {sandbox.Limits{Compute: short}, `const f = () => { for (let i = 0; i < 1e4; i++); setTimeout(f, 1) }; f(); await sleep(1e6)`, "compute_limit"},
+		"computing in turns":       {sandbox.Limits{Compute: short}, `const f = () => { for (let i = 0; i < 1e5; i++); setTimeout(f, 1) }; f(); await sleep(1e6)`, "compute_limit"},
 		"waiting for a timer":      {sandbox.Limits{Wait: short}, `await sleep(1e6)`, "wait_limit: the program waited for tools and timers for more than 150ms"},
 		"waiting for a tool":       {sandbox.Limits{Wait: short}, `await stay({})`, "wait_limit"},
 		"waiting in turns":         {sandbox.Limits{Wait: short}, `for (;;) await sleep(5)`, "wait_limit"},
 		"computing does not wait":  {sandbox.Limits{Wait: short, Compute: time.Minute, Time: 2 * short}, `for (;;);`, "timeout: the program ran longer than 300ms"},
 		"both":                     {sandbox.Limits{Time: short}, `for (;;) await sleep(1)`, "timeout"},
-		"waiting does not compute": {sandbox.Limits{Compute: short, Time: time.Minute}, `for (let i = 0; i < 4; i++) await sleep(50); "done"`, "done"},
+		"waiting does not compute": {sandbox.Limits{Compute: 4 * time.Second}, `for (let i = 0; i < 5; i++) await sleep(1000); "done"`, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachTier(t, test.limits, func(t *testing.T, box *sandbox.Sandbox) {
@@ -37,7 +37,7 @@ func TestBudgets(t *testing.T) {
 				case err != nil:
 					t.Fatal(err)
 				case out.Failure != nil:
-					got = string(out.Failure.Kind) + ": " + out.Failure.Message
+					got = string(out.Failure.Kind) + ": " + interrupted(out.Failure.Message)
 				default:
 					got = string(out.Value)
 				}
@@ -78,18 +78,65 @@ func stay(ctx context.Context, _ struct{}) (int, error) {
 // A handler that does not do what it is told is not waited for. It is counted.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	eachTier(t, sandbox.Limits{Time: 100 * time.Millisecond}, func(t *testing.T, box *sandbox.Sandbox) {
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		release := make(chan struct{})
 		defer close(release)
 		deaf := func(context.Context, struct{}) (int, error) { <-release; return 1, nil }
 		set := newSet(t, tools.Func("deaf", "", deaf, nil), tools.Func("stay", "", stay, nil))
-		out, err := box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`, Tools: set})
+		out, err := untilAbandoned(3, 2, func(limit time.Duration) (*sandbox.Outcome, error) {
+			return box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`, Tools: set, Timeout: limit})
+		})
 		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.Timeout || out.Abandoned != 2 {
 			t.Fatalf("got %+v, %v", out, err)
 		}
 		for i, pending := range []bool{true, false, true} {
 			if out.Calls[i].Pending != pending {
 				t.Errorf("call %d: %+v", i, out.Calls[i])
+			}
+		}
+	})
+}
+
+// untilAbandoned runs a program that ends by its deadline in so many calls, of which some
+// are abandoned. If it did not get that far, as on a busy machine, it has more time: it may
+// have made a call whose handler had yet to be called.
+func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbox.Outcome, error)) (*sandbox.Outcome, error) {
+	for limit := 100 * time.Millisecond; ; limit *= 4 {
+		out, err := run(limit)
+		if err != nil || len(out.Calls) == calls && out.Abandoned == abandoned || limit > time.Minute {
+			return out, err
+		}
+	}
+}
+
+// Calls of a tool that has a bound of its own do not count, as many as that is; the
+// others do, and so do those beyond.
+func TestUncounted(t *testing.T) {
+	t.Parallel()
+	const calls = `const make = async (f, n) => { for (let i = 0; i < n; i++) await f({}) }; `
+	const over = "the program made more than 3 tool calls, the sandbox's Limits.Calls"
+	eachTier(t, sandbox.Limits{Calls: 3}, func(t *testing.T, box *sandbox.Sandbox) {
+		for program, want := range map[string]string{
+			`await make(text, 2); await make(nothing, 3)`:            "",
+			`await make(nothing, 3); await make(text, 2)`:            "",
+			`await make(text, 5)`:                                    "",
+			`await make(text, 2); await make(files.list, 4)`:         "",
+			`await make(nothing, 4)`:                                 over + " (ask for more at once, or do less in one program)",
+			`await make(text, 6)`:                                    over + ", besides 2 of text that do not count (ask for more at once, or do less in one program)",
+			`await make(files.list, 1); await make(text, 6)`:         over + ", besides 1 of files.list and 2 of text that do not count (ask for more at once, or do less in one program)",
+			`await Promise.all(Array(7).fill({}).map(x => text(x)))`: over + ", besides 2 of text that do not count (ask for more at once, or do less in one program)",
+		} {
+			uncounted := map[string]int{"text": 2, "files.list": 1, "nothing": -1, "none": 5}
+			out, err := box.Run(t.Context(), sandbox.Program{Source: calls + program, Tools: testTools(t), Uncounted: uncounted})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if out.Failure != nil {
+				got = out.Failure.Error()
+			}
+			if got != want || uncounted["text"] != 2 {
+				t.Errorf("%s: got %q, want %q", program, got, want)
 			}
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
 )
 
-// Compiler turns what a program is written in into what the sandbox runs.
+// Compiler turns what a program is written in into what the sandbox runs. If it has a
+// method Ready() error, that says beforehand why nothing can be compiled.
 type Compiler interface {
 	// Compile compiles one program. What its author did wrong is in
 	// Compiled.Findings; an error is what no program can mend, and ends the run. It
@@ -36,9 +37,9 @@ type Describer interface {
 // other, but shows its author only what he wrote: every line and column is
 // translated back, and frames are cut from his text.
 //
-// [Rules] are about his text, too, but for two that need a syntax tree, which is
-// that of Source: Names are looked for where Map leads back to the text, and Depth
-// is that of Source.
+// [Rules] are about his text, too, but for two that need a syntax tree, and use the
+// one of Source: Names are looked for where Map leads back to the text, and Depth is
+// the depth of Source.
 type Compiled struct {
 	// Source is checked and run as if it were Program.Source. It may have four times
 	// Limits.Source, and 64 KiB on top of that.

@@ -39,14 +39,18 @@
 //
 // [New] runs programs in child processes with a clean environment and limits on
 // time, memory, output and tool calls. Whatever a program does there, its run ends
-// with an [Outcome] soon after the limit, other runs do not notice, and the next
-// one works. LIMITATIONS.md says what is not covered on which system.
+// with an [Outcome] soon after the limit: half a second, if the machine has a
+// processor to spare. Other runs do not notice, and the next one works.
+// LIMITATIONS.md says what is not covered on which system.
 //
 // On Linux the kernel keeps a worker from files, sockets, other processes and
-// whatever else has authority. Each tries all that before its first program:
-// [Sandbox.Isolation] reports the result, and Options.MinIsolation demands one.
+// whatever else has authority. Before its first program each worker tries these
+// things itself and reports which succeeded: see [Sandbox.Isolation].
+// Options.MinIsolation demands what must have been prevented.
 //
 // [NewInProcess] runs them in this process. It stops accidents, not attackers.
+// There, a run may end up to two seconds late, and a built-in function that cannot
+// be interrupted keeps running: see [ErrStuck].
 //
 // # Workers
 //

@@ -36,14 +36,16 @@ type host struct {
 	slots      chan struct{}     // one for each call under way; nil before the first
 	start      time.Time
 
-	mu       sync.Mutex
-	judged   bool // the program has been parsed, and judged
-	findings []Finding
-	warnings []Finding
-	calls    []*Call
-	aborted  error // why the host ended the program
-	over     bool  // the run has ended; who settles now is late
-	running  sync.WaitGroup
+	mu        sync.Mutex
+	judged    bool // the program has been parsed, and judged
+	findings  []Finding
+	warnings  []Finding
+	calls     []*Call
+	counted   int            // of the calls, those that count
+	uncounted map[string]int // those that do not, by the path of the tool
+	aborted   error          // why the host ended the program
+	over      bool           // the run has ended; who settles now is late
+	running   sync.WaitGroup
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
@@ -80,10 +82,10 @@ func (w watched) Issue(c tools.Call) (tools.Entry, error) {
 var errCallLimit = errors.New("too many tool calls")
 
 // mendable reports whether a rewritten program may do without what ended this
-// one.
+// one. Behind a fatal error there may be a hold, but of another run's.
 func mendable(err error) bool {
 	var hold *tools.HoldError
-	return errors.Is(err, errCallLimit) || errors.As(err, &hold)
+	return !tools.IsFatal(err) && (errors.Is(err, errCallLimit) || errors.As(err, &hold))
 }
 
 // Report implements [engine.Host].
@@ -102,7 +104,7 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 
 // Call implements [engine.Host].
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
-	if c.ID > h.limits.Calls {
+	if !h.counts(c.Tool) {
 		h.abort(errCallLimit)
 	}
 	c.Args = h.named(c.Tool, c.Args)
@@ -118,6 +120,23 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 		defer h.running.Done()
 		h.answer(record, issued, reply)
 	}
+}
+
+// counts counts a call, and reports whether it is within the limit.
+func (h *host) counts(tool int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if most := h.program.Uncounted; len(most) > 0 {
+		if path := h.path(tool); h.uncounted[path] < most[path] {
+			if h.uncounted == nil {
+				h.uncounted = map[string]int{}
+			}
+			h.uncounted[path]++
+			return true
+		}
+	}
+	h.counted++
+	return h.counted <= h.limits.Calls
 }
 
 // record notes a call, if the program may still make one.
@@ -190,6 +209,7 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", record.Tool))
 		}
 	}()
+	h.begun(record)
 	result, err := issued.Perform(h.callCtx)
 	returned = true
 	te, catchable := thrown(err, record.Tool)
@@ -225,7 +245,7 @@ func thrown(err error, tool string) (te *tools.ToolError, catchable bool) {
 	case errors.As(err, &hold):
 		return (&tools.ToolError{Tool: tool, Kind: tools.KindDenied, Message: hold.Error()}).WithCause(err), false
 	default:
-		return (&tools.ToolError{Tool: tool, Kind: tools.KindFailed, Message: err.Error()}).WithCause(err), false
+		return (&tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}).WithCause(err), false
 	}
 }
 
@@ -236,18 +256,31 @@ func (h *host) settle(record *Call, result json.RawMessage, err *tools.ToolError
 	ended, over := *record, h.over
 	h.mu.Unlock()
 	if h.program.OnCall != nil && !over {
-		h.tell(ended)
+		h.tell("Program.OnCall", h.program.OnCall, ended)
 	}
 }
 
-// tell calls OnCall. Its panic ends the run, not the process.
-func (h *host) tell(c Call) {
+// begun tells that a call is about to be made.
+func (h *host) begun(record *Call) {
+	if h.program.OnCalling == nil {
+		return
+	}
+	h.mu.Lock()
+	begun, over := *record, h.over
+	h.mu.Unlock()
+	if !over {
+		h.tell("Program.OnCalling", h.program.OnCalling, begun)
+	}
+}
+
+// tell calls who listens. A panic of his ends the run, not the process.
+func (h *host) tell(name string, listener func(Call), c Call) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.abort(fmt.Errorf("Program.OnCall panicked: %v\n%s", p, debug.Stack()))
+			h.abort(fmt.Errorf("%s panicked: %v\n%s", name, p, debug.Stack()))
 		}
 	}()
-	h.program.OnCall(c)
+	listener(c)
 }
 
 func (h *host) path(tool int) string {
@@ -300,10 +333,17 @@ func (h *host) end() {
 	h.mu.Unlock()
 }
 
+// breaths are the steps in which that time comes to its end: a machine that stands
+// still for so long, and the handlers with it, takes one of them.
+const breaths = 10
+
 func wait(ended <-chan struct{}, limit time.Duration) {
-	select {
-	case <-ended:
-	case <-time.After(limit):
+	for range breaths {
+		select {
+		case <-ended:
+			return
+		case <-time.After(limit / breaths):
+		}
 	}
 }
 

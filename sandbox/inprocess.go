@@ -5,14 +5,15 @@ import (
 	"errors"
 	"runtime/pprof"
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// ErrStuck is returned by a run in this process that was told to stop and did
-// not: it is in a native function that goja cannot interrupt. Its goroutine
-// goes on, and its memory stays in use, until that function returns.
+// ErrStuck is returned by a run in this process that was told to stop and two
+// seconds later had not: it is in a native function that goja cannot interrupt.
+// Its goroutine goes on, and its memory stays in use, until that function returns.
 var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
@@ -57,6 +58,13 @@ func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) 
 // Isolation implements tier.
 func (p *inProcess) Isolation() worker.Isolation {
 	return worker.Isolation{Gaps: []string{"programs run in the host's own process: use New instead of NewInProcess"}}
+}
+
+// Closed implements tier.
+func (p *inProcess) Closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
 }
 
 // Close implements tier.
@@ -121,6 +129,15 @@ func (s *stuckable) Begin(stop func(error)) {
 	s.stop = stop
 	s.heap.enter(s)
 }
+
+// patience is how long a program in this process may take to react. It has only to
+// be given a processor; but on a busy machine that takes longer than a worker is
+// given, and nothing is won here by giving up early: nobody can end the goroutine.
+// So it is as long as a caller may be kept waiting.
+const patience = 2 * time.Second
+
+// Patience implements [engine.Stucker].
+func (s *stuckable) Patience() time.Duration { return patience }
 
 // Stuck implements [engine.Stucker].
 func (s *stuckable) Stuck(*engine.Failure) { close(s.stuck) }

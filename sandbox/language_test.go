@@ -127,7 +127,7 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 		if refused := refusalOf(t, box, program); refused != p.refused {
 			t.Errorf("%s: refused: got\n%s\nwant\n%s", tier, refused, p.refused)
 		}
-		out, err := patiently(t, box, program)
+		out, err := box.Run(t.Context(), program)
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestNamesThatAreNotASCII(t *testing.T) {
 				Source: "const größer = r => r." + strings.Repeat("größte_", 50) + ";\n" + p.source,
 				Inputs: p.inputs, Tools: shop, Submit: strings.Contains(p.source, "submit("),
 			}
-			out, err := patiently(t, box, program)
+			out, err := box.Run(t.Context(), program)
 			if err != nil {
 				t.Fatal(err)
 			}

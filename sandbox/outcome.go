@@ -14,31 +14,35 @@ import (
 type Outcome struct {
 	// Value is what the program gave: the argument of submit, what it returned,
 	// or the value of its last expression. Nil means undefined.
-	Value json.RawMessage
+	Value json.RawMessage `json:"value,omitempty"`
 
 	// Submitted says that the value came by submit.
-	Submitted bool
+	Submitted bool `json:"submitted,omitempty"`
 
 	// Stdout and Stderr hold what was written to the console.
-	Stdout, Stderr Output
+	Stdout Output `json:"stdout,omitzero"`
+	Stderr Output `json:"stderr,omitzero"`
 
 	// Calls are the tool calls, in the order in which the program made them.
-	Calls []Call
+	Calls []Call `json:"calls,omitempty"`
 
 	// Abandoned counts the calls whose handlers were told to stop and had not
 	// returned a fifth of a second later. They are Pending; what they did, or still
 	// do, is unknown.
-	Abandoned int
+	Abandoned int `json:"abandoned,omitempty"`
 
 	// Warnings are what the check found odd, but no reason to refuse the program.
-	Warnings []Finding
+	Warnings []Finding `json:"warnings,omitempty"`
 
 	// Failure is why the program did not end well; nil if it did.
-	Failure *Failure
+	Failure *Failure `json:"failure,omitempty"`
 
-	// Duration is the time from start to end; Computing and Waiting, for tools
-	// and timers, are what it consists of. They are zero if the worker died.
-	Duration, Computing, Waiting time.Duration
+	// Duration is the time from start to end, Waiting what of it the program waited for
+	// tools and timers, and Computing what of the rest it had a processor, as
+	// [Limits].Compute says. They are zero if the worker died.
+	Duration  time.Duration `json:"duration_ns"`
+	Computing time.Duration `json:"computing_ns"`
+	Waiting   time.Duration `json:"waiting_ns"`
 }
 
 // Decode stores the program's value in what v points to, as encoding/json does.
@@ -61,9 +65,9 @@ func (o *Outcome) Decode(v any) error {
 
 // Output is one stream of the console.
 type Output struct {
-	Text  string // cut at Limits.Output
-	Tail  string // of what is missing from Text, the end: up to a sixteenth of Limits.Output
-	Bytes int    // how much was written
+	Text  string `json:"text"`           // cut at Limits.Output
+	Tail  string `json:"tail,omitempty"` // of what is missing from Text, the end: up to a sixteenth of Limits.Output
+	Bytes int    `json:"bytes"`          // how much was written
 }
 
 // Cut reports whether something is missing from Text.
@@ -71,17 +75,17 @@ func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
 // Call is one tool call of a run.
 type Call struct {
-	ID       int              // 1, 2, … in the order in which the program made them
-	Tool     string           // as the program writes it: mail.send
-	Args     json.RawMessage  // what was passed
-	Result   json.RawMessage  // nil is undefined
-	Error    *tools.ToolError // what was thrown into the program; nil if the call went well
-	Recorded bool             // answered from the record: nothing was done this time
-	Pending  bool             // had not ended when the run did: what it did is unknown
-	Started  time.Duration    // since the start of the run
-	Duration time.Duration
-	Line     int // where the program calls; from 1, 0 if unknown
-	Column   int
+	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
+	Tool     string           `json:"tool"`               // as the program writes it: mail.send
+	Args     json.RawMessage  `json:"args,omitempty"`     // what was passed
+	Result   json.RawMessage  `json:"result,omitempty"`   // nil is undefined
+	Error    *tools.ToolError `json:"error,omitempty"`    // what was thrown into the program; nil if the call went well
+	Recorded bool             `json:"recorded,omitempty"` // answered from the record: nothing was done this time
+	Pending  bool             `json:"pending,omitempty"`  // had not ended when the run did: what it did is unknown
+	Started  time.Duration    `json:"started_ns"`         // since the start of the run
+	Duration time.Duration    `json:"duration_ns"`
+	Line     int              `json:"line,omitempty"` // where the program calls; from 1, 0 if unknown
+	Column   int              `json:"column,omitempty"`
 }
 
 // Kind says what kind of failure or finding it is.
@@ -145,10 +149,10 @@ func (f Finding) String() string {
 // a model, can act on.
 type Failure struct {
 	Finding                   // what happened first, or the only finding
-	Findings []Finding        // of a refused program: all of them; otherwise nil
-	Stack    []string         // of an exception: "line 3, column 7", innermost first
-	Tool     *tools.ToolError // of ToolFailed: the error that was not caught
-	Hold     *tools.HoldError // of Held: the call in question
+	Findings []Finding        `json:"findings,omitempty"` // of a refused program: all of them; otherwise nil
+	Stack    []string         `json:"stack,omitempty"`    // of an exception: "line 3, column 7", innermost first
+	Tool     *tools.ToolError `json:"tool,omitempty"`     // of ToolFailed: the error that was not caught
+	Hold     *tools.HoldError `json:"hold,omitempty"`     // of Held: the call in question
 }
 
 // Error is the whole message, all findings included.

@@ -35,21 +35,21 @@ func (m *moody) step(_ context.Context, in mood) (string, error) {
 	return in.Now, nil
 }
 
+// habit is how a program gets used to a tool that answers at once.
+const habit = `for (let i = 0; i < 300; i++) await step({}); `
+
 // TestPromptTool has a tool that has always answered at once do something else,
 // in the midst of calls.
 func TestPromptTool(t *testing.T) {
 	t.Parallel()
-	const habit = `for (let i = 0; i < 300; i++) await step({}); `
 	for name, tt := range map[string]struct{ source, want string }{
 		"waits for the next call": {`await Promise.all([step({now: "await"}), step({now: "meet"})])`, `["await","meet"]`},
-		"stays":                   {`await Promise.all([step({now: "stay"}), step({})])`, "the program ran longer than 1s, 1 abandoned"},
-		"stays, submitted":        {`step({now: "stay"}); submit(1)`, `1, 1 abandoned`},
 		"leaves":                  {`await step({now: "leave"})`, "sandbox: the handler of step ended its goroutine instead of returning"},
 		"panics":                  {`try { await step({now: "panic"}) } catch (e) { return [e.kind, await step({now: "on"})] }`, `["unknown","on"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachTier(t, sandbox.Limits{Time: time.Second, Calls: 400}, func(t *testing.T, box *sandbox.Sandbox) {
+			eachTier(t, sandbox.Limits{Calls: 400}, func(t *testing.T, box *sandbox.Sandbox) {
 				m := &moody{make(chan struct{}), make(chan struct{})}
 				defer close(m.end)
 				set := newSet(t, tools.Func("step", "", m.step, nil))
@@ -60,6 +60,36 @@ func TestPromptTool(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPromptToolStays has it not answer before the program's time is over.
+func TestPromptToolStays(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{Calls: 400}, func(t *testing.T, box *sandbox.Sandbox) {
+		run := func(source string, limit time.Duration) (*sandbox.Outcome, error) {
+			m := &moody{make(chan struct{}), make(chan struct{})}
+			defer close(m.end)
+			set := newSet(t, tools.Func("step", "", m.step, nil))
+			return box.Run(t.Context(), sandbox.Program{Source: habit + source, Tools: set, Submit: true, Timeout: limit})
+		}
+		var last time.Duration
+		out, err := untilAbandoned(302, 1, func(limit time.Duration) (*sandbox.Outcome, error) {
+			last = limit
+			return run(`await Promise.all([step({now: "stay"}), step({})])`, limit)
+		})
+		got, want := interrupted(inShort(out, err)), fmt.Sprintf("the program ran longer than %v, 1 abandoned", last)
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		for limit := time.Second; limit < time.Minute; limit *= 4 { // what is submitted is not lost, though the handler is waited for
+			if out, err = run(`step({now: "stay"}); submit(1)`, limit); err != nil || out.Submitted && out.Abandoned == 1 {
+				break
+			}
+		}
+		if got := inShort(out, err); got != `1, 1 abandoned` {
+			t.Errorf("submitted: got %s", got)
+		}
+	})
 }
 
 // TestPromptToolCancelled has the caller go in the midst of calls.

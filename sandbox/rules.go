@@ -23,7 +23,7 @@ const PolicyViolation Kind = "policy_violation"
 // round them. What a program can do is decided by the sandbox and its tools.
 type Rules struct {
 	// Characters, Lines and Depth are how much of them the source may have; zero is
-	// no rule. Depth is that of its syntax tree: a call within an argument within a
+	// no rule. Depth is the depth of its syntax tree: a call within an argument within a
 	// block is three deep, and more where there are brackets and operators between.
 	Characters, Lines, Depth int
 

@@ -17,6 +17,11 @@ import (
 
 // Limits bounds every run of a sandbox. A zero field means its default; there
 // is no way to say "unlimited".
+//
+// Compute is time of a processor, so that a program does not fail because the machine
+// was busy with something else; Time and Wait are by the clock. On Windows Compute is
+// by the clock as well. In process it is the lesser of the clock's time and what the
+// whole process took.
 type Limits struct {
 	Time        time.Duration // from start to end; default 30 s
 	Compute     time.Duration // of that, computing; default 10 s
@@ -24,7 +29,7 @@ type Limits struct {
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
 	Source      int           // bytes of the program as it was written; default 64 KiB
 	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
-	Calls       int           // tool calls; default 100
+	Calls       int           // tool calls, but for those that are [Program].Uncounted; default 100
 	Concurrency int           // tool calls at the same time, the others wait; default 16
 }
 
@@ -114,6 +119,7 @@ type Sandbox struct {
 type tier interface {
 	Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error)
 	Isolation() worker.Isolation
+	Closed() bool
 	Close() error
 }
 
@@ -148,8 +154,9 @@ func New(o *Options) (*Sandbox, error) {
 // calls, no code from text, guards on the built-in functions that most easily go
 // wrong, and a look at the process's memory every few milliseconds, which stops
 // all programs when together they have added more than Limits.Memory each. A run
-// that does not react to being stopped gives [ErrStuck]. Close ends the
-// goroutines that wait for further programs. Options.MinIsolation cannot be met.
+// that does not react to being stopped gives [ErrStuck] after two seconds. Close
+// ends the goroutines that wait for further programs. Options.MinIsolation cannot
+// be met.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	if o == nil {
 		o = &Options{}
@@ -173,6 +180,18 @@ var ErrClosed = errors.New("sandbox: it has been closed")
 
 var errNotMade = errors.New("sandbox: this one is nil or empty; make one by New, and look at the error that it returned")
 
+// Ready says why no program can be run, if so: the sandbox is closed, which is
+// [ErrClosed], or was not made by New. It costs nothing.
+func (s *Sandbox) Ready() error {
+	switch {
+	case s == nil || s.tier == nil:
+		return errNotMade
+	case s.tier.Closed():
+		return ErrClosed
+	}
+	return nil
+}
+
 // Close ends the workers, after the runs in progress have ended. Runs that wait
 // for a worker, and later ones, return [ErrClosed]. It may be called again.
 func (s *Sandbox) Close() error {
@@ -184,8 +203,9 @@ func (s *Sandbox) Close() error {
 
 // Program is one program and what it may use.
 type Program struct {
-	// Source is JavaScript. Top-level await and return work; the value is what
-	// is returned, or that of the last statement if it is an expression.
+	// Source is JavaScript. Top-level await and return work; the program's value
+	// is what it returns, or else the value of its last statement, if that is an
+	// expression.
 	Source string
 
 	// Compiler makes JavaScript of a Source that is none; nil if it is.
@@ -203,6 +223,11 @@ type Program struct {
 	// tools/journal attempt is one.
 	Ledger tools.Ledger
 
+	// Uncounted is how many calls of single tools, by their paths, do not count
+	// towards Limits.Calls; those beyond do. It is for tools whose calls have a bound
+	// of their own.
+	Uncounted map[string]int
+
 	// Submit binds submit(value), which ends the program with a value.
 	Submit bool
 
@@ -212,6 +237,11 @@ type Program struct {
 	// Pin, if set, fixes what the program sees of time and chance. In a session
 	// it is the session that says so.
 	Pin *Pin
+
+	// OnCalling, if set, is told of every call before its tool is, or the record
+	// answers; then the call has no result, and is Pending. It is called concurrently
+	// and should return soon.
+	OnCalling func(Call)
 
 	// OnCall, if set, is told of every call when it has ended. It is called
 	// concurrently and should return soon.

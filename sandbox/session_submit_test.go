@@ -56,7 +56,7 @@ func TestSessionAfterSubmit(t *testing.T) {
 // soon.
 func TestSessionLostBySubmit(t *testing.T) {
 	t.Parallel()
-	eachTier(t, sandbox.Limits{Time: 300 * time.Millisecond}, func(t *testing.T, box *sandbox.Sandbox) {
+	eachTier(t, sandbox.Limits{Time: 5 * time.Second}, func(t *testing.T, box *sandbox.Sandbox) {
 		session := box.NewSession(nil)
 		out, err := session.Run(t.Context(), sandbox.Program{Source: `for (;;) try { submit(1) } catch {}`, Submit: true})
 		if err != nil || !out.Submitted {

@@ -75,7 +75,7 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	before := resources()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory}, Workers: soakWorkers})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample}, Workers: soakWorkers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func resources() usage {
 
 // settled waits until no more is in use than before, which may take a moment.
 func settled(before usage) usage {
-	for range 100 {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children {
 			return now
 		}

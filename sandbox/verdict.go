@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -107,14 +108,27 @@ func (h *host) thrownBy(f *engine.Failure) *tools.ToolError {
 func (h *host) stopped(finding Finding) *Failure {
 	f := &Failure{Finding: finding}
 	switch {
+	case !mendable(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = CallLimit
-		f.Message = fmt.Sprintf("the program made more than %d tool calls", h.limits.Calls)
+		f.Message = fmt.Sprintf("the program made more than %d tool calls, the sandbox's Limits.Calls%s", h.limits.Calls, h.besides())
 		f.Hint = "ask for more at once, or do less in one program"
 	case errors.As(h.aborted, &f.Hold):
 		f.Kind, f.Message = Held, f.Hold.Error()
 	}
 	return f
+}
+
+// besides says which calls did not count.
+func (h *host) besides() string {
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(h.uncounted)) {
+		list = append(list, fmt.Sprintf("%d of %s", h.uncounted[path], path))
+	}
+	if list == nil {
+		return ""
+	}
+	return ", besides " + strings.Join(list, " and ") + " that do not count"
 }
 
 func (h *host) timeLimit() time.Duration {

@@ -31,11 +31,11 @@
 // # Packages
 //
 // A package is found as bundlers for browsers do: by exports, with the conditions
-// import or require, module, browser and default; else by browser, module and main.
-// What a program imports becomes one bundle, of which esbuild leaves out what nobody
-// uses; the bundle is kept for later programs with the same imports, and so is what
-// workers have compiled of it. It has the rights of the program that imports it, and
-// no others: it may call the tools, too.
+// import or require, module, browser and default; else by browser, module and
+// main. What a program imports becomes one bundle, without the parts that nobody
+// uses; the bundle is kept for later programs with the same imports, and so is
+// what workers have compiled of it. It has the rights of the program that imports
+// it, and no others: it may call the tools, too.
 //
 // Nothing checks what a package means to do. The Node modules are not there: a
 // package that needs one cannot be loaded.

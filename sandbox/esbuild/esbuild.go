@@ -15,8 +15,8 @@ import (
 
 // Options configures a [Bundler]. A zero field means its default.
 type Options struct {
-	// Time is how long one step may take, of which a program has one, and another
-	// if it imports something that is not known yet; default 10 s.
+	// Time is how long one step may take; default 10 s. A program takes one step, and
+	// another if it imports something that is not known yet.
 	Time time.Duration
 
 	// Memory is how many bytes a worker may use beyond what it needs itself;
@@ -101,6 +101,18 @@ func New(o *Options) (*Bundler, error) {
 var ErrClosed = errors.New("esbuild: the bundler has been closed")
 
 var errNotMade = errors.New("esbuild: this bundler is nil or empty; make one by New, and look at the error that it returned")
+
+// Ready says why nothing can be compiled, if so: the bundler is closed, which is
+// [ErrClosed], or was not made by New. Modules ask for it before they ask a model.
+func (b *Bundler) Ready() error {
+	switch {
+	case b == nil || b.pool == nil:
+		return errNotMade
+	case b.pool.Closed():
+		return ErrClosed
+	}
+	return nil
+}
 
 // Close ends the workers, after what they are doing. It may be called again.
 func (b *Bundler) Close() error {

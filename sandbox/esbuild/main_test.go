@@ -3,26 +3,52 @@ package esbuild_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/esbuild"
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := leaked(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaked gives goroutines a minute to end: on a busy machine they may need more than
+// the moment that goleak itself waits.
+func leaked() (err error) {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		if err = goleak.Find(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// ample is time that nothing in a test needs, on a machine that is busy too.
+const ample = 4 * time.Minute
 
 // open opens a bundler and a sandbox, which are closed when the test ends.
 func open(t testing.TB, o *esbuild.Options) (*esbuild.Bundler, *sandbox.Sandbox) {
 	t.Helper()
+	if o == nil {
+		o = &esbuild.Options{Time: ample}
+	}
 	b, err := esbuild.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	box, err := sandbox.New(nil)
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Time: ample, Compute: ample}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,9 @@ func newPackages(b *Bundler, root fs.FS, allow []string, why func(name string) (
 	return &packages{bundler: b, root: root, allow: allow, why: why}
 }
 
+// Ready is that of the bundler.
+func (p *packages) Ready() error { return p.bundler.Ready() }
+
 // Compile implements [sandbox.Compiler]. Its errors are those of [Bundler.Compile].
 func (p *packages) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
 	if p.bundler == nil || p.bundler.pool == nil {

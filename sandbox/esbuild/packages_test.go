@@ -308,7 +308,7 @@ func TestHostilePackages(t *testing.T) {
 	write("node_modules/many/index.js", many.String())
 	write("node_modules/many/package.json", `{}`)
 
-	b, box := open(t, &esbuild.Options{Files: 250, Time: 5 * time.Second})
+	b, box := open(t, &esbuild.Options{Files: 250, Time: ample})
 	confined, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

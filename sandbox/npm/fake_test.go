@@ -147,6 +147,20 @@ func (g *gate) arrival() net.Conn {
 	return conn
 }
 
+// arrived are the fakes that have come so far, though they may have ended.
+func (g *gate) arrived() (all []net.Conn) {
+	g.t.Helper()
+	for {
+		_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
+		conn, err := g.Accept()
+		if err != nil {
+			return all
+		}
+		g.t.Cleanup(func() { _ = conn.Close() })
+		all = append(all, conn)
+	}
+}
+
 // snapshot is every file below dir, links by what they lead to.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -1,9 +1,11 @@
 package npm_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -17,5 +19,21 @@ func TestMain(m *testing.M) {
 	case "host":
 		os.Exit(fakeHost())
 	}
-	goleak.VerifyTestMain(m)
+	code := m.Run()
+	if err := leaked(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaked gives goroutines a minute to end: on a busy machine they may need more than
+// the moment that goleak itself waits.
+func leaked() (err error) {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		if err = goleak.Find(); err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -332,7 +332,7 @@ func TestConcurrentAppends(t *testing.T) {
 	}
 }
 
-// A process that appends without end is killed, again and again: what it has told of
+// A process that appends block after block is killed, again and again: what it has told of
 // is there, and nothing is there by half.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrNotFound is returned for a handle of which the owner has nothing: one that was
-// removed or has expired, that somebody else has, that was made up.
+// ErrNotFound is returned for a handle under which the owner has nothing: it was
+// removed, has expired, belongs to somebody else, or never existed.
 var ErrNotFound = errors.New("workspace: not found")
 
 // ErrName is returned for a name that nothing may have.

@@ -132,15 +132,20 @@ func piece(who string, i int) string {
 	return fmt.Sprintf("<%s %d %s>\n", who, i, strings.Repeat(who, 100))
 }
 
-// writer appends large blocks to a file without end, and tells of each.
+// enough is how much those do who are killed while they do it: less than there may be,
+// though on a busy machine it takes long until they are.
+const enough = 100
+
+// writer appends large blocks to a file, and tells of each.
 func writer(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
-		for i := 0; ; i++ {
+		for i := range enough {
 			if _, err := store.Space("ann").Append(context.Background(), words[0], block(i)); err != nil {
 				return "", err
 			}
 			fmt.Println(i)
 		}
+		return "enough", nil
 	})
 }
 
@@ -181,7 +186,7 @@ func runner(store *workspace.Store) error {
 	})
 }
 
-// countUp runs programs in a session without end, and tells of each.
+// countUp runs programs in a session, and tells of each.
 func countUp(store *workspace.Store) error {
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
@@ -189,9 +194,10 @@ func countUp(store *workspace.Store) error {
 	}
 	defer box.Close()
 	return lines(func(words []string) (string, error) {
-		for {
+		for range enough {
 			fmt.Println(shown(store.Space("ann").RunSession(context.Background(), words[0], box, program("n += 1; n"))))
 		}
+		return "enough", nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,10 +115,10 @@ func TestSweepBesideOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	stop, sweeps := make(chan struct{}), make(chan int)
+	stop, swept, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
-		n := 0
-		defer func() { sweeps <- n }()
+		defer close(ended)
+		first := sync.OnceFunc(func() { close(swept) })
 		for {
 			select {
 			case <-stop:
@@ -127,15 +128,14 @@ func TestSweepBesideOthers(t *testing.T) {
 			if _, err := other.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-			n++
+			first()
 		}
 	}()
 	defer func() {
 		close(stop)
-		if n := <-sweeps; n == 0 {
-			t.Error("nobody swept")
-		}
+		<-ended
 	}()
+	<-swept
 	ann := store.Space("ann")
 	for range 100 {
 		file := newFile(t, ann, "a", "1")

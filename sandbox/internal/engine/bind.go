@@ -78,7 +78,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			panic(r.typeError("the tool " + name + " is not bound any more"))
 		}
 		c := Call{Tool: index, Pos: r.here()}
-		c.Args, c.More = r.arguments(fc, r.scope.tools[index].Params)
+		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		if r.ended {
 			return r.vm.ToValue(promise) // submit was called by a native function, which goes on
@@ -117,20 +117,24 @@ func (r *run) deliver(l letter) {
 
 // arguments writes what a tool is called with as JSON: its one argument, and what
 // may follow it.
-func (r *run) arguments(fc goja.FunctionCall, params []string) (args, more json.RawMessage) {
-	if params != nil {
-		return r.gather(fc.Arguments, params), nil
+func (r *run) arguments(fc goja.FunctionCall, tool *Binding) (args, more json.RawMessage) {
+	if tool.Params != nil {
+		return r.gather(fc.Arguments, tool), nil
 	}
-	args = r.argument(fc.Argument(0))
+	if first := fc.Argument(0); goja.IsUndefined(first) {
+		args = json.RawMessage(`{}`)
+	} else {
+		args = r.encoded("the argument", tool, first)
+	}
 	if second := fc.Argument(1); !goja.IsUndefined(second) && !goja.IsNumber(second) { // list.map(tool) passes an index
-		more = r.argument(second)
+		more = r.encoded("the second argument", tool, second)
 	}
 	return args, more
 }
 
 // gather makes one object of several arguments.
-func (r *run) gather(values []goja.Value, params []string) json.RawMessage {
-	object := []byte{'{'}
+func (r *run) gather(values []goja.Value, tool *Binding) json.RawMessage {
+	object, params := []byte{'{'}, tool.Params
 	for i, v := range values[:min(len(values), len(params))] {
 		if goja.IsUndefined(v) {
 			continue
@@ -139,27 +143,21 @@ func (r *run) gather(values []goja.Value, params []string) json.RawMessage {
 			object = append(object, ',')
 		}
 		object = append(strconv.AppendQuote(object, params[i]), ':')
-		object = append(object, r.encoded("tool argument", v)...)
+		object = append(object, r.encoded("the argument "+params[i], tool, v)...)
 	}
 	return append(object, '}')
 }
 
-// argument writes a tool's argument as JSON. Nothing at all is an empty object.
-func (r *run) argument(v goja.Value) json.RawMessage {
-	if goja.IsUndefined(v) {
-		return json.RawMessage(`{}`)
-	}
-	return r.encoded("tool argument", v)
-}
-
-// encoded writes what the program hands over as JSON, null where there is none.
-// What its getters throw, it throws.
-func (r *run) encoded(what string, v goja.Value) json.RawMessage {
+// encoded writes what the program hands over as JSON, null where there is none:
+// what it is, and of which tool, if of any. What its getters throw, it throws.
+func (r *run) encoded(what string, of *Binding, v goja.Value) json.RawMessage {
 	text, err := r.encode(v)
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &thrown):
 		panic(thrown.Value())
+	case err != nil && of != nil:
+		panic(r.typeError(what + " of " + of.Path() + ": " + err.Error()))
 	case err != nil:
 		panic(r.typeError(what + ": " + err.Error()))
 	case text == nil:
@@ -188,7 +186,7 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 // interrupted is of no use to a later program, so that one that is made again is
 // not: what it catches and does then, only its session sees.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
-	r.end(&Result{Value: r.encoded("submit", fc.Argument(0)), Submitted: true})
+	r.end(&Result{Value: r.encoded("submit", nil, fc.Argument(0)), Submitted: true})
 	if r.replay != nil {
 		panic(r.typeError("the program has submitted"))
 	}

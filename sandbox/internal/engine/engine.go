@@ -127,14 +127,14 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		if p := recover(); p != nil {
 			r.recovered(p)
 		}
-		elapsed, waited := r.watch.end()
+		spent := r.watch.end()
 		if r.letters.over != nil {
 			close(r.letters.over)
 		}
 		r.hands.free()
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
-		result.Computed, result.Waited = elapsed-waited, waited
+		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 	}()
 	if failure := r.pipeline(e, job); failure != nil {

@@ -39,7 +39,7 @@ func job(source string) *Job {
 		Submit: true,
 		Inputs: []Input{{Name: "limit", JSON: json.RawMessage(`10`)}},
 		Tools:  []Binding{{Namespace: "fs", Names: []string{"read_file", "read/file"}}, {Names: []string{"refund"}}},
-		Limits: Limits{Time: 5 * time.Second, Output: 64 << 10},
+		Limits: Limits{Time: 4 * time.Minute, Output: 64 << 10},
 	}
 }
 

@@ -83,8 +83,13 @@ type Stucker interface {
 	// Begin is called before the program, with what stops it.
 	Begin(stop func(error))
 
-	// Stuck is called, on another goroutine, when the program was stopped and goes
-	// on: it is in a native function, and Run may never return.
+	// Patience is how long a program may take to react to being stopped. One in a
+	// native function, which goja cannot interrupt, takes longer; any other needs
+	// but a processor.
+	Patience() time.Duration
+
+	// Stuck is called, on another goroutine, when the program was stopped and after
+	// Patience still goes on: Run may never return.
 	Stuck(*Failure)
 }
 

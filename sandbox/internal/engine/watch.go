@@ -10,10 +10,6 @@ import (
 	"github.com/dop251/goja"
 )
 
-// stuckAfter is how long a program may take to react to being stopped. Longer
-// takes only one in a native function, which goja cannot interrupt.
-const stuckAfter = 100 * time.Millisecond
-
 // Why a program is stopped.
 var (
 	errEnded   = errors.New("the program has ended") // by submit: its result is known
@@ -26,7 +22,9 @@ var (
 )
 
 // watch keeps a run within its limits of time and its caller's context. Waiting
-// is what the loop does when it has nothing to do; everything else is computing.
+// is what the loop does when it has nothing to do; everything else is computing,
+// for as long as the processor is there: on a busy machine a program that waits for
+// its turn does not compute.
 type watch struct {
 	vm     *goja.Runtime
 	limits Limits
@@ -34,18 +32,21 @@ type watch struct {
 	over   chan struct{} // closed when the run is to end
 	unbind func() bool   // from the context
 
-	mu      sync.Mutex
-	timer   *time.Timer
-	start   time.Time
-	since   time.Time // when the loop began to wait; zero while it computes
-	waited  time.Duration
-	cause   error // of the first stop
-	stopped bool  // the run has ended
+	mu       sync.Mutex
+	timer    *time.Timer
+	patience *time.Timer // with a program that was stopped; nil before
+	breath   int         // of patience
+	start    time.Time
+	cpu      time.Duration // processor's, at the start
+	since    time.Time     // when the loop began to wait; zero while it computes
+	waited   time.Duration
+	cause    error // of the first stop
+	stopped  bool  // the run has ended
 }
 
 func newWatch(ctx context.Context, vm *goja.Runtime, l Limits, stuck Stucker) *watch {
-	w := &watch{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now()}
-	if left := w.left(0, 0); left > 0 {
+	w := &watch{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: processor()}
+	if left := l.left(spent{}); left > 0 {
 		w.mu.Lock() // the timer may be faster than its assignment
 		w.timer = time.AfterFunc(left, w.check)
 		w.mu.Unlock()
@@ -56,11 +57,15 @@ func newWatch(ctx context.Context, vm *goja.Runtime, l Limits, stuck Stucker) *w
 	return w
 }
 
+// spent is the time that a run has taken, and what it consists of; computed is less
+// than the rest where the machine was busy with something else.
+type spent struct{ elapsed, computed, waited time.Duration }
+
 // left is for how long no limit can be exceeded; zero if there is none.
-func (w *watch) left(elapsed, waited time.Duration) time.Duration {
+func (l Limits) left(s spent) time.Duration {
 	var least time.Duration
 	for _, budget := range []struct{ limit, spent time.Duration }{
-		{w.limits.Time, elapsed}, {w.limits.Compute, elapsed - waited}, {w.limits.Wait, waited},
+		{l.Time, s.elapsed}, {l.Compute, s.computed}, {l.Wait, s.waited},
 	} {
 		if budget.limit <= 0 {
 			continue
@@ -75,17 +80,17 @@ func (w *watch) left(elapsed, waited time.Duration) time.Duration {
 // check is the timer's. It fires when a limit may have been exceeded.
 func (w *watch) check() {
 	w.mu.Lock()
-	elapsed, waited := w.spent()
+	s := w.spent()
 	var cause error
 	switch l := w.limits; {
-	case l.Time > 0 && elapsed >= l.Time:
+	case l.Time > 0 && s.elapsed >= l.Time:
 		cause = errTime
-	case l.Compute > 0 && elapsed-waited >= l.Compute:
+	case l.Compute > 0 && s.computed >= l.Compute:
 		cause = errCompute
-	case l.Wait > 0 && waited >= l.Wait:
+	case l.Wait > 0 && s.waited >= l.Wait:
 		cause = errWait
 	case !w.stopped:
-		w.timer.Reset(w.left(elapsed, waited))
+		w.timer.Reset(l.left(s))
 	}
 	w.mu.Unlock()
 	if cause != nil {
@@ -93,13 +98,13 @@ func (w *watch) check() {
 	}
 }
 
-// spent is how long the run has taken, and how much of it it has waited.
-func (w *watch) spent() (elapsed, waited time.Duration) {
-	elapsed, waited = time.Since(w.start), w.waited
+func (w *watch) spent() spent {
+	s := spent{elapsed: time.Since(w.start), waited: w.waited}
 	if !w.since.IsZero() {
-		waited += time.Since(w.since)
+		s.waited += time.Since(w.since)
 	}
-	return elapsed, waited
+	s.computed = min(s.elapsed-s.waited, processor()-w.cpu)
+	return s
 }
 
 // stop ends the program, from any goroutine.
@@ -113,16 +118,25 @@ func (w *watch) stop(cause error) {
 	w.vm.Interrupt(cause)
 	close(w.over)
 	if w.stuck != nil {
-		time.AfterFunc(stuckAfter, w.report)
+		w.patience = time.AfterFunc(w.stuck.Patience()/breaths, w.report)
 	}
 }
 
-// report says that the program has not ended.
+// breaths are the steps in which patience comes to its end: a machine that stands
+// still for so long, and the program with it, takes one of them.
+const breaths = 10
+
+// report says that the program has not ended, when patience has.
 func (w *watch) report() {
 	w.mu.Lock()
 	stopped, cause := w.stopped, w.cause
+	w.breath++
+	again := !stopped && w.breath < breaths
+	if again {
+		w.patience.Reset(w.stuck.Patience() / breaths)
+	}
 	w.mu.Unlock()
-	if !stopped {
+	if !stopped && !again {
 		w.stuck.Stuck(w.failure(cause))
 	}
 }
@@ -149,7 +163,7 @@ func (w *watch) isOver() bool {
 }
 
 // end says that no guest code runs any more, and what the run took.
-func (w *watch) end() (elapsed, waited time.Duration) {
+func (w *watch) end() spent {
 	if w.unbind != nil {
 		w.unbind()
 	}
@@ -158,6 +172,10 @@ func (w *watch) end() (elapsed, waited time.Duration) {
 	if w.stopped = true; w.timer != nil {
 		w.timer.Stop()
 	}
+	if w.patience != nil {
+		w.patience.Stop()
+	}
+	w.vm = nil // the runtime keeps stopped timers for a while, and they would keep what the program has in memory
 	return w.spent()
 }
 

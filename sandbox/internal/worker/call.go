@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
@@ -123,6 +124,13 @@ func (c *call) answered(f frame) error {
 
 // Begin implements engine.Stucker.
 func (c *call) Begin(func(error)) {}
+
+// reaction is short, as a program that is only slow to react loses nothing by it:
+// the failure is the same, and its worker is not used again after a limit anyway.
+const reaction = 100 * time.Millisecond
+
+// Patience implements engine.Stucker.
+func (c *call) Patience() time.Duration { return reaction }
 
 // Stuck implements engine.Stucker: the run will not come to an end, and this
 // process with it.

@@ -8,6 +8,20 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
+// TestJudgedTooLate has the host judge for so long that the program's time is over and
+// its worker has gone: it says so, though the verdict reaches nobody.
+func TestJudgedTooLate(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Kind: Sandbox, Max: 1})
+	w := first(p)
+	j := job("1 + 1")
+	j.Limits.Time = 50 * time.Millisecond
+	res, err := p.Run(t.Context(), j, &beginning{began: func() { <-w.exited }})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+		t.Errorf("%+v (%v), %v", res, res.Failure, err)
+	}
+}
+
 // TestEngine runs programs with the engine itself, harmful ones included.
 func TestEngine(t *testing.T) {
 	t.Parallel()
@@ -31,7 +45,6 @@ func TestEngine(t *testing.T) {
 		{"let s = 'x'.repeat(1 << 20), a = []; while (true) a.push((s + a.length).split(''))", "", engine.Memory},
 	} {
 		j := job(tt.source)
-		j.Limits.Time = time.Minute // nothing here should run into it
 		if tt.kind == engine.Timeout {
 			j.Limits.Time = 100 * time.Millisecond
 		}

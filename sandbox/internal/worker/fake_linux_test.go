@@ -42,7 +42,7 @@ func actHere(name string) string {
 // hold uses no more memory than the system allows.
 func hold(context.Context, *engine.Job, engine.Host) *engine.Result {
 	kept := make([]byte, 64<<20)
-	time.Sleep(5 * time.Second)
+	time.Sleep(time.Minute)
 	runtime.KeepAlive(kept)
 	return value(itoa(len(kept)))
 }

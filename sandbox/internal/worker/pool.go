@@ -24,7 +24,7 @@ type Options struct {
 	Idle         time.Duration // after how long the others end; default 30 s
 	Command      []string      // a dedicated program and its arguments instead of this executable
 	InheritEnv   []string      // names of variables that package inits before ours need; gone before any program runs
-	StartTimeout time.Duration // default 10 s
+	StartTimeout time.Duration // default 30 s
 	MinIsolation Isolation     // what a worker must have to be used; later ones what the first one had
 }
 
@@ -40,7 +40,7 @@ func (o *Options) complete() error {
 	o.Max = defaulted(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Warm = min(defaulted(o.Warm, 1), o.Max)
 	o.Idle = defaulted(o.Idle, 30*time.Second)
-	o.StartTimeout = defaulted(o.StartTimeout, 10*time.Second)
+	o.StartTimeout = defaulted(o.StartTimeout, 30*time.Second)
 	if o.Memory < smallestMemory {
 		return fmt.Errorf("a memory of %d bytes is too small to run anything: give at least %d", o.Memory, int64(smallestMemory))
 	}
@@ -254,14 +254,13 @@ func (p *Pool) unpark(job *engine.Job) *worker {
 // trim ends the workers that have been idle for long, and comes back for those
 // that haven't.
 func (p *Pool) trim() {
-	p.trims.Add(1)
-	defer p.trims.Done()
 	p.mu.Lock()
 	old := 0
 	for old < len(p.idle)-p.opts.Warm && time.Since(p.idle[old].since) >= p.opts.Idle {
 		old++
 	}
 	tired := append([]idler(nil), p.idle[:old]...)
+	p.trims.Add(len(tired))
 	p.idle = append(p.idle[:0], p.idle[old:]...)
 	if len(p.idle) > p.opts.Warm {
 		p.sweep.Reset(p.opts.Idle - time.Since(p.idle[0].since))
@@ -269,6 +268,17 @@ func (p *Pool) trim() {
 	p.mu.Unlock()
 	for _, w := range tired {
 		w.retire()
+		p.trims.Done()
+	}
+}
+
+// Closed reports whether Close has been called.
+func (p *Pool) Closed() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -281,12 +291,15 @@ func (p *Pool) Close() error {
 		for range cap(p.slots) {
 			p.slots <- struct{}{} // and keep it
 		}
+		p.mu.Lock()
+		last := p.idle
+		p.idle = nil // for a trim that begins only now
+		p.mu.Unlock()
 		p.sweep.Stop()
 		p.trims.Wait()
-		for _, w := range p.idle {
+		for _, w := range last {
 			w.retire()
 		}
-		p.idle = nil
 	})
 	return nil
 }

@@ -162,10 +162,10 @@ func (r *run) end() bool {
 
 // talk sends the job and answers what the worker says until it sends a result.
 func (r *run) talk() (*engine.Result, error) {
-	if err := r.send(); err != nil {
+	if err := r.send(); errors.Is(err, errEncode) || errors.Is(err, errUnread) {
 		return nil, err
 	}
-	for {
+	for { // the end of the connection is found here, and what was said before it
 		res, p, err := r.hear()
 		if p.do != nil {
 			res, err = r.depute(p)
@@ -245,7 +245,10 @@ func (r *run) report(f frame) error {
 	}
 	r.judged = true
 	r.passed = r.host.Report(rep)()
-	return r.w.out.send(kindVerdict, r.id, r.passed)
+	if err := r.w.out.send(kindVerdict, r.id, r.passed); errors.Is(err, errUnread) {
+		return err
+	}
+	return nil
 }
 
 // call passes on a tool call, and returns it if the reader is to perform it.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +14,11 @@ import (
 
 // drain is how long what a dead worker has written is still read. Only a process
 // that it has started, and that got away, could write for longer.
-const drain = 100 * time.Millisecond
+const drain = 2 * time.Second
+
+// breaths are the steps in which that comes to its end: a host that stands still for so
+// long takes one of them, and reads what is there in the next.
+const breaths = 10
 
 // processors is how many a worker uses at once. With one, a goroutine that has
 // something for another hands it over without a system call, which halves what a
@@ -107,10 +112,14 @@ func (c *child) reap(stderr *os.File) {
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(c.log, stderr)
+		_, err := io.Copy(c.log, stderr)
+		for n := 1; n < breaths && errors.Is(err, os.ErrDeadlineExceeded); n++ {
+			_ = stderr.SetReadDeadline(time.Now().Add(drain / breaths))
+			_, err = io.Copy(c.log, stderr)
+		}
 	}()
 	c.wait()
-	_ = stderr.SetReadDeadline(time.Now().Add(drain))
+	_ = stderr.SetReadDeadline(time.Now().Add(drain / breaths))
 	<-copied
 	stderr.Close()
 	c.link.lastWords()

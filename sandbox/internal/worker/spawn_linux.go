@@ -1,7 +1,10 @@
 package worker
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -56,6 +59,27 @@ func (c *child) end() {
 	if !c.reaped {
 		_ = unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL)
 	}
+}
+
+// exiting is the flag of a process that has begun to end (PF_EXITING in the kernel).
+const exiting = 4
+
+// dying says whether the process has begun to end, of which this one has yet to hear:
+// on a busy machine both take their time.
+func (c *child) dying() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reaped {
+		return true
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	name := bytes.LastIndexByte(stat, ')') // which may have anything in it
+	fields := bytes.Fields(stat[name+1:])  // state, parent, group, session, terminal, its group, flags
+	if len(fields) < 7 {
+		return false
+	}
+	flags, err := strconv.Atoi(string(fields[6]))
+	return err == nil && flags&exiting != 0
 }
 
 // idle says whether an idle worker is alive and keeps silent, as it must.

@@ -50,6 +50,13 @@ func (c *child) end() {
 	}
 }
 
+// dying says whether the process has ended, of which its worker has yet to hear.
+func (c *child) dying() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reaped
+}
+
 // idle says whether an idle worker is alive. That it keeps silent is not seen
 // before its next run.
 func (c *child) idle() bool {

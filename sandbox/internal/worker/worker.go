@@ -110,6 +110,9 @@ func (w *worker) stillborn(ctx context.Context, err error) error {
 
 // ended says how a worker ended that has done nothing.
 func (w *worker) ended() error {
+	if w.cmd.ProcessState.Success() { // which no worker does
+		return fmt.Errorf("start worker: %s ended at once and is no worker: a command must be a program that imports github.com/writ-go/writ/sandbox; it wrote: %s", w.cmd.Path, w.log.orNothing())
+	}
 	return fmt.Errorf("start worker: it ended with %s; it wrote: %s", w.cmd.ProcessState, w.log.orNothing())
 }
 
@@ -121,7 +124,9 @@ func (w *worker) part(err error) {
 	select {
 	case <-w.exited:
 	case <-time.After(settling):
-		w.kill(fmt.Errorf("%w: it closed the connection", errBreach))
+		if !w.dying() {
+			w.kill(fmt.Errorf("%w: it closed the connection", errBreach))
+		}
 	}
 	w.retire()
 }
