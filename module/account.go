@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,8 +10,8 @@ import (
 )
 
 // String returns the trajectory for people: each step with what the model said,
-// what its program did, and what it was told of that; then the attempts, and what
-// all of it cost.
+// what its program did, and what it was told of that; then the runs of other
+// modules, and what all of it cost.
 func (t Trajectory) String() string {
 	var b strings.Builder
 	t.write(&b, "")
@@ -22,13 +23,16 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		fmt.Fprintf(b, "%sstep %d%s\n", margin, i+1, t.Steps[i].cost())
 		t.Steps[i].write(b, margin+"  ")
 	}
-	for i := range t.Attempts {
+	if t.Err != nil && margin != "" {
+		paragraph(b, margin, "no answer", shorten(bare(t.Err), maxReason))
+	}
+	for i := range t.Runs {
 		mark := ""
 		if t.Chosen == i+1 {
 			mark = ", chosen"
 		}
-		fmt.Fprintf(b, "%sattempt %d%s\n", margin, i+1, mark)
-		t.Attempts[i].write(b, margin+"  ")
+		fmt.Fprintf(b, "%srun %d: %s%s\n", margin, i+1, cmp.Or(t.Runs[i].Module, "several"), mark)
+		t.Runs[i].write(b, margin+"  ")
 	}
 	if margin == "" {
 		fmt.Fprintf(b, "%s\n", t.Usage())
@@ -68,7 +72,7 @@ func (s *Step) cost() string {
 func (u Usage) String() string {
 	text := fmt.Sprintf("%s of the model, %d tokens in, %d out", plural(u.Calls, "call"), u.InputTokens, u.OutputTokens)
 	if u.Hits > 0 {
-		text += fmt.Sprintf(", %d replies from a cache", u.Hits)
+		text += fmt.Sprintf(", %s answered by a cache", plural(u.Hits, "call"))
 	}
 	return text
 }

@@ -51,9 +51,9 @@ func TestModuleAsATool(t *testing.T) {
 		pred, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, agent), nil).Run(t.Context(), anything)
 		var effects []journal.Entry
 		if incomplete := (*module.IncompleteError)(nil); errors.As(err, &incomplete) {
-			effects = incomplete.Trajectory.Effects
+			effects = incomplete.Trajectory.Calls
 		} else {
-			effects = pred.Trajectory.Effects
+			effects = pred.Trajectory.Calls
 		}
 		unknown := (*journal.UnknownError)(nil)
 		if got := states(effects); paid.Load() != want.paid || got != want.states || errors.As(err, &unknown) != want.unknown {
@@ -66,7 +66,7 @@ func TestModuleAsATool(t *testing.T) {
 func TestMayHaveActed(t *testing.T) {
 	t.Parallel()
 	did := func(class tools.Class, s journal.State) module.Trajectory {
-		return module.Trajectory{Effects: []journal.Entry{{Class: class, State: s}}}
+		return module.Trajectory{Calls: []journal.Entry{{Class: class, State: s}}}
 	}
 	for _, test := range []struct {
 		of   module.Trajectory
@@ -80,7 +80,7 @@ func TestMayHaveActed(t *testing.T) {
 		{did(tools.Idempotent, journal.Unknown), true},
 		{did(tools.Effect, journal.Dispatched), true},
 	} {
-		for _, all := range []module.Trajectory{test.of, {Attempts: []module.Trajectory{{}, test.of}}} {
+		for _, all := range []module.Trajectory{test.of, {Runs: []module.Trajectory{{}, test.of}}} {
 			if got := (&module.IncompleteError{Trajectory: all}).MayHaveActed(); got != test.want {
 				t.Errorf("%+v: %t", all, got)
 			}
@@ -99,7 +99,7 @@ func TestHalfDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := states(pred.Trajectory.Effects); got != "halves failed" {
+	if got := states(pred.Trajectory.Calls); got != "halves failed" {
 		t.Errorf("the record says %s", got)
 	}
 	want := `The program failed: line 1, column 7: ToolError: halves: the second half: the bank is closed

@@ -80,7 +80,7 @@ func ExampleReAct() {
 	//     That is it.
 	//   program:
 	//     submit({"total":720000})
-	// 3 calls of the model, 1501 tokens in, 86 out
+	// 3 calls of the model, 1531 tokens in, 86 out
 	// 720000
 }
 
@@ -97,10 +97,10 @@ func ExampleReAct_unknown() {
 	_, err = module.NewReAct(sig, llmtest.New(again, again), set, nil).Run(context.Background(), City{"Oslo"})
 	var incomplete *module.IncompleteError
 	if errors.As(err, &incomplete) {
-		fmt.Println(incomplete.Trajectory.Effects[0].State)
+		fmt.Println(incomplete.Trajectory.Calls[0].State)
 	}
 	fmt.Println(err)
 	// Output:
 	// unknown
-	// module: no answer after 2 steps: tool pay: journal: E1 pay({"city":"Oslo"}) got no answer and may have taken effect; it is not made again. Find out what happened, or declare the tool idempotent
+	// module: no answer after 2 steps: tool pay: journal: E1 pay({"city":"Oslo"}) may have taken effect, and nobody knows whether it did; it is not made again. Find out what happened, or, if to repeat it does no harm, declare the tool idempotent
 }

@@ -8,7 +8,10 @@ import (
 
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
+
+const words = "the arguments behind the name of the tool: it is not one JSON object: words without quotes may be anything; give them in args"
 
 var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "as asked for", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
@@ -28,11 +31,38 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "a text as an expression", tool: `greet("ann")`, called: "greet", with: `"ann"`},
 	{name: "a number", tool: "send", args: `7`, wrong: `the field "args": it is not one JSON object: values must be a JSON object`},
 	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: unexpected end of JSON input`},
-	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: unexpected end of JSON input`},
+	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: it ends in the midst of a value`},
 	{name: "one name twice", tool: "send", args: `{"to": "ann", "to": "bob"}`, wrong: `the field "args": it is not one JSON object: the value of "to" is given twice`},
-	{name: "two objects", tool: "send", args: `{} {}`, wrong: `the field "args": it is not one JSON object: invalid character '{' after top-level value`},
-	{name: "JavaScript", tool: "send({to: 'ann'})", wrong: "the arguments behind the name of the tool: it is not one JSON object: invalid character 't' looking for beginning of object key string; give them in args"},
+	{name: "two objects", tool: "send", args: `{} {}`, wrong: `the field "args": it is not one JSON object: there is '{' in line 1 where the end was expected`},
+	{name: "JavaScript", tool: "send({to: 'ann'})", called: "send", with: `{"to":"ann"}`},
+	{name: "Python", tool: `send(to="ann", n=2, now=True)`, called: "send", with: `{"to":"ann","n":2,"now":true}`},
+	{name: "nothing of Python", tool: "list(None)", called: "list", with: `{}`},
+	{name: "nothing of JavaScript", tool: "list", args: "undefined", called: "list", with: `{}`},
+	{name: "single quotes", tool: "send", args: `{'to': 'ann'}`, called: "send", with: `{"to":"ann"}`},
+	{name: "bare names", tool: "send", args: `{to: 'ann'}`, called: "send", with: `{"to":"ann"}`},
+	{name: "a comma too many", tool: "send", args: `{"to":"ann",}`, called: "send", with: `{"to":"ann"}`},
+	{name: "a literal of Python", tool: "send", args: `{"now": True, "to": None}`, called: "send", with: `{"now":true,"to":null}`},
+	{name: "in quotes of Python", tool: "greet('ann')", called: "greet", with: `"ann"`},
+	{name: "the call once more", tool: "send", args: `send({"to": "ann"})`, called: "send", with: `{"to":"ann"}`},
+	{name: "the call twice", tool: `send({"to": "bob"})`, args: `send({"to": "ann"})`, wrong: "there are arguments both behind the name of the tool and in args; give them in args"},
+	{name: "another call as a text", tool: "calculate", args: "sqrt(2)", called: "calculate", with: `"sqrt(2)"`},
+	{name: "two calls", tool: "act(a) and then act(b)", wrong: words},
+	{name: "two calls with quotes", tool: `act("a") and then act("b")`, wrong: "the arguments behind the name of the tool: it is not one JSON object: there is ')' in line 1 where the end was expected; give them in args"},
+	{name: "two arguments", tool: `act("a", "b")`, wrong: "the arguments behind the name of the tool: it is not one JSON object: there is ',' in line 1 where the end was expected; give them in args"},
+	{name: "a variable", tool: "act(input.k)", wrong: words},
+	{name: "an ellipsis", tool: "act(...)", wrong: words},
+	{name: "a placeholder", tool: "act(<k>)", wrong: words},
+	{name: "a variable in an object", tool: "act({k: input})", wrong: "the arguments behind the name of the tool: it is not one JSON object: a text in it has no quotes; give them in args"},
+	{name: "a variable in a text", tool: "act({k: `a ${input}`})", wrong: "the arguments behind the name of the tool: it is not one JSON object: a text in it is to be computed; write it out; give them in args"},
+	{name: "a text that goes on", tool: `act("a" + b)`, wrong: "the arguments behind the name of the tool: it is not one JSON object: there is '+' in line 1 where the end was expected; give them in args"},
+	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, wrong: commented},
+	{name: "a comment with doubts", tool: "act", args: `{"k": "a" /* or b */}`, wrong: commented},
+	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`, wrong: `args has half of a character, \ud83d (write the character itself)`},
+	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`, wrong: `the arguments behind the name of the tool: it is not one JSON object: it has half of a character, \ud83d; write the character itself; give them in args`},
+	{name: "half of a character as a text", tool: "act", args: `"a\ud83d"`, wrong: `args has half of a character, \ud83d (write the character itself)`},
 }
+
+const commented = `the field "args": it is not one JSON object: there is a comment in it, which may say otherwise; leave comments out`
 
 // replied are the values that a reply gives.
 func replied(tool, args string) signature.Values {
@@ -62,6 +92,8 @@ func TestAction(t *testing.T) {
 	}
 }
 
+var oneText = &tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(`{"properties": {"k": {"type": "string"}}, "required": ["k"]}`)}}
+
 // Whatever a reply says, the arguments are one object, and all that was given, or a
 // text.
 func FuzzAction(f *testing.F) {
@@ -81,6 +113,10 @@ func FuzzAction(f *testing.F) {
 		}
 		var object map[string]json.RawMessage
 		var text string
+		var only struct{ K *string }
+		if args, err := got.argsFor(oneText, textNamed); err == nil && got.args[0] == '"' && (json.Unmarshal(args, &only) != nil || only.K == nil) {
+			t.Errorf("the text %s becomes %s", got.args, args)
+		}
 		if json.Unmarshal(got.args, &text) == nil {
 			return
 		}

@@ -19,8 +19,8 @@ type Adapter interface {
 	// output that is missing is said to be, if it is required.
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
-	// Read finds the outputs in a reply, of which truncated says that it was cut
-	// off at the limit of tokens. All required outputs are there and each fits
+	// Read finds the outputs in a reply; truncated says that it was cut off at the
+	// limit of tokens. All required outputs are there and each fits
 	// its field, or there is an error that says what is wrong, worded for the
 	// model: the adapters of this package return a *[ReadError].
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)

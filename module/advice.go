@@ -137,7 +137,7 @@ type notes struct {
 }
 
 type call struct {
-	Module   string `json:"module"`
+	Module   string `json:"module"` // the path of the Predictor
 	Question string `json:"question"`
 	Reply    string `json:"reply"`
 	origin   Origin
@@ -149,7 +149,7 @@ func (c *notes) note(e Event) {
 	defer c.mu.Unlock()
 	switch e := e.(type) {
 	case Asked:
-		c.made = append(c.made, call{Module: e.Module, Question: clip(e.Prompt), origin: e.Origin})
+		c.made = append(c.made, call{Module: e.part, Question: clip(e.Prompt), origin: e.Origin})
 	case Replied:
 		for i := range c.made {
 			if c.made[i].origin == e.Origin {

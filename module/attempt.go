@@ -1,8 +1,12 @@
 package module
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"math"
+	"reflect"
 	"strings"
 )
 
@@ -11,11 +15,13 @@ import (
 // made within attempts. The hints are by path, and come after those that are
 // there.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
-	if m == nil {
-		return nil, errNoModule
+	if err := missing(m); err != nil {
+		return nil, err
 	}
 	for _, p := range Predictors(m) {
-		p.prepare()
+		if err := p.prepare(); err != nil {
+			return nil, err
+		}
 	}
 	c := newCloning()
 	copied := cloned(c, m)
@@ -25,7 +31,8 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	asks := false
 	for path, p := range Predictors(copied) {
 		asks = true
-		p.Rollout = p.Rollout*n + i
+		p.part = cmp.Or(p.part, path)
+		p.Rollout = rollout(p.Rollout, n, i)
 		if p.Temperature == nil {
 			varied := 1.0
 			p.Temperature = &varied
@@ -38,11 +45,35 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	return copied, nil
 }
 
-// prepare makes the system prompt, so that copies share it.
-func (p *Predictor) prepare() {
-	if p.Spec != nil {
-		p.systemPrompt()
+// missing says that there is no module, also where there is the type of one.
+func missing(m any) error {
+	switch v := reflect.ValueOf(m); {
+	case m == nil:
+		return errNoModule
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		return fmt.Errorf("module: the module is a nil %T; pass one that is made", m)
 	}
+	return nil
+}
+
+// rollout numbers the i-th of n attempts within that of the number outer. Where no
+// number is left, as where n stands for no limit, another one is very likely.
+func rollout(outer, n, i int) int {
+	if outer >= 0 && outer <= (math.MaxInt-i)/n {
+		return outer*n + i
+	}
+	sum := fnv.New64a()
+	fmt.Fprintln(sum, outer, n, i)
+	return -1 - int(sum.Sum64()>>1)
+}
+
+// prepare makes the system prompt and checks the demos, so that copies share that.
+func (p *Predictor) prepare() error {
+	if p.Spec == nil {
+		return nil // the run says so
+	}
+	p.systemPrompt()
+	return p.sound()
 }
 
 // copies returns the copies of a module that make n attempts.
@@ -66,14 +97,19 @@ func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 // maxAttempts bounds the attempts that are prepared at once.
 const maxAttempts = 10_000
 
-var errNoAttempts = errors.New("module: there must be at least one attempt")
+var errNoAttempts = errors.New("module: there must be at least one attempt; pass a number from 1")
 
 // did keeps what a part of a run did, if it did anything, and returns as which of
 // the attempts, or 0.
 func (t *Trajectory) did(part Trajectory) int {
-	if len(part.Steps)+len(part.Attempts)+len(part.Effects) == 0 && part.Spent == (Usage{}) {
+	if part.empty() {
 		return 0
 	}
-	t.Attempts = append(t.Attempts, part)
-	return len(t.Attempts)
+	t.Runs = append(t.Runs, part)
+	return len(t.Runs)
+}
+
+// empty reports whether nothing was done.
+func (t *Trajectory) empty() bool {
+	return len(t.Steps)+len(t.Runs)+len(t.Calls) == 0 && t.Spent == (Usage{})
 }

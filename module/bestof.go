@@ -7,28 +7,29 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/tools"
 )
 
-// Reward says how good an answer is. Its error is that of the attempt. It is
-// called concurrently if the module is.
+// Reward says how good an answer is. If it returns an error, the attempt fails
+// with it. It is called concurrently if the module is.
 type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Judgement, error)
 
 // Judgement is what a [Reward] finds.
 type Judgement struct {
 	// Score is higher for better answers.
-	Score float64
+	Score float64 `json:"score"`
 
 	// Feedback, for [Refine], is what the next attempt should do better. If it is
 	// empty, a model is asked for that.
-	Feedback string
+	Feedback string `json:"feedback,omitempty"`
 }
 
 // Judged says that an attempt of [BestOfN] or [Refine] came to an answer, and
 // what the reward found. Its Step is the number of the attempt.
 type Judged struct {
 	Origin
-	Judgement Judgement
+	Judgement Judgement `json:"judgement"`
 }
 
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are
@@ -49,7 +50,7 @@ type BestOfN[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
 
-	contest[In, Out]
+	contest contest[In, Out]
 }
 
 // NewBestOfN returns a module that runs m up to n times, one after the other,
@@ -68,36 +69,38 @@ func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], t
 // Run makes attempts until one is good enough.
 //
 // An attempt that fails is passed over, as long as there are not more of them
-// than AttemptOptions.FailCount; but what no other attempt could mend ends the
-// run, which is that ctx is done or a tool's fatal error. The trajectories of all
-// attempts are the prediction's Trajectory.Attempts.
+// than AttemptOptions.FailCount. After an error that no other attempt could mend
+// there is none: one of the model that is of the kind models.Auth, Invalid or
+// OverBudget, or [ErrBudget]; the best answer until then is taken. That ctx is
+// done, or a tool's fatal error, ends the run without an answer. The trajectories
+// of all attempts are the prediction's Trajectory.Runs.
 //
 // The prediction is nil if there is an error: an *[IncompleteError] that holds
 // all attempts and wraps why they failed, or, if no model was asked, that reason
 // itself.
 func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of BestOfN", &err)
+	defer rescueRun("BestOfN", &err)
 	if b == nil {
 		return nil, errNotMade
 	}
-	ctx, t, err := b.begin(ctx, "BestOfN", b.Module, in)
+	ctx, t, err := b.contest.begin(ctx, "BestOfN", b.Module, in)
 	if err != nil {
 		return nil, err
 	}
 	defer t.rescue(&err)
-	for t.made < b.n {
+	for t.made < b.contest.n {
 		judged, err := t.try(ctx, b.Module, nil)
 		if err != nil && t.fails(ctx, err) {
 			return nil, t.incomplete()
 		}
-		if err == nil && judged.Score >= b.threshold {
+		if vain(err) || err == nil && judged.Score >= b.contest.threshold {
 			break
 		}
 	}
 	return t.chosen()
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (b *BestOfN[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, b, in)
 }
@@ -134,6 +137,8 @@ type trials[In, Out any] struct {
 func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In, Out], in In) (context.Context, *trials[In, Out], error) {
 	_, err := copies(m, min(c.n, 1))
 	switch {
+	case ctx == nil:
+		return nil, nil, errNoContext
 	case m == nil && c.reward == nil:
 		return nil, nil, errNotMade
 	case err != nil:
@@ -161,6 +166,9 @@ func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[
 	judged, err := t.judge(ctx, result.Prediction)
 	if err != nil {
 		return Judgement{}, err
+	}
+	if nth > 0 {
+		t.Runs[nth-1].Judgement = &judged
 	}
 	t.emit(Judged{t.at(t.made), judged})
 	t.last = result.Prediction
@@ -191,14 +199,29 @@ func (t *trials[In, Out]) rescue(err *error) {
 	}
 }
 
-// fails notes a failure, and reports whether it was one too many.
+// fails notes a failure, and reports whether it was one too many. That of a run whose
+// context is done says so, also if it came first.
 func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
+	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		err = fmt.Errorf("%w; before that, %w", over(ctx), err)
+	}
 	t.failed = append(t.failed, err)
 	tolerated := t.options.FailCount
 	if tolerated == 0 {
 		tolerated = t.n
 	}
 	return ctx.Err() != nil || t.fault() != nil || tools.IsFatal(err) || len(t.failed) > tolerated
+}
+
+// vain reports whether every other attempt would come to the same error.
+func vain(err error) bool {
+	if failure, ok := errors.AsType[*lm.Error](err); ok {
+		switch failure.Kind {
+		case lm.Auth, lm.Invalid, lm.OverBudget:
+			return true
+		}
+	}
+	return errors.Is(err, ErrBudget)
 }
 
 func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
@@ -211,7 +234,7 @@ func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
 		t.failed = append(t.failed, err)
 		return nil, t.incomplete()
 	}
-	t.settle(t.meter.total())
+	t.end(&t.Trajectory, nil)
 	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.Trajectory}, nil
 }
 
@@ -220,11 +243,14 @@ func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
 func (t *trials[In, Out]) incomplete() error {
 	err := t.failed[len(t.failed)-1]
 	if n := len(t.failed); n > 1 {
-		err = &failures{fmt.Sprintf("%d attempts failed; the last: %v", n, err), t.failed}
+		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), t.failed}
 	}
 	t.emit(Failed{t.at(0), err})
-	if t.settle(t.meter.total()); len(t.Attempts) == 0 && t.Spent == (Usage{}) {
+	switch t.end(&t.Trajectory, err); {
+	case t.empty() && len(t.failed) == 1:
 		return err
+	case t.empty():
+		return &failures{"module: " + err.Error(), t.failed}
 	}
-	return &IncompleteError{Err: err, Trajectory: t.Trajectory}
+	return accounted(err, t.Trajectory)
 }

@@ -48,7 +48,7 @@ func (r *rollouts) String() string {
 }
 
 func ofAttempts(t module.Trajectory) (list []string) {
-	for _, a := range t.Attempts {
+	for _, a := range t.Runs {
 		list = append(list, fmt.Sprint(len(a.Steps)))
 	}
 	return list
@@ -111,6 +111,27 @@ func TestBestOfNRollouts(t *testing.T) {
 	}
 }
 
+// So they are where the number of attempts stands for no limit, and their numbers
+// would not fit.
+func TestBestOfNWithoutLimit(t *testing.T) {
+	t.Parallel()
+	var seen rollouts
+	at := 0
+	third := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
+		at = at%3 + 1
+		return module.Judgement{Score: float64(at)}, nil // the third is good enough
+	}
+	unlimited := module.NewBestOfN(module.NewPredict(adding, seen.model(), nil), math.MaxInt, third, 3, nil)
+	if _, err := module.Samples(t.Context(), unlimited, anything, 6, &module.ParallelOptions{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	all := len(seen.seen)
+	slices.Sort(seen.seen)
+	if told := len(slices.Compact(seen.seen)); told != all || all < 12 {
+		t.Errorf("of %d attempts, %d are told apart", all, told)
+	}
+}
+
 func TestBestOfNFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -132,17 +153,17 @@ func TestBestOfNFails(t *testing.T) {
 		want     string
 	}{
 		{"all attempts", failing(broken), fairly, 0, broken, 3,
-			"module: no answer after 3 attempts: 3 attempts failed; the last: module: no answer after 0 steps: the model: broken"},
+			"module: no answer after 3 attempts; the last: no answer: the model: broken"},
 		{"more than may", failing(broken), fairly, 1, broken, 2,
-			"module: no answer after 2 attempts: 2 attempts failed; the last: module: no answer after 0 steps: the model: broken"},
+			"module: no answer after 2 attempts; the last: no answer: the model: broken"},
 		{"none may", failing(broken), fairly, -1, broken, 1,
-			"module: no answer after 1 attempt: module: no answer after 0 steps: the model: broken"},
+			"module: no answer after 1 run: the model: broken"},
 		{"what no other could mend", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
-			"module: no answer after 1 attempt: module: no answer after 0 steps: the model: broken"},
+			"module: no answer after 1 run: the model: broken"},
 		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Judgement{}, broken), 0, broken, 3,
-			"module: no answer after 3 attempts: 3 attempts failed; the last: the reward: broken"},
+			"module: no answer after 3 attempts; the last: the reward: broken"},
 		{"no number", answering(total(1)), rewarded(module.Judgement{Score: math.NaN()}, nil), -1, nil, 1,
-			"module: no answer after 1 attempt: the reward: it is not a number"},
+			"module: no answer after 1 run: the reward: it is not a number"},
 		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
 	} {
 		m := module.NewBestOfN(test.m, 3, test.reward, 1, &module.AttemptOptions{FailCount: test.fail})
@@ -152,8 +173,8 @@ func TestBestOfNFails(t *testing.T) {
 			t.Errorf("%s: got %v and %v", test.name, pred, err)
 			continue
 		}
-		if len(part.Trajectory.Attempts) != test.attempts || test.want != "" && err.Error() != test.want {
-			t.Errorf("%s: got %d attempts and the error\n%v, want %d and\n%s", test.name, len(part.Trajectory.Attempts), err, test.attempts, test.want)
+		if len(part.Trajectory.Runs) != test.attempts || test.want != "" && err.Error() != test.want {
+			t.Errorf("%s: got %d attempts and the error\n%v, want %d and\n%s", test.name, len(part.Trajectory.Runs), err, test.attempts, test.want)
 		}
 	}
 }
@@ -172,7 +193,7 @@ func TestBestOfNCancelled(t *testing.T) {
 	})
 	_, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 5, fairly, 1, nil).Run(ctx, anything)
 	var part *module.IncompleteError
-	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Attempts) != 2 || len(model.Requests()) != 2 {
+	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Runs) != 2 || len(model.Requests()) != 2 {
 		t.Errorf("got %v after %d requests", err, len(model.Requests()))
 	}
 }
@@ -216,13 +237,15 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 		{zero, "module: the module was not made by its New function"},
 		{none, "module: the module was not made by its New function"},
 		{best(nil, 1, fairly), "module: there is no module; pass one"},
-		{best(one, 0, fairly), "module: there must be at least one attempt"},
+		{best(one, 0, fairly), "module: there must be at least one attempt; pass a number from 1"},
 		{best(one, 1, nil), "module: there is no reward; pass a function that judges answers"},
 		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"},
 		{best(hidden{one}, 1, fairly), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
-		{best(empty{one}, 2, fairly), "2 attempts failed; the last: module: module_test.empty returned neither a prediction nor an error"},
+		{best(empty{one}, 2, fairly), "module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one by signature.New"},
-		{sampled(one, 0), "module: there must be at least one attempt"},
+		{sampled(one, 0), "module: there must be at least one attempt; pass a number from 1"},
+		{best((*module.Predict[orders, sum])(nil), 2, fairly), "module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/module_test.sum]; pass one that is made"},
+		{sampled((*hidden)(nil), 2), "module: the module is a nil *module_test.hidden; pass one that is made"},
 		{sampled(nil, 2), "module: there is no module; pass one"},
 		{sampled(hidden{one}, 2), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
 	} {
@@ -272,6 +295,19 @@ func ExampleBestOfN() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%+v, of %d attempts\n", pred.Output, len(pred.Trajectory.Attempts))
+	fmt.Printf("%+v, of %d attempts\n", pred.Output, len(pred.Trajectory.Runs))
 	// Output: {Mood:bad Score:0.9}, of 2 attempts
+}
+
+// Of answers that are equally good the first is taken.
+func TestBestOfNTakesTheFirstOfEquals(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(`{"total": 1}`, `{"total": 2}`, `{"total": 3}`)
+	pred, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 3, never, 1, nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pred.Output.Total != 1 || pred.Trajectory.Chosen != 1 || len(pred.Trajectory.Runs) != 3 {
+		t.Errorf("got %+v, chosen %d of %d", pred.Output, pred.Trajectory.Chosen, len(pred.Trajectory.Runs))
+	}
 }

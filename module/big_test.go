@@ -24,7 +24,7 @@ func TestTenMegabytes(t *testing.T) {
 	for i := range 5_000 {
 		in.Rows = append(in.Rows, machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}})
 	}
-	box, err := sandbox.New(nil)
+	box, err := sandbox.New(patiently(sandbox.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,9 @@ var (
 
 func openBox(t *testing.T, l sandbox.Limits) *sandbox.Sandbox {
 	t.Helper()
+	if l.Compute == 0 { // enough, however slow the machine is
+		l.Time, l.Compute = 10*time.Minute, 10*time.Minute
+	}
 	box, err := sandbox.New(&sandbox.Options{Limits: l})
 	if err != nil {
 		t.Fatal(err)
@@ -214,19 +217,23 @@ func TestToolFacts(t *testing.T) {
 // And of what a program may do.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	limits := sandbox.Limits{Time: 5 * time.Second, Compute: 250 * time.Millisecond, Calls: 3, Output: 2000}
-	box, set := openBox(t, limits), factSet(t)
-	got := briefing{set: set, limits: limitsOf(box)}.bounds()
-	want := "- A program may take 5 s, and compute for 0.25 s of that; make 3 calls, of which 16 run at the same time; and give a value of 2000 bytes. You are shown 8000 bytes of that, and as many of the console.\n"
+	limits := sandbox.Limits{Time: 10 * time.Minute, Compute: 250 * time.Millisecond, Calls: 3, Output: 2000}
+	hasty, set := openBox(t, limits), factSet(t)
+	got := briefing{set: set, limits: limitsOf(hasty)}.bounds()
+	want := "- A program may take 600 s, and compute for 0.25 s of that; make 3 calls, of which 16 run at the same time; and give a value of 2000 bytes. You are shown 8000 bytes of that, and as many of the console.\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	if f := outcome(t, hasty, sandbox.Program{Source: `for (;;);`}).Failure; f == nil || f.Kind != sandbox.ComputeLimit {
+		t.Errorf("an endless loop: %v", f)
+	}
+	limits.Compute = 0
+	box := openBox(t, limits)
 	for source, kind := range map[string]sandbox.Kind{
 		`for (let i = 0; i < 3; i++) await try_it({kind: 'text'}); 1`: "",
 		`for (let i = 0; i < 4; i++) await try_it({kind: 'text'}); 1`: sandbox.CallLimit,
 		`'x'.repeat(1998)`: "",
 		`'x'.repeat(1999)`: sandbox.OutputLimit,
-		`for (;;);`:        sandbox.ComputeLimit,
 	} {
 		got := sandbox.Kind("")
 		if f := outcome(t, box, sandbox.Program{Source: source, Tools: set}).Failure; f != nil {

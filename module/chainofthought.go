@@ -28,9 +28,9 @@ type ChainOfThought[In, Out any] struct {
 }
 
 // NewChainOfThought returns a module that asks model for its reasoning and the
-// outputs of sig. Nil options are the defaults. What is missing, Run says.
+// outputs of sig. Nil options are the defaults. Run reports what is missing.
 func NewChainOfThought[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *ChainOfThought[In, Out] {
-	options := o.orDefault(attempts)
+	options := o.orDefault(maxReplies)
 	c := &ChainOfThought[In, Out]{Predictor: options.predictor(model), signature: sig}
 	if spec := specOf(sig); spec != nil {
 		c.Predictor.Spec, c.err = reasoned(spec)
@@ -53,7 +53,7 @@ func (c *ChainOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[O
 	return predict(ctx, "ChainOfThought", c.Predictor, c.signature, in)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (c *ChainOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, c, in)
 }
@@ -82,7 +82,7 @@ var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 // of a [ChainOfThought], the thought of a [ReAct]. If it said nothing, that is what
 // it thought before its reply, as far as its provider tells, or "". Of several
 // attempts it is that of the one that was chosen.
-func (t *Trajectory) Reasoning() string {
+func (t Trajectory) Reasoning() string {
 	if c := t.chosen(); c != nil {
 		return c.Reasoning()
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -23,10 +22,11 @@ type CodeAct[In, Out any] struct {
 	// Predictor is the question for the next program.
 	Predictor *Predictor
 
-	coder[In, Out]
+	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs; a *[sandbox.Sandbox] does.
+// Sandbox checks and runs programs; a *[sandbox.Sandbox] does. If it has a method
+// Ready() error, as that has, it says before the model is asked why none can be run.
 type Sandbox interface {
 	// Run is as documented at [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
@@ -34,64 +34,70 @@ type Sandbox interface {
 
 // NewCodeAct returns a module that answers sig by programs which may call the
 // tools of set, nil for none. The inputs of sig are constants of the programs.
-// Nil options are the defaults. What is missing or does not fit together, Run
-// says before it asks the model anything.
+// Nil options are the defaults. Run reports what is missing or does not fit
+// together, before it asks the model.
 func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
-	c := coder[In, Out]{name: "CodeAct", signature: sig, bench: bench{box: box, set: set, options: o.orDefault(5)}}
-	p, c := newCoder(c, model, briefing{})
-	return &CodeAct[In, Out]{p, c}
+	c := &CodeAct[In, Out]{coder: coder[In, Out]{
+		name: "CodeAct", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(5)},
+	}}
+	c.Predictor = c.coder.question(model, briefing{})
+	return c
 }
 
 // Run asks, checks, runs and observes until an answer is submitted, or, with
 // Options.Extract, until the steps are used up and the model has said what is
 // known.
 //
-// The prediction is nil if there is an error: an input's that violates the
-// signature, or an *[IncompleteError], whose trajectory holds everything that
-// was done and which wraps why that was no answer: [ErrMaxIters], the context's
-// error, the model's, the sandbox's, or the one by which a tool ended the run.
+// The prediction is nil if there is an error. If the module lacks something, or an
+// input violates the signature, Run returns that error. Otherwise it is an
+// *[IncompleteError], whose trajectory holds everything that was done and which
+// wraps the reason: [ErrMaxIters], the context's error, the model's, the
+// sandbox's, or the one by which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of CodeAct", &err)
+	defer rescueRun("CodeAct", &err) // of what comes before r, whose own accounts for what was done
 	ctx, r, err := c.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer r.rescue(&err)
-	for range c.options.MaxIters {
+	for range c.coder.options.MaxIters {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		program, err := replies.ReadProgram(r.last().Reply, r.last().Truncated)
+		program, err := r.program()
 		if err != nil {
 			r.observe(noProgram(err))
 			continue
 		}
+		// The sandbox checks first: a refused program is an Outcome whose Failure says so, and
+		// nothing ran. Effects go through the journal, so that a program written
+		// again does not repeat them.
 		outcome, err := r.execute(ctx, program)
 		if err != nil {
 			return nil, r.incomplete(err)
 		}
-		if !c.answers(outcome) {
+		if !c.coder.answers(outcome) {
 			r.observe(r.report(outcome))
 			continue
 		}
-		out, err := c.signature.Decode(outcome.Value)
+		out, err := c.coder.signature.Decode(outcome.Value)
 		if err != nil {
 			r.observe(r.rejected(outcome, err))
 			continue
 		}
 		return answered(r.accept(), out, outcome.Value)
 	}
-	if !c.options.Extract {
+	if !c.coder.options.Extract {
 		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
 	}
-	out, raw, err := extract(ctx, r.run, c.signature)
+	out, raw, err := c.extract(ctx, r)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
 	return answered(r.accept(), out, raw)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, c, in)
 }
@@ -104,7 +110,7 @@ func usable(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set)
 		return errNoSignature
 	case model == nil:
 		return errNoModel
-	case box == nil, isOurs && opened == nil: // of a sandbox.New that failed
+	case box == nil, isOurs && opened == nil: // a nil *Sandbox: the error of sandbox.New was ignored
 		return errNoSandbox
 	}
 	return checkInputs(spec, set)
@@ -114,7 +120,7 @@ func usable(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set)
 func checkInputs(spec *signature.Spec, set *tools.Set) error {
 	taken := map[string]bool{}
 	for _, b := range set.Bindings() {
-		taken[cmp.Or(b.Object, b.Names[0])] = true
+		taken[cmp.Or(b.Object, b.Names[0])] = true // the global: a namespace or the tool itself
 	}
 	for _, f := range spec.Inputs() {
 		switch {

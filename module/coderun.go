@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // coder is what modules that write programs are made of, besides the question. A
@@ -19,33 +18,35 @@ import (
 type coder[In, Out any] struct {
 	name      string // of the module
 	signature *signature.Signature[In, Out]
-	bench
+	kit
 	err error // why it cannot run
 }
 
-// bench is what programs are run with.
-type bench struct {
+// kit is what programs are run with.
+type kit struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	session bool                // programs see what earlier ones declared
-	values  bool                // a value that is a valid answer is as good as a submitted one
-	runs    func() []Trajectory // those that programs have had made; nil for none
-	left    func() string       // what else is left, for the model; nil for nothing
+	session bool          // programs see what earlier ones declared
+	values  bool          // a value that is a valid answer is as good as a submitted one
+	budget  func() string // what else is left, for the model; nil for nothing
 }
 
-// newCoder puts together what programs need, and the question for them. What b
-// says of the task is filled in.
-func newCoder[In, Out any](c coder[In, Out], model llms.Model, b briefing) (*Predictor, coder[In, Out]) {
+// question is the question for the next program, nil if the module cannot run. What
+// b says of the task is filled in.
+func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
 	spec := specOf(c.signature)
-	if c.err = usable(spec, model, c.box, c.set); c.err != nil {
-		return nil, c
+	if c.err == nil {
+		c.err = usable(spec, model, c.box, c.set)
+	}
+	if c.err != nil {
+		return nil
 	}
 	c.options.warn(c.set)
 	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
 	p.Spec, p.task, p.Briefing = replies.ProgramSpec(spec), spec, b.String()
-	return p, c
+	return p
 }
 
 // made says why the module cannot run.
@@ -77,11 +78,23 @@ func limitsOf(box Sandbox) sandbox.Limits {
 	return sandbox.Limits{}
 }
 
+// ready says why no program can be run, as far as the sandbox and the compiler tell.
+func (k *kit) ready() error {
+	for _, part := range []any{k.box, k.options.Compiler} {
+		if p, tells := part.(interface{ Ready() error }); tells {
+			if err := p.Ready(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // codeRun is one run of a module that writes programs: the trajectory, and the
 // record of effects.
 type codeRun struct {
 	*run
-	bench
+	kit
 	inputs map[string]any
 }
 
@@ -89,29 +102,82 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if c == nil {
 		return nil, nil, errNotMade
 	}
-	if err := c.made(); err != nil {
+	if err := c.coder.made(); err != nil {
 		return nil, nil, err
 	}
 	if err := c.Predictor.usable(); err != nil {
 		return nil, nil, err
 	}
-	inputs, err := c.signature.Encode(in)
+	if err := covers(c.Predictor.Spec, c.coder.signature.Spec().Inputs(), programAlone.Outputs()); err != nil {
+		return nil, nil, err
+	}
+	if err := c.coder.ready(); err != nil {
+		return nil, nil, err
+	}
+	inputs, err := c.coder.signature.Encode(in)
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := newPreview(c.signature.Spec(), inputs)
+	q, err := newPreview(c.coder.signature.Spec(), inputs)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{bench: c.bench, inputs: map[string]any{}}
-	if ctx, r.run, err = newRun(ctx, c.name, c.Predictor, q); err != nil {
+	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}}
+	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal, r.delegated = journal.New(), c.runs
+	ctx = r.withTools(ctx)
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
 	return ctx, r, nil
+}
+
+// programAlone is what a reply cannot do without; what else is asked for is the
+// reasoning.
+var programAlone = signature.Must(signature.New[struct{}, struct {
+	Code string `json:"code"`
+}]("")).Spec()
+
+// program finds the program in the last reply.
+func (r *codeRun) program() (replies.Program, error) {
+	step, p := r.last(), r.predictor
+	found, uncertain := replies.ReadProgram(step.Reply, step.Truncated, formOf(p.adapter()))
+	if p.asksForProgram() {
+		return found, uncertain
+	}
+	values, err := p.read(step, func(field string) bool { return field == "code" })
+	switch {
+	case err != nil && uncertain == nil:
+		return found, nil
+	case err != nil:
+		return replies.Program{}, err
+	}
+	code, reasoning := p.explained(programAlone, values)
+	found, err = replies.ReadProgram(markers{}.Answer(programAlone, code), false, replies.Markers)
+	found.Reasoning = reasoning
+	return found, err
+}
+
+// formOf is the form that an adapter asks for.
+func formOf(a Adapter) replies.Form {
+	if _, isObject := a.(object); isObject {
+		return replies.Object
+	}
+	return replies.Markers
+}
+
+// asksForProgram reports whether replies are in the form that [replies.ReadProgram]
+// reads: asked for by an adapter of this package, and for nothing else.
+func (p *Predictor) asksForProgram() bool {
+	switch p.adapter().(type) {
+	case markers, object:
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(p.Spec.Outputs(), func(f signature.Field) bool {
+		return f.Name != "reasoning" && f.Name != "code"
+	})
 }
 
 // execute runs the program of the last step.
@@ -121,10 +187,12 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	r.emit(Started{at, p.Code})
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
-		Compiler: r.options.Compiler,
-		OnCall:   func(c sandbox.Call) { r.emit(Called{at, c}) },
+		Compiler:  r.options.Compiler,
+		OnCalling: func(c sandbox.Call) { r.emit(Calling{at, c}) },
+		OnCall:    func(c sandbox.Call) { r.emit(Called{at, c}) },
 	})
 	step.Outcome = outcome
+	r.giveUp(at, outcome)
 	switch {
 	case err != nil:
 		r.ended()
@@ -133,6 +201,18 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		return nil, errors.New("the sandbox returned neither an outcome nor an error")
 	}
 	return outcome, nil
+}
+
+// giveUp tells of the calls that nobody waits for any more.
+func (r *codeRun) giveUp(at Origin, o *sandbox.Outcome) {
+	if o == nil || r.tell == nil {
+		return
+	}
+	for _, c := range o.Calls {
+		if c.Pending {
+			r.emit(Called{at, c})
+		}
+	}
 }
 
 // observe ends a step with what the model is told of it.

@@ -77,6 +77,30 @@ func TestCombinationsCancelled(t *testing.T) {
 	}
 }
 
+// A run that is cancelled says so, also where an attempt had failed by itself.
+func TestContestsCancelled(t *testing.T) {
+	t.Parallel()
+	bad := errors.New("a bad answer")
+	for _, kind := range []string{"BestOfN", "Refine"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("the user went away")
+		leaving := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
+			cancel(gone)
+			return module.Judgement{}, bad
+		}
+		one := module.NewPredict(adding, llmtest.New(fits), nil)
+		var m module.Module[orders, sum] = module.NewBestOfN(one, 3, leaving, 1, nil)
+		if kind == "Refine" {
+			m = module.NewRefine(one, 3, leaving, 1, nil)
+		}
+		_, err := m.Run(ctx, anything)
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, gone) || !errors.Is(err, bad) ||
+			err.Error() != "module: no answer after 1 run: context canceled: the user went away; before that, the reward: a bad answer" {
+			t.Errorf("%s: got %v", kind, err)
+		}
+	}
+}
+
 // refusing says with how many of the smallest budgets there cannot be an answer.
 var refusing = map[string]int{"MultiChainComparison": 1, "Samples and Majority": 1}
 

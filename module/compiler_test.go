@@ -21,7 +21,7 @@ func TestCompiler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { bundler.Close() })
-	box, err := sandbox.New(nil)
+	box, err := sandbox.New(patiently(sandbox.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}

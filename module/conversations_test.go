@@ -153,7 +153,7 @@ func (j *judges) Run(ctx context.Context, in review) (*module.Prediction[verdict
 	if err != nil {
 		return nil, err
 	}
-	pred.Trajectory.Attempts = append(pred.Trajectory.Attempts, short.Trajectory)
+	pred.Trajectory.Runs = append(pred.Trajectory.Runs, short.Trajectory)
 	return pred, nil
 }
 
@@ -188,5 +188,5 @@ func showAttempts(b *strings.Builder, t module.Trajectory) {
 	if reasoning := t.Reasoning(); reasoning != "" {
 		fmt.Fprintf(b, "reasoning: %s\n", reasoning)
 	}
-	fmt.Fprintf(b, "steps: %d, attempts: %d, calls: %d\n", len(t.Steps), len(t.Attempts), t.Usage().Calls)
+	fmt.Fprintf(b, "steps: %d, attempts: %d, calls: %d\n", len(t.Steps), len(t.Runs), t.Usage().Calls)
 }

@@ -61,7 +61,7 @@
 //		defer box.Close()
 //		pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(ctx, Question{"Oslo"})
 //		if part := (*module.IncompleteError)(nil); errors.As(err, &part) {
-//			fmt.Fprintln(os.Stderr, len(part.Trajectory.Effects), "calls were made")
+//			fmt.Fprintln(os.Stderr, part.Trajectory) // what was done all the same
 //		}
 //		if err != nil {
 //			return err
@@ -89,8 +89,7 @@
 //     programs, which ask a model about the parts by await llm(prompt), and keep what
 //     they found.
 //   - [ReAct] calls tools one at a time and shows the model each result before the
-//     next. It needs no sandbox, and suits few calls, each of which depends on the one
-//     before.
+//     next. It needs no sandbox, and suits few calls that each depend on the one before.
 //
 // One answer is not enough:
 //
@@ -100,8 +99,9 @@
 //     times, and [Majority] counts the answers.
 //
 // Each has a Run, and so is a [Module]; a struct of yours that has one is a module
-// too, and works with all of the above. [Predictors], [Clone], [Save] and [Load]
-// find what is in its exported fields.
+// too, and works with all of the above. [Compose] accounts for all of its parts, and
+// [Tool] lets the programs of another module call it. [Predictors], [Clone], [Save]
+// and [Load] find what is in its exported fields.
 //
 // # What they are made of
 //
@@ -120,7 +120,8 @@
 //
 // Models that retry, keep to a rate or a budget, remember replies or fall back on
 // others are made by [github.com/writ-go/writ/module/models]; a module knows nothing
-// of it.
+// of it. Scripted models, for tests and for trying without a key, are in
+// [github.com/writ-go/writ/module/llmtest].
 //
 // # What comes back
 //
@@ -148,7 +149,6 @@
 // Models are asked to put each output under a marker, [[ ## name ## ]]. Replies
 // in other forms are read as well: JSON in a fence or in prose, lines with
 // labels, spellings such as True, thoughts before the answer. But nothing is
-// guessed: a reply that can be read in two ways, was cut off, or holds a program
-// of which it isn't sure where it ends, costs another question, in which the
-// model is told what is wrong.
+// guessed. A reply that can be read in two ways, was cut off, or contains a program
+// whose end is unclear is rejected: the model is told why and asked again.
 package module

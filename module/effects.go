@@ -36,20 +36,28 @@ func sortEffects(entries []journal.Entry) (s effects) {
 }
 
 // writeEffects lists what the open step has done already, in the words that
-// make a rewritten program safe, after those that say what to write.
+// make a rewritten program safe, after those that say what to write; "" where none
+// will be.
 func writeEffects(b *strings.Builder, write string, entries []journal.Entry) {
 	s := sortEffects(entries)
 	if len(s.done)+len(s.failed)+len(s.unknown) == 0 {
 		return
 	}
-	b.WriteString("\n\n" + write)
-	if len(s.done) > 0 {
-		writeEntries(b, "Done:", s.done)
-		b.WriteString("\nAn exact repeat of a call that is done returns its record and does nothing.")
+	b.WriteByte('\n')
+	if write != "" {
+		b.WriteString("\n" + write)
+	}
+	writeEntries(b, "Done:", s.done)
+	if write != "" && len(s.done) > 0 {
+		fmt.Fprintf(b, repeats, s.done[0].ID)
 	}
 	writeEntries(b, "Failed:", s.failed)
 	writeUnknown(b, s.unknown)
 }
+
+// repeats is what a model must know of a call that is done.
+const repeats = `
+An exact repeat of a call that is done returns its record and does nothing; with other arguments it is another call, which is made. To make one once more on purpose, pass {again: %q} as its second argument.`
 
 // unknownAgain is what a model must know of a call that may have happened.
 const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
@@ -91,22 +99,32 @@ func writeOrphans(b *strings.Builder, entries []journal.Entry) {
 	}
 }
 
-// writeReads lists what a program had read when it failed: that may show why.
+// writeReads lists what a program had read when it failed, and what it could not
+// read: that may show why.
 func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entry) {
 	reads := map[string]bool{}
 	for _, e := range entries {
 		reads[e.Tool] = e.Class == tools.Read
 	}
-	var list []sandbox.Call
+	var read, failed []sandbox.Call
 	for _, c := range calls {
-		if reads[c.Tool] && !c.Pending {
-			list = append(list, c)
+		switch {
+		case !reads[c.Tool] || c.Pending:
+		case c.Error == nil:
+			read = append(read, c)
+		default:
+			failed = append(failed, c)
 		}
 	}
+	writeCalls(b, "It had read:", read)
+	writeCalls(b, "It could not read:", failed)
+}
+
+func writeCalls(b *strings.Builder, title string, list []sandbox.Call) {
 	if len(list) == 0 {
 		return
 	}
-	b.WriteString("\n\nIt had read:")
+	b.WriteString("\n\n" + title)
 	for i, c := range list {
 		if more(b, i, maxBrief, len(list)) {
 			return
@@ -164,7 +182,12 @@ func writeResult(b *strings.Builder, result string, most int) {
 		return
 	}
 	b.WriteString(" → " + escapeBreaks(shorten(result, most)))
-	if len(result) > most {
-		fmt.Fprintf(b, " (%d bytes)", len(result))
+	writeLength(b, result, most)
+}
+
+// writeLength says how long a text is of which only the beginning is shown.
+func writeLength(b *strings.Builder, text string, most int) {
+	if len(text) > most {
+		fmt.Fprintf(b, " (%d bytes)", len(text))
 	}
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math/rand/v2"
@@ -11,7 +12,8 @@ import (
 )
 
 // Event is something that happened in a run, as it happens: one of [Asked],
-// [Delta], [Replied], [Started], [Called], [Ended], [Judged], [Answered], [Failed].
+// [Delta], [Replied], [Started], [Calling], [Called], [Ended], [Judged], [Answered],
+// [Failed]. As JSON it has its type too, as "event".
 type Event interface {
 	// From says which run it happened in.
 	From() Origin
@@ -20,10 +22,10 @@ type Event interface {
 
 // Origin says where an event comes from. It is part of every event.
 type Origin struct {
-	Module string // the kind of module, such as "CodeAct"
-	Run    uint64 // a random number for each run of a module
-	Parent uint64 // the run within which this one was made, or 0
-	Step   int    // from 1; 0 for the run as a whole
+	Module string `json:"module"`                  // the kind of module, such as "CodeAct"
+	Run    uint64 `json:"run,string"`              // a random number for each run of a module
+	Parent uint64 `json:"parent,string,omitempty"` // the run within which this one was made, or 0
+	Step   int    `json:"step,omitempty"`          // from 1; 0 for the run as a whole
 }
 
 // From returns o.
@@ -34,7 +36,9 @@ func (Origin) event() {}
 // Asked says that a question goes to the model.
 type Asked struct {
 	Origin
-	Prompt string // the last message of the conversation
+	Prompt string `json:"prompt"` // the last message of the conversation
+
+	part string // the path of the Predictor within what is attempted
 }
 
 // Delta is a piece of the model's reply, as it comes. There are none but in a
@@ -42,57 +46,66 @@ type Asked struct {
 // with the marks of the form that it was asked for.
 type Delta struct {
 	Origin
-	Text     string
-	Thinking bool // it belongs to what the model thinks, not to its reply
+	Text     string `json:"text"`
+	Thinking bool   `json:"thinking,omitempty"` // it belongs to what the model thinks, not to its reply
 }
 
 // Replied says that the model answered.
 type Replied struct {
 	Origin
-	Text     string
-	Thinking string // where the model keeps that apart
-	Usage    Usage
-	Duration time.Duration
+	Text     string        `json:"text"`
+	Thinking string        `json:"thinking,omitempty"` // where the model keeps that apart
+	Usage    Usage         `json:"usage"`
+	Duration time.Duration `json:"duration_ns"`
 }
 
 // Started says that a program is about to be checked and run.
 type Started struct {
 	Origin
-	Code string
+	Code string `json:"code"`
 }
 
-// Called says that a tool call has ended.
+// Calling says that a tool is about to be called, or the record to answer for it. Who
+// hears of it cannot prevent it: that is what policies are for.
+type Calling struct {
+	Origin
+	Call sandbox.Call `json:"call"` // without a result
+}
+
+// Called says that a tool call has ended, or, if it is Pending, that nobody waits for it
+// any more.
 type Called struct {
 	Origin
-	Call sandbox.Call
+	Call sandbox.Call `json:"call"`
 }
 
 // Ended says how a program ended, and what the model is told of it: nothing if
 // that was the answer, or the end of the run.
 type Ended struct {
 	Origin
-	Outcome     *sandbox.Outcome
-	Observation string
+	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`
+	Observation string           `json:"observation,omitempty"`
 }
 
 // Answered says that a run came to its answer.
 type Answered struct {
 	Origin
-	Output json.RawMessage // the object of all outputs
+	Output json.RawMessage `json:"output,omitempty"` // the object of all outputs
 }
 
 // Failed says that a run ended without an answer.
 type Failed struct {
 	Origin
-	Err error
+	Err error `json:"-"` // as JSON its text, "error"
 }
 
 // observer is who is told of everything that happens within a context.
 type observer struct {
 	tell   func(Event)
-	deltas bool   // wanted
-	run    uint64 // under way
-	meter  *meter // of that run
+	deltas bool    // wanted
+	run    uint64  // under way
+	meter  *meter  // of that run
+	log    *runLog // that keeps what runs do; or nil
 }
 
 type observerKey struct{}
@@ -109,7 +122,7 @@ func observe(ctx context.Context, o observer) context.Context {
 	outer := observerOf(ctx)
 	o.tell = both(outer.tell, o.tell)
 	o.deltas = o.deltas || outer.deltas
-	o.run, o.meter = outer.run, outer.meter
+	o.run, o.meter, o.log = outer.run, cmp.Or(o.meter, outer.meter), cmp.Or(o.log, outer.log)
 	return context.WithValue(ctx, observerKey{}, &o)
 }
 
@@ -139,6 +152,9 @@ type source struct {
 	deltas bool
 	meter  *meter
 	broken *atomic.Pointer[PanicError] // the first panic of who listens
+	log    *runLog                     // that is told what the run did; or nil
+	told   bool                        // it has been
+	began  time.Time
 }
 
 // newSource begins a run of a module. The context is for all that happens within.
@@ -156,10 +172,25 @@ func newSource(ctx context.Context, module string, onEvent func(Event)) (context
 		deltas: o.deltas,
 		meter:  &own.meter,
 		broken: &own.broken,
+		log:    o.log,
+		began:  time.Now(),
 	}
-	o.run, o.meter = s.origin.Run, s.meter
+	o.run, o.meter, o.log = s.origin.Run, s.meter, nil
 	own.observer = o
 	return context.WithValue(ctx, observerKey{}, &own.observer), s
+}
+
+// end ends a run, with what was paid besides. The error is why there is no answer.
+// What came after is told by ending it again.
+func (s *source) end(t *Trajectory, err error) {
+	t.ID, t.Module, t.Err = s.origin.Run, s.origin.Module, err
+	t.Began, t.Duration = s.began, time.Since(s.began)
+	t.settle(s.meter.total())
+	if s.told { // which is rare: it is searched for
+		s.log.forget(s.origin.Run)
+	}
+	s.log.add(s.origin.Run, *t)
+	s.told = true
 }
 
 // at is the origin of what happens in a step.

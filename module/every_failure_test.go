@@ -38,7 +38,9 @@ func waysToFail() []failure {
 	return []failure{
 		{"model error", says(llmtest.Reply{}, down), func(err error) bool { return errors.Is(err, down) }},
 		{"refusal", says(llmtest.Reply{Text: "I can't", StopReason: "content_filter"}, nil), is(models.Refused)},
-		{"cut off", says(llmtest.Reply{Text: "[[ ## total ## ]]\n1", StopReason: "length"}, nil), noAnswer},
+		{"cut off", says(llmtest.Reply{Text: "[[ ## total ## ]]\n1", StopReason: "length"}, nil), func(err error) bool {
+			return errors.Is(err, module.ErrMaxIters) || errors.Is(err, module.ErrNoAnswer) && strings.Contains(err.Error(), "llms.WithMaxTokens")
+		}},
 		{"cut off before anything", says(llmtest.Reply{StopReason: "length"}, nil), func(err error) bool {
 			return strings.Contains(err.Error(), "cut off before it said anything")
 		}},
@@ -52,7 +54,7 @@ func waysToFail() []failure {
 		}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 		{"budget spent", func(context.CancelFunc) llms.Model {
 			return models.NewBudget(models.Limits{Calls: 1}).Model(llmtest.New("garbage", "garbage"), "one")
-		}, func(err error) bool { return errors.As(err, new(*models.BudgetError)) || noAnswer(err) }},
+		}, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
 	}
 }
 

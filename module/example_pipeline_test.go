@@ -31,18 +31,20 @@ func NewAnswering(model llms.Model) *Answering {
 	return &Answering{module.NewPredict(judge, model, nil), module.NewChainOfThought(write, model, nil)}
 }
 
-// Run makes it a module.
+// Run makes it a module. Composed, it accounts for both parts, also if the second
+// fails.
 func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
-	verdict, err := a.Judge.Run(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	letter, err := a.Write.Run(ctx, Review{fmt.Sprintf("%s (%s)", in.Text, verdict.Output.Mood)})
-	if err != nil {
-		return nil, err
-	}
-	letter.Trajectory.Attempts = append(letter.Trajectory.Attempts, verdict.Trajectory) // what it did and cost
-	return letter, nil
+	return module.Compose(ctx, "Answering", func(ctx context.Context) (Letter, error) {
+		verdict, err := a.Judge.Run(ctx, in)
+		if err != nil {
+			return Letter{}, fmt.Errorf("judging: %w", err)
+		}
+		letter, err := a.Write.Run(ctx, Review{fmt.Sprintf("%s (%s)", in.Text, verdict.Output.Mood)})
+		if err != nil {
+			return Letter{}, fmt.Errorf("writing: %w", err)
+		}
+		return letter.Output, nil
+	})
 }
 
 // Any struct with a method Run is a module. Its predictors have paths, by which

@@ -119,7 +119,7 @@ func ExampleIncompleteError() {
 
 	var incomplete *module.IncompleteError
 	if errors.As(err, &incomplete) {
-		for _, e := range incomplete.Trajectory.Effects {
+		for _, e := range incomplete.Trajectory.Calls {
 			fmt.Printf("%s(%s): %s\n", e.Tool, e.Args, e.State)
 		}
 	}

@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/writ-go/writ/signature"
@@ -23,7 +24,7 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 	values, err := adapter.Read(spec, last.Reply, last.Truncated)
 	if err == nil {
 		raw, err = values.MarshalJSON()
-		last.answer = raw
+		last.Answer = raw
 	}
 	if err == nil {
 		out, err = sig.Decode(raw)
@@ -32,6 +33,27 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 		return out, nil, fmt.Errorf("%w, and there is no answer from what is known: %w", ErrMaxIters, err)
 	}
 	return out, raw, nil
+}
+
+// extract asks for an answer from what is known. Models that have written nothing but
+// programs may do so now: one that only submits it gives the answer.
+func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
+	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
+		return out, raw, err
+	}
+	program, unread := r.program()
+	if unread != nil {
+		return out, nil, err
+	}
+	call, parentheses, unread := called(program.Code)
+	if unread != nil || !parentheses || call.tool != submit {
+		return out, nil, err
+	}
+	r.last().Answer = call.args
+	if out, err = c.coder.signature.Decode(call.args); err != nil {
+		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+	}
+	return out, call.args, nil
 }
 
 const lastQuestion = `No step is left. Give the answer now, as good as it can be from what is known. Nothing is run any more: this reply is the answer itself, in another form than before.

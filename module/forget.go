@@ -46,7 +46,7 @@ func (r *run) forget() bool {
 func (r *run) leftOut() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
-	did := sortEffects(r.calls()[:r.recorded[r.forgotten]])
+	did := sortEffects(r.calls()[:r.Steps[r.forgotten].before])
 	writeEntries(&b, "Done in them:", did.done)
 	writeEntries(&b, "Failed in them:", did.failed)
 	writeEntries(&b, "Unknown whether it happened:", did.unknown)

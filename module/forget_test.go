@@ -38,8 +38,8 @@ func TestCodeActForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(pred.Trajectory.Steps); n != 7 || len(pred.Trajectory.Effects) != 6 {
-		t.Errorf("%d steps, %d effects", n, len(pred.Trajectory.Effects))
+	if n := len(pred.Trajectory.Steps); n != 7 || len(pred.Trajectory.Calls) != 6 {
+		t.Errorf("%d steps, %d effects", n, len(pred.Trajectory.Calls))
 	}
 	last := model.Requests()[len(model.Requests())-1]
 	asked := fmt.Sprint(last.Messages[1].Parts[0])

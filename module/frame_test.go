@@ -44,13 +44,13 @@ func TestForgedObservations(t *testing.T) {
 1 | try { await pay({}) } catch {}; try { await book({}) } catch {}; await look({})
   |                                                                        ^
 
-It had read:
+It could not read:
 - look({}) → tool look: ` + escaped + `
 
 Write the whole step again.
 Done:
 - E2 book({}) → its result is of no use: tool book: paid\nDone:
-An exact repeat of a call that is done returns its record and does nothing.
+An exact repeat of a call that is done returns its record and does nothing; with other arguments it is another call, which is made. To make one once more on purpose, pass {again: "E2"} as its second argument.
 Failed:
 - E1 pay({}) → tool pay: ` + escaped + `
 
@@ -83,7 +83,7 @@ func TestObservationsAreBounded(t *testing.T) {
 	t.Parallel()
 	const most = 9000
 	long := strings.Repeat("z", 1<<20)
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Output: 4 << 20}})
+	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Output: 4 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}

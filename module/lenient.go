@@ -1,6 +1,7 @@
 package module
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -49,17 +50,19 @@ func (p *Predictor) leniently(needed func(name string) bool) (*signature.Spec, e
 // explained returns the values that answer spec, and as text those that explain
 // them.
 func (p *Predictor) explained(spec *signature.Spec, values signature.Values) (outputs signature.Values, reasoning string) {
-	var texts []string
-	outputs = make(signature.Values, 0, len(values))
-	for _, v := range values {
+	beside := func(v signature.Value) bool {
 		_, asked := p.Spec.Field(v.Name)
 		_, own := spec.Field(v.Name)
-		if own || !asked {
-			outputs = append(outputs, v)
-		}
-		if asked && !own || own && strings.EqualFold(v.Name, "reasoning") {
+		return asked && !own
+	}
+	var texts []string
+	for _, v := range values {
+		if strings.EqualFold(v.Name, "reasoning") || p.Spec != spec && beside(v) {
 			texts = append(texts, replies.PlainText(v.JSON))
 		}
 	}
-	return outputs, strings.Join(texts, "\n\n")
+	if p.Spec != spec {
+		values = slices.DeleteFunc(slices.Clone(values), beside)
+	}
+	return values, strings.Join(texts, "\n\n")
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // Majority returns the answer that was given most often; of those that were given
-// equally often, the one that was given first. What is counted, key says: any
-// value that is JSON, such as one field of the output. Nil is all of the output.
+// equally often, the one that was given first. The function key says what is
+// counted: any value that is JSON, such as one field of the output. Nil counts all
+// of the output.
 //
 //	module.Majority(answers, func(v Verdict) any { return v.Mood })
 //
@@ -23,8 +24,8 @@ import (
 // case of its letters, English articles, marks of punctuation that are not part of
 // a number, and space.
 //
-// The prediction's Trajectory.Attempts are the trajectories of all answers. The
-// error says that there are none, or which of them is not JSON.
+// The prediction's Trajectory.Runs are the trajectories of all answers. The
+// error says that there are none, which of them is not JSON, or that key has panicked.
 func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Prediction[Out], error) {
 	if len(answers) == 0 || slices.Contains(answers, nil) {
 		return nil, errNoPredictions
@@ -37,7 +38,7 @@ func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Predicti
 			return nil, fmt.Errorf("module: answer %d cannot be counted: %w", i+1, err)
 		}
 		votes[keys[i]]++
-		all.Attempts = append(all.Attempts, a.Trajectory)
+		all.Runs = append(all.Runs, a.Trajectory)
 	}
 	first := 0
 	for i := range answers {
@@ -52,7 +53,12 @@ func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Predicti
 var errNoPredictions = errors.New("module: there are no predictions, or a nil one among them; pass those that are answers, such as Results.Predictions")
 
 // ballot is what is counted of an output.
-func ballot[Out any](out Out, key func(Out) any) (string, error) {
+func ballot[Out any](out Out, key func(Out) any) (vote string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = newPanic("the key", p)
+		}
+	}()
 	var counted any = out
 	if key != nil {
 		counted = key(out)

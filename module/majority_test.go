@@ -27,8 +27,8 @@ func majority[Out any](t *testing.T, key func(Out) any, outputs ...Out) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pred.Trajectory.Attempts) != len(outputs) || pred.Trajectory.Usage().Calls != len(outputs) {
-		t.Errorf("got %d attempts", len(pred.Trajectory.Attempts))
+	if len(pred.Trajectory.Runs) != len(outputs) || pred.Trajectory.Usage().Calls != len(outputs) {
+		t.Errorf("got %d attempts", len(pred.Trajectory.Runs))
 	}
 	return fmt.Sprint(pred.Output)
 }

@@ -3,6 +3,7 @@ package module
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -13,8 +14,7 @@ import (
 type markers struct{}
 
 // valueRules is what makes one reading of a value the right one.
-const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it. Leave out the marker of an optional field (?) that has no value.
-`
+const valueRules = `Text is written as it is, or as a JSON string if it is empty or contains lines like these markers; anything else is JSON. A code fence around a value is no part of it.`
 
 // System says what the fields are and in which form to answer.
 func (markers) System(spec *signature.Spec, briefing string) string {
@@ -27,8 +27,14 @@ func (markers) System(spec *signature.Spec, briefing string) string {
 	}
 	replies.WriteMarker(&form, replies.EndName(outputs))
 	form.WriteString("\n\n" + valueRules)
+	if slices.ContainsFunc(outputs, optional) {
+		form.WriteString(" Leave out the marker of an optional field (?) that has no value.")
+	}
+	form.WriteByte('\n')
 	return writeSystem(spec, form.String(), briefing)
 }
+
+func optional(f signature.Field) bool { return !f.Required }
 
 // Question puts the inputs under their markers.
 func (markers) Question(spec *signature.Spec, inputs signature.Values) string {

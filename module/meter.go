@@ -28,7 +28,7 @@ func (m *meter) total() Usage {
 	return m.used
 }
 
-// settle sets Spent to what is counted neither by the steps nor by the attempts,
+// settle sets Spent to what is counted neither by the steps nor by the runs,
 // so that each call is counted once.
 func (t *Trajectory) settle(total Usage) {
 	t.Spent = Usage{}

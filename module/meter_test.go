@@ -255,3 +255,18 @@ func TestUsageIsExact(t *testing.T) {
 		}
 	}
 }
+
+// A usage is told in words.
+func TestUsageString(t *testing.T) {
+	t.Parallel()
+	for want, u := range map[string]module.Usage{
+		"0 calls of the model, 0 tokens in, 0 out":                              {},
+		"1 call of the model, 12 tokens in, 3 out":                              {Calls: 1, InputTokens: 12, OutputTokens: 3},
+		"2 calls of the model, 5 tokens in, 1 out, 1 call answered by a cache":  {Calls: 2, InputTokens: 5, OutputTokens: 1, Hits: 1},
+		"0 calls of the model, 0 tokens in, 0 out, 3 calls answered by a cache": {Hits: 3},
+	} {
+		if got := u.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

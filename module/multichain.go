@@ -34,9 +34,9 @@ type MultiChainComparison[In, Out any] struct {
 
 // NewMultiChainComparison returns a module that has n attempts made by m, at the
 // same time and as [Samples] says, and asks model to compare them. Nil options
-// are the defaults. What is missing, Run says.
+// are the defaults. Run reports what is missing.
 func NewMultiChainComparison[In, Out any](sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options) *MultiChainComparison[In, Out] {
-	options := o.orDefault(attempts)
+	options := o.orDefault(maxReplies)
 	c := &MultiChainComparison[In, Out]{Module: m, Predictor: options.predictor(model), signature: sig, n: n}
 	if spec := specOf(sig); spec != nil {
 		c.err = c.compareIn(spec)
@@ -64,15 +64,15 @@ func (c *MultiChainComparison[In, Out]) compareIn(spec *signature.Spec) error {
 }
 
 // Run has attempts made, and compares those that came to an answer; there must be
-// one. All of them are the prediction's Trajectory.Attempts. Its steps are those
-// of the comparison, and Trajectory.Reasoning is that of the comparison, too.
+// one. All of them are the prediction's Trajectory.Runs. Its steps and
+// Trajectory.Reasoning are those of the comparison.
 //
-// The prediction is nil if there is an error: an input's that violates the
-// signature, or an *[IncompleteError] that holds everything that was done and
-// wraps why that was no answer.
+// The prediction is nil if there is an error. If the module lacks something, or an
+// input violates the signature, Run returns that error. Otherwise it is an
+// *[IncompleteError], which holds everything that was done and wraps the reason.
 func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of MultiChainComparison", &err)
-	if err := c.usable(in); err != nil {
+	defer rescueRun("MultiChainComparison", &err)
+	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
 	if _, err := copies(c.Module, c.n); err != nil {
@@ -94,8 +94,8 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 // Compare compares attempts that were made otherwise. It is the second half of
 // Run, with the same errors; what they did is no part of the trajectory.
 func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answers []*Prediction[Out]) (pred *Prediction[Out], err error) {
-	defer rescue("Run of MultiChainComparison", &err)
-	if err := c.usable(in); err != nil {
+	defer rescueRun("MultiChainComparison", &err)
+	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
 	if len(answers) == 0 || slices.Contains(answers, nil) {
@@ -106,14 +106,16 @@ func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answ
 	return c.compare(ctx, r, in, answers)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (c *MultiChainComparison[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, c, in)
 }
 
 // usable says what keeps a MultiChainComparison from comparing answers to in.
-func (c *MultiChainComparison[In, Out]) usable(in In) error {
+func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error {
 	switch {
+	case ctx == nil:
+		return errNoContext
 	case c == nil || c.Predictor == nil:
 		return errNotMade
 	case c.signature == nil:

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -13,7 +14,10 @@ type object struct{}
 // System says what the fields are and in which form to answer.
 func (object) System(spec *signature.Spec, briefing string) string {
 	form := "Answer with one JSON object of this type, and nothing else:\n\n```ts\n" + spec.OutputTypeScript() +
-		"\n```\n\nLeave out an optional field (?) that has no value.\n"
+		"\n```\n"
+	if slices.ContainsFunc(spec.Outputs(), optional) {
+		form += "\nLeave out an optional field (?) that has no value.\n"
+	}
 	return writeSystem(spec, form, briefing)
 }
 
@@ -47,7 +51,7 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 		if !given {
 			value = replies.Quote(replies.NotGiven)
 		}
-		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
+		answer = append(answer, signature.Value{Name: f.Name, JSON: replies.Escaped(value)})
 	}
 	text, err := answer.MarshalJSON()
 	if err != nil { // a value that is not JSON, which no Predictor makes

@@ -1,11 +1,15 @@
 package module
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -38,6 +42,7 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		b.WriteString("The program was stopped before a call, which was not made: " + findingText(f.Finding))
 	default:
 		b.WriteString("The program failed: " + findingText(f.Finding))
+		writeData(&b, f.Tool)
 	}
 	writeConsoles(&b, out)
 	writeWarnings(&b, out)
@@ -57,7 +62,11 @@ func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
 		return // nothing has changed
 	}
 	writeReads(b, out.Calls, r.journal.Entries())
-	writeEffects(b, "Write the whole step again.", r.journal.Open())
+	write := "Write the whole step again."
+	if r.left() == 0 {
+		write = ""
+	}
+	writeEffects(b, write, r.journal.Open())
 }
 
 // closeStep says what a program that ran to its end has done.
@@ -69,6 +78,18 @@ func (r *codeRun) closeStep(b *strings.Builder) {
 		return slices.ContainsFunc(orphans, func(o journal.Entry) bool { return o.ID == e.ID })
 	}))
 	writeOrphans(b, orphans)
+}
+
+// writeData shows what a tool said of its error besides the message, such as which
+// values there are.
+func writeData(b *strings.Builder, te *tools.ToolError) {
+	if te == nil || te.Data == nil {
+		return
+	}
+	const most = 2000
+	data := string(te.Data)
+	b.WriteString("\n\n" + te.Tool + " said besides: " + escapeBreaks(shorten(data, most)))
+	writeLength(b, data, most)
 }
 
 func valueOf(out *sandbox.Outcome) string {
@@ -90,6 +111,12 @@ func notAccepted(err error) string {
 func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
 	b.WriteString(notAccepted(err))
+	if lacksNumber(err) {
+		b.WriteString("\nNaN and Infinity have no form in JSON and become null.")
+	}
+	if lacksField(err) {
+		b.WriteString("\nWhat is undefined has no form in JSON and is left out.")
+	}
 	writeConsoles(&b, out)
 	if r.session {
 		r.journal.Keep()
@@ -100,6 +127,23 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	}
 	b.WriteString(r.again())
 	return b.String()
+}
+
+// lacksNumber reports whether there is null where a number belongs, which programs do
+// not write, but compute.
+func lacksNumber(err error) bool {
+	invalid, ok := errors.AsType[*signature.InvalidError](err)
+	return ok && slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool {
+		wanted, null := strings.CutSuffix(f.Message, ", not null")
+		return null && (strings.Contains(wanted, "number") || strings.Contains(wanted, "integer"))
+	})
+}
+
+// lacksField reports whether there is nothing where something belongs, which programs
+// may have written, but as undefined.
+func lacksField(err error) bool {
+	invalid, ok := errors.AsType[*signature.InvalidError](err)
+	return ok && slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool { return f.Message == "is required" })
 }
 
 // again says of a program that an earlier one was the same and came to the same.
@@ -135,7 +179,7 @@ func sameEnd(a, b *sandbox.Outcome) bool {
 
 // remaining tells the model how often it may try again, and with what.
 func (r *codeRun) remaining() string {
-	left := r.options.MaxIters - len(r.Steps)
+	left := r.left()
 	if left == 0 {
 		return ""
 	}
@@ -143,11 +187,14 @@ func (r *codeRun) remaining() string {
 	if left == 1 {
 		text = "\n\nOne program is left: it must submit the answer."
 	}
-	if r.left != nil {
-		text += " " + r.left()
+	if r.budget != nil {
+		text += " " + r.budget()
 	}
 	return text
 }
+
+// left is how many programs may still be written.
+func (r *codeRun) left() int { return r.options.MaxIters - len(r.Steps) }
 
 func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
 	writeConsole(b, "console", out.Stdout)

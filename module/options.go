@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// MaxIters is how many steps a module that works in steps may take, each
 	// one call of the model. Zero, or less, is the module's own default: 5 of
-	// CodeAct, 3 of ProgramOfThought, 20 of ReAct. Predict has no use for it.
+	// CodeAct, 3 of ProgramOfThought, 20 of ReAct and of RLM. Predict has no use for it.
 	MaxIters int
 
 	// Extract asks the model once more, when the steps are used up, for an answer
@@ -21,9 +21,9 @@ type Options struct {
 	// asked so.
 	Extract bool
 
-	// Budget is how many tokens the declarations of the tools may take in the
-	// prompt. Zero is declare.DefaultBudget.
-	Budget int
+	// DeclarationTokens is how many tokens the declarations of the tools may take
+	// in the prompt. Zero is declare.DefaultBudget.
+	DeclarationTokens int
 
 	// Compiler is what programs are written in: sandbox/esbuild has TypeScript, and
 	// imports of npm packages. If it is a [sandbox.Describer], the prompt says what it
@@ -33,7 +33,8 @@ type Options struct {
 	// Adapter is how questions are put and replies are read. Nil is [Markers].
 	Adapter Adapter
 
-	// Temperature is what the model is asked for. Nil leaves it to the provider.
+	// Temperature is what the model is asked for: see [Predictor]. Nil leaves it to
+	// the provider.
 	Temperature *float64
 
 	// CallOptions go with every call of the model, such as

@@ -35,6 +35,25 @@ func rescue(in string, err *error) {
 	}
 }
 
+// sound returns an error that can be read. One that panics, such as a nil pointer
+// to a type of errors, would do so where nobody expects it.
+func sound(from string, err error) (readable error) {
+	if err == nil {
+		return nil
+	}
+	defer rescue(fmt.Sprintf("the %T that %s returned", err, from), &readable)
+	_ = err.Error()
+	_ = errors.Is(err, errNoReturn) // by all that it wraps
+	return err
+}
+
+// rescueRun is rescue of what a module does before it has a run.
+func rescueRun(module string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("module: %w", newPanic("Run of "+module, p))
+	}
+}
+
 // rescue, when deferred, makes an error of a panic, with the account of what was
 // done until then.
 func (r *run) rescue(err *error) {
@@ -42,6 +61,9 @@ func (r *run) rescue(err *error) {
 		*err = r.incomplete(newPanic("Run of "+r.origin.Module, p))
 	}
 }
+
+// errNoContext is what a nil context leads to.
+var errNoContext = errors.New("module: the context is nil; pass context.Background(), if there is no other")
 
 // errNoReturn is what becomes of a run that does not return at all.
 var errNoReturn = errors.New("module: the run ended its goroutine, by runtime.Goexit, instead of returning")

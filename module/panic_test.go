@@ -3,6 +3,8 @@ package module_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"runtime"
 	"strings"
@@ -43,6 +45,10 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 			runtime.Goexit()
 			return nil, nil
 		}),
+		"module: the *fs.PathError that Run of module_test.own returned panicked: runtime error: invalid memory address or nil pointer dereference": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+			var none *fs.PathError
+			return nil, none
+		}),
 	} {
 		stream := module.Start(t.Context(), m, anything)
 		var ended error
@@ -54,7 +60,7 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 			t.Errorf("Start: got %v and %v, then %v; want %s", pred, err, ended, want)
 		}
 		results, err := module.Parallel(t.Context(), m, make([]orders, 3), &module.ParallelOptions{Workers: 1, Collect: true})
-		if all := "3 of 3 runs failed; the first was inputs[0]: " + want; err == nil || err.Error() != all {
+		if all := "module: 3 of 3 runs failed; the first was inputs[0]: " + strings.TrimPrefix(want, "module: "); err == nil || err.Error() != all {
 			t.Errorf("Parallel: got %v, want %s", err, all)
 		}
 		for _, r := range results {
@@ -106,9 +112,9 @@ func TestRunsThatPanic(t *testing.T) {
 		"Predict, before": {one(early), 0, "module: Run of Predict panicked: adapter"},
 		"ReAct":           {module.NewReAct(adding, total1(), nil, late), 1, "module: no answer after 1 step: Run of ReAct panicked: adapter"},
 		"CodeAct":         {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1, "module: no answer after 1 step: Run of CodeAct panicked: box"},
-		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts: 2 attempts failed; the last: module: the reward panicked: reward"},
+		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts; the last: the reward panicked: reward"},
 		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
-		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 attempt: module: the reward panicked: reward"},
+		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 run: the reward panicked: reward"},
 		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of ChainOfThought panicked: adapter"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,5 +266,29 @@ func TestZeroValues(t *testing.T) {
 	}), []orders{anything}, nil)
 	if err == nil || results.Usage() != (module.Usage{}) {
 		t.Error(err)
+	}
+}
+
+// A context that was forgotten is an error, too.
+func TestNoContext(t *testing.T) {
+	t.Parallel()
+	var none context.Context
+	one := module.NewPredict(adding, total1(), nil)
+	second := func(_ any, err error) error { return err }
+	results, parallel := module.Parallel(none, one, make([]orders, 2), nil)
+	errs := map[string]error{
+		"Parallel":   parallel,
+		"one of all": results[1].Err,
+		"Samples":    second(module.Samples(none, one, anything, 2, nil)),
+		"Start":      second(module.Start(none, one, anything).Result()),
+		"Compose":    second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
+	}
+	for _, k := range everyKind(t, total1()) {
+		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))
+	}
+	for name, err := range errs {
+		if want := "module: the context is nil; pass context.Background(), if there is no other"; err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
 	}
 }

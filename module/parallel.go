@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -58,8 +59,7 @@ func (r Results[Out]) Predictions() []*Prediction[Out] {
 func (r Results[Out]) Usage() Usage {
 	var u Usage
 	for _, result := range r {
-		t := result.Trajectory()
-		u.add(t.Usage())
+		u.add(result.Trajectory().Usage())
 	}
 	return u
 }
@@ -70,10 +70,11 @@ func (r Results[Out]) Usage() Usage {
 // There is one result for each input, in the order of the inputs, also beside an
 // error. The error is nil if all of them are answers. Otherwise it wraps that of
 // the run that failed first; with Collect it wraps those of all that failed. Once
-// a model was asked it is an *[IncompleteError], whose Trajectory.Attempts are all
+// a model was asked it is an *[IncompleteError], whose Trajectory.Runs are all
 // the runs: a module of yours may return it as its own. A run that panics, or
 // returns neither a prediction nor an error, has failed: see [Module].
-func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (Results[Out], error) {
+func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (results Results[Out], err error) {
+	defer rescue("Parallel", &err)
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
 		return resultFrom(ctx, m, inputs[i])
 	})
@@ -83,6 +84,8 @@ func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, 
 // Each run is one of a [Clone] whose Predictors have a Rollout of their own, so
 // that a cache gives different replies, and, unless they have one, a Temperature
 // of 1. A module with effects performs them n times. There may be 10,000 samples.
+// The results and the error are those of Parallel; a number of samples that is not
+// positive, or too large, and a module that is nil are errors before any run.
 func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions) (results Results[Out], err error) {
 	defer rescue("Samples", &err)
 	copies, err := copies(m, n)
@@ -94,8 +97,18 @@ func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, 
 	})
 }
 
-// resultFrom runs a module, and holds it to its contract.
-func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Result[Out]) {
+// resultFrom runs a module, and holds it to its contract: it accounts for all that
+// was done.
+func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
+	inner, log := logged(ctx)
+	r := whole(log, answerOf(inner, m, in))
+	observerOf(ctx).log.add(0, r.Trajectory())
+	return r
+}
+
+// answerOf runs a module that returns, without a panic, either a prediction or an
+// error.
+func answerOf[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Result[Out]) {
 	if m == nil {
 		return Result[Out]{Err: errNoModule}
 	}
@@ -103,7 +116,7 @@ func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) (r R
 	pred, err := m.Run(ctx, in)
 	switch {
 	case err != nil:
-		return Result[Out]{Err: err}
+		return Result[Out]{Err: sound(fmt.Sprintf("Run of %T", m), err)}
 	case pred == nil:
 		return Result[Out]{Err: fmt.Errorf("module: %T returned neither a prediction nor an error", m)}
 	}
@@ -127,6 +140,9 @@ type batch[Out any] struct {
 
 // runAll runs from 0 to n, no more at the same time than there are workers.
 func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, run func(context.Context, int) Result[Out]) (Results[Out], error) {
+	if ctx == nil {
+		return slices.Repeat(Results[Out]{{Err: errNoContext}}, n), errNoContext
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	b := &batch[Out]{results: make(Results[Out], n), of: of, stop: stop}
@@ -190,9 +206,10 @@ func (b *batch[Out]) err() error {
 	for _, r := range b.results {
 		all.did(r.Trajectory())
 	}
-	if len(all.Attempts) == 0 {
-		return err
+	if len(all.Runs) == 0 {
+		return &failures{"module: " + bare(err), []error{err}}
 	}
+	all.Err = err
 	return &IncompleteError{Err: err, Trajectory: all, batch: true}
 }
 
@@ -200,11 +217,12 @@ func (b *batch[Out]) reason() error {
 	if b.broken != nil {
 		return b.broken
 	}
-	first := fmt.Errorf("%s[%d]: %w", b.of, b.first, b.results[b.first].Err)
+	err := b.results[b.first].Err
+	first := fmt.Sprintf("%s[%d]: %s", b.of, b.first, bare(err))
 	if !b.Collect {
-		return first
+		return &failures{first, []error{err}}
 	}
-	all := &failures{text: fmt.Sprintf("%d of %s failed; the first was %v", b.failed, plural(len(b.results), "run"), first)}
+	all := &failures{text: fmt.Sprintf("%d of %s failed; the first was %s", b.failed, plural(len(b.results), "run"), first)}
 	for _, r := range b.results {
 		if r.Err != nil {
 			all.errs = append(all.errs, r.Err)
@@ -212,12 +230,3 @@ func (b *batch[Out]) reason() error {
 	}
 	return all
 }
-
-// failures is several errors in few words.
-type failures struct {
-	text string
-	errs []error
-}
-
-func (f *failures) Error() string   { return f.text }
-func (f *failures) Unwrap() []error { return f.errs }

@@ -64,9 +64,9 @@ func TestParallel(t *testing.T) {
 		{"in the order of the inputs", limits(3, 1, 2), nil, "3 1 2", "", module.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
 		{"none", nil, nil, "", "", module.Usage{}},
 		{"the first error", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1}, "3 - - -",
-			"module: inputs[1]: module: no answer after 0 steps: the model: unlucky", module.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
+			"module: inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
 		{"all errors", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1, Collect: true}, "3 - 2 -",
-			"module: 2 of 4 runs failed; the first was inputs[1]: module: no answer after 0 steps: the model: unlucky", module.Usage{Calls: 4, InputTokens: 20, OutputTokens: 2}},
+			"module: 2 of 4 runs failed; the first was inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 4, InputTokens: 20, OutputTokens: 2}},
 	} {
 		results, err := module.Parallel(t.Context(), m, test.inputs, test.options)
 		if got := totals(results); got != test.want || err == nil != (test.err == "") || err != nil && err.Error() != test.err {
@@ -148,7 +148,7 @@ func TestParallelCancelled(t *testing.T) {
 			t.Errorf("got %s and %v", totals(results), err)
 		}
 	}
-	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "inputs[0]: module: there is no module; pass one" {
+	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "module: inputs[0]: there is no module; pass one" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
@@ -19,24 +20,25 @@ type Predict[In, Out any] struct {
 }
 
 // NewPredict returns a module that asks model for the outputs of sig. Nil
-// options are the defaults. What is missing, Run says.
+// options are the defaults. Run reports what is missing.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
-	options := o.orDefault(attempts)
+	options := o.orDefault(maxReplies)
 	p := options.predictor(model)
 	p.Spec = specOf(sig)
 	return &Predict[In, Out]{Predictor: p, signature: sig}
 }
 
-// attempts is how often a reply may be wrong: the first, and the one after the
+// maxReplies is how often a reply may be wrong: the first, and the one after the
 // model was told why.
-const attempts = 2
+const maxReplies = 2
 
 // Run asks the model. A reply that cannot be read, or whose values violate the
 // signature, is shown to the model once, with what is wrong with it.
 //
-// The prediction is nil if there is an error: an input's that violates the
-// signature, or an *[IncompleteError] that holds the replies and wraps why there
-// is no answer: [ErrNoAnswer], the context's error or the model's.
+// The prediction is nil if there is an error. If the module lacks something, or an
+// input violates the signature, Run returns that error. Otherwise it is an
+// *[IncompleteError], which holds the replies and wraps the reason: [ErrNoAnswer],
+// the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, errNotMade
@@ -44,14 +46,14 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	return predict(ctx, "Predict", p.Predictor, p.signature, in)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, p, in)
 }
 
 // predict asks for outputs, and once more if the reply cannot be used.
 func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of "+module, &err)
+	defer rescueRun(module, &err)
 	q, err := ready(p, sig, in)
 	if err != nil {
 		return nil, err
@@ -73,11 +75,20 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 			}
 			err = invalid
 		}
-		if len(r.Steps) == attempts {
-			return nil, r.incomplete(fmt.Errorf("%w: %w", ErrNoAnswer, err))
+		if len(r.Steps) == maxReplies {
+			return nil, r.incomplete(fmt.Errorf("%w: %w%s", ErrNoAnswer, err, r.last().advice()))
 		}
 		r.last().Observation = r.predictor.repair(err)
 	}
+}
+
+// advice is what the caller, as opposed to the model, can do about a reply that cannot
+// be used.
+func (s *Step) advice() string {
+	if s.Truncated {
+		return " (llms.WithMaxTokens, among the CallOptions of module.Options, allows the model more tokens)"
+	}
+	return ""
 }
 
 // ready returns the question of a module that asks for what is in its inputs.
@@ -91,8 +102,8 @@ func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) 
 	if err := p.usable(); err != nil {
 		return question{}, err
 	}
-	if p.task == nil {
-		if err := covers(p.Spec, sig.Spec()); err != nil {
+	if task := sig.Spec(); p.task == nil && p.Spec != task {
+		if err := covers(p.Spec, task.Inputs(), task.Outputs()); err != nil {
 			return question{}, err
 		}
 	}
@@ -103,20 +114,18 @@ func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) 
 	return newQuestion(p.Spec, inputs)
 }
 
-// covers refuses a question whose fields were edited so that no reply could be an
-// answer of the signature: it has an input that nobody gives, or lacks an output.
-func covers(asked, sig *signature.Spec) error {
-	if asked == sig {
-		return nil
-	}
+// covers refuses a question whose fields were edited so that no reply could be of
+// use: it has an input that nobody gives, or lacks an output that is needed.
+func covers(asked *signature.Spec, given, needed []signature.Field) error {
 	for _, f := range asked.Inputs() {
-		if _, given := sig.Field(f.Name); f.Required && !given {
+		named := func(g signature.Field) bool { return g.Name == f.Name }
+		if f.Required && !slices.ContainsFunc(given, named) {
 			return fmt.Errorf("module: the Predictor's Spec has the input %q, which the signature does not; make a signature that has it", f.Name)
 		}
 	}
-	for _, f := range sig.Outputs() {
+	for _, f := range needed {
 		if _, asks := asked.Field(f.Name); f.Required && !asks {
-			return fmt.Errorf("module: the Predictor's Spec lacks the output %q of the signature", f.Name)
+			return fmt.Errorf("module: the Predictor's Spec lacks the output %q; without it there is no answer", f.Name)
 		}
 	}
 	return nil

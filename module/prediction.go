@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
@@ -16,47 +17,69 @@ import (
 // Prediction is a module's answer. There is none beside an error.
 type Prediction[Out any] struct {
 	// Output is the answer, valid against the signature.
-	Output Out
+	Output Out `json:"output"`
 
 	// Trajectory is how the module came to it.
-	Trajectory Trajectory
+	Trajectory Trajectory `json:"trajectory"`
 }
 
-// Trajectory is what a module did, step by step.
+// Trajectory is what a module did, step by step. As JSON it has the whole usage and the
+// answer too; what is read back lacks the kinds of the errors, which are text then.
 type Trajectory struct {
-	Steps []Step
+	// ID is the Run of its events. It is 0 of several runs together.
+	ID uint64 `json:"id,string,omitempty"`
 
-	// Effects are the tool calls of the whole run, as the journal has them.
-	Effects []journal.Entry
+	// Module is the kind of module, such as "CodeAct", or the name given to
+	// [Compose]. It is empty for several runs together.
+	Module string `json:"module,omitempty"`
+
+	// Began is when it began, and Duration how long it took.
+	Began    time.Time     `json:"began,omitzero"`
+	Duration time.Duration `json:"duration_ns,omitempty"`
+
+	// Err is why it came to no answer, and nil if it did. As JSON it is its text.
+	Err error `json:"-"`
+
+	Steps []Step `json:"steps,omitempty"`
+
+	// Calls are the tool calls of the module itself, reads too, as the journal has
+	// them. Those of Runs are there; AllCalls goes through all of them.
+	Calls []journal.Entry `json:"calls,omitempty"`
 
 	// Orphans are those effects that no accepted program asked for: an attempt
 	// made them, failed, and was rewritten without them.
-	Orphans []journal.Entry
+	Orphans []journal.Entry `json:"orphans,omitempty"`
 
-	// Attempts are the runs of other modules that this one was made of, such as
-	// those among which the best was chosen, in the order in which they ended.
-	Attempts []Trajectory
+	// Runs are the runs of other modules that this one was made of, such as those
+	// among which the best was chosen, and of those that its tools ran with their
+	// context, in the order in which they ended.
+	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Chosen is which of the attempts the answer is of, from 1, and Score what its
+	// Chosen is which of the runs the answer is of, from 1, and Score what its
 	// reward was, where there was one. It is 0 if the answer is of none of them.
-	Chosen int
-	Score  float64
+	Chosen int     `json:"chosen,omitempty"`
+	Score  float64 `json:"score,omitempty"`
 
-	// Spent is what was paid besides the steps and the attempts: calls of models
-	// that programs made, or modules which tools, rewards and modules of yours ran
-	// with the context that they were given. A call that was still under way when
-	// the run was cancelled is counted, without its tokens.
-	Spent Usage
+	// Judgement is what the reward of [BestOfN] or [Refine] found in its answer, if
+	// it was one of their attempts.
+	Judgement *Judgement `json:"judgement,omitempty"`
+
+	// Spent is the usage that is not in Steps or Runs: model calls by programs (llm),
+	// and by modules that rewards ran with their context. A call that was still
+	// under way when the run was cancelled is counted, without its tokens.
+	Spent Usage `json:"spent,omitzero"`
+
+	answer json.RawMessage // of a module that has no steps
 }
 
 // last is the step under way.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
-// Usage is what all of it cost together, attempts included.
-func (t *Trajectory) Usage() Usage {
+// Usage is what all of it cost together, runs included.
+func (t Trajectory) Usage() Usage {
 	u := t.Spent
-	for i := range t.Attempts {
-		u.add(t.Attempts[i].Usage())
+	for i := range t.Runs {
+		u.add(t.Runs[i].Usage())
 	}
 	for _, s := range t.Steps {
 		u.add(s.Usage)
@@ -64,20 +87,40 @@ func (t *Trajectory) Usage() Usage {
 	return u
 }
 
+// AllCalls goes through the tool calls of the module, and then of its runs.
+func (t Trajectory) AllCalls() iter.Seq[journal.Entry] {
+	return func(yield func(journal.Entry) bool) { t.eachCall(yield) }
+}
+
+func (t *Trajectory) eachCall(yield func(journal.Entry) bool) bool {
+	for _, e := range t.Calls {
+		if !yield(e) {
+			return false
+		}
+	}
+	for i := range t.Runs {
+		if !t.Runs[i].eachCall(yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // Step is one question to the model and what came of its reply.
 type Step struct {
-	Reply       string           // what the model said
-	Thinking    string           // what it thought before, where it keeps that apart
-	Truncated   bool             // it was cut off at the model's limit of tokens
-	Reasoning   string           // the part that explains
-	Code        string           // the part that is a program, or a call as a program would write it; "" if there was none
-	Outcome     *sandbox.Outcome // of running it; nil if there was nothing to run
-	Observation string           // what the model is told of it; "" if it was the answer
-	Extracted   bool             // the steps were used up, and it was asked for an answer from what was known
-	Usage       Usage
-	Duration    time.Duration // of the model's reply
+	Reply       string           `json:"reply"`                 // what the model said
+	Thinking    string           `json:"thinking,omitempty"`    // what it thought before, where it keeps that apart
+	Truncated   bool             `json:"truncated,omitempty"`   // it was cut off at the model's limit of tokens
+	Reasoning   string           `json:"reasoning,omitempty"`   // the part that explains
+	Code        string           `json:"code,omitempty"`        // the part that is a program, or a call as a program would write it; "" if there was none
+	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`     // of running it; nil if there was nothing to run
+	Observation string           `json:"observation,omitempty"` // what the model is told of it; "" if it was the answer
+	Extracted   bool             `json:"extracted,omitempty"`   // the steps were used up, and it was asked for an answer from what was known
+	Answer      json.RawMessage  `json:"answer,omitempty"`      // the outputs that were taken from it, as an object; nil if there were none
+	Usage       Usage            `json:"usage"`
+	Duration    time.Duration    `json:"duration_ns"` // of the model's reply
 
-	answer json.RawMessage // that was taken from it
+	before int // how many calls the journal had when it began
 }
 
 // replied reports whether there was a reply, even an empty one.
@@ -87,7 +130,7 @@ func (s *Step) replied() bool {
 
 // Usage counts what models charge for, as far as the provider says.
 type Usage struct {
-	Calls          int `json:"calls"`                     // of the model, but for hits and what was never sent
+	Calls          int `json:"calls"`                     // questions to the model, without cache hits; a models.Retry that asks again is one
 	Hits           int `json:"hits,omitempty"`            // calls that a cache answered; they cost nothing
 	InputTokens    int `json:"input_tokens"`              // all of them
 	CachedTokens   int `json:"cached_tokens,omitempty"`   // of the input, those that the provider had cached
@@ -138,24 +181,30 @@ type IncompleteError struct {
 }
 
 // Error returns after how many steps there is no answer, and why. A question to
-// which the model did not reply is no step. Of a module that is made of attempts
+// which the model did not reply is no step. Of a module that is made of runs
 // it counts those; of a batch of runs it says how many have none.
 func (e *IncompleteError) Error() string {
 	if e == nil {
 		return "module: no answer"
 	}
-	why := shorten(fmt.Sprint(e.Err), maxReason)
+	why := shorten(bare(e.Err), maxReason)
 	if e.batch {
 		return "module: " + why
 	}
-	steps, attempts := len(e.Trajectory.Steps), len(e.Trajectory.Attempts)
-	if steps == 0 && attempts > 0 {
-		return fmt.Sprintf("module: no answer after %s: %s", plural(attempts, "attempt"), why)
-	}
+	steps, runs := len(e.Trajectory.Steps), len(e.Trajectory.Runs)
 	if steps > 0 && !e.Trajectory.last().replied() && !errors.Is(e.Err, ErrNoAnswer) {
 		steps--
 	}
-	return fmt.Sprintf("module: no answer after %s: %s", plural(steps, "step"), why)
+	switch {
+	case steps > 0:
+		return fmt.Sprintf("module: no answer after %s: %s", plural(steps, "step"), why)
+	case runs == 0 || len(e.Trajectory.Steps) > 0:
+		return "module: no answer: " + why
+	}
+	if last, all := strings.CutPrefix(why, plural(runs, "attempt")+" failed; "); all {
+		return fmt.Sprintf("module: no answer after %s; %s", plural(runs, "attempt"), last)
+	}
+	return fmt.Sprintf("module: no answer after %s: %s", plural(runs, "run"), why)
 }
 
 // maxReason is how many bytes of a reason are in the text of an error. A tool's
@@ -182,7 +231,7 @@ func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.
 
 // acted reports whether there are effects that were made, or may have been.
 func (t *Trajectory) acted() bool {
-	for _, e := range t.Effects {
+	for e := range t.AllCalls() {
 		switch e.State {
 		case journal.OK, journal.Unknown, journal.Dispatched:
 			if e.Class != tools.Read {
@@ -190,16 +239,17 @@ func (t *Trajectory) acted() bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(t.Attempts, func(a Trajectory) bool { return a.acted() })
+	return false
 }
 
 // ErrMaxIters is the reason of an [IncompleteError] when the steps are used up;
 // the message goes on to say how the last one ended. Options.MaxIters allows more.
 var ErrMaxIters = errors.New("the steps are used up")
 
-// ErrNoAnswer is the reason of an [IncompleteError] when a reply could not be
-// read, also after the model was told why. What is wrong with it is wrapped too.
-var ErrNoAnswer = errors.New("the model's reply cannot be read")
+// ErrNoAnswer is the reason of an [IncompleteError] when a reply could not be read,
+// or violates the signature, also after the model was told why. What is wrong with
+// it is wrapped too.
+var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 func plural(n int, noun string) string {
 	if n == 1 {
@@ -209,26 +259,26 @@ func plural(n int, noun string) string {
 }
 
 // chosen is the attempt that the answer is of, or nil.
-func (t *Trajectory) chosen() *Trajectory {
-	if t.Chosen < 1 || t.Chosen > len(t.Attempts) {
+func (t Trajectory) chosen() *Trajectory {
+	if t.Chosen < 1 || t.Chosen > len(t.Runs) {
 		return nil
 	}
-	return &t.Attempts[t.Chosen-1]
+	return &t.Runs[t.Chosen-1]
 }
 
 // Answer returns the outputs of the last step, or of that of the attempt that was
 // chosen, as an object: what was taken as the answer, or what was submitted, valid
 // or not. It is nil if the step had none.
-func (t *Trajectory) Answer() json.RawMessage {
+func (t Trajectory) Answer() json.RawMessage {
 	if c := t.chosen(); c != nil {
 		return c.Answer()
 	}
 	if len(t.Steps) == 0 {
-		return nil
+		return t.answer
 	}
 	last := t.last()
-	if last.answer == nil && last.Outcome != nil && last.Outcome.Submitted {
+	if last.Answer == nil && last.Outcome != nil && last.Outcome.Submitted {
 		return last.Outcome.Value
 	}
-	return last.answer
+	return last.Answer
 }

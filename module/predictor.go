@@ -33,7 +33,8 @@ type Predictor struct {
 	System string
 
 	// Demos are shown before the question, as if they had been asked and
-	// answered.
+	// answered. Values may be missing; one of no field, or that violates the
+	// signature, is an error of Run.
 	Demos []Demo
 
 	// Hint, if set, is said with every question.
@@ -45,7 +46,11 @@ type Predictor struct {
 	// Adapter is how questions are put and replies are read. Nil is [Markers].
 	Adapter Adapter
 
-	// Temperature is what the model is asked for. Nil leaves it to the provider.
+	// Temperature is what the model is asked for: 0 to 100; most providers accept at
+	// most 2. Nil leaves it to the provider; without a [models.Transport] langchaingo's
+	// providers take that for 0, and some of them drop what one asks of models that think.
+	//
+	// [models.Transport]: https://pkg.go.dev/github.com/writ-go/writ/module/models#Transport
 	Temperature *float64
 
 	// Rollout tells a question from the same one asked before: a cache gives
@@ -55,9 +60,11 @@ type Predictor struct {
 	// CallOptions go with every call of the model.
 	CallOptions []llms.CallOption
 
+	part    string          // its path in the module of which attempts are made
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(Event)
 	system  atomic.Pointer[prompt]
+	verdict atomic.Pointer[verdict]
 	lenient atomic.Pointer[leniency]
 }
 
@@ -67,8 +74,8 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
-// NewDemo returns a question of a signature with its answer. The error is that
-// of [signature.Signature.Turn].
+// NewDemo returns a question of a signature with its answer. It fails as
+// [signature.Signature.Turn] does.
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
 	if sig == nil {
 		return Demo{}, errNoSignature
@@ -93,6 +100,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions), task: p.task, onEvent: p.onEvent,
 	}
 	c.system.Store(p.system.Load()) // which still holds as long as its fields do
+	c.verdict.Store(p.verdict.Load())
 	return c
 }
 
@@ -167,7 +175,7 @@ func (p *Predictor) charged(ctx context.Context, from *source, at Origin, conver
 	}
 	defer func() { charge.end(s, err) }()
 	if from.tell != nil { // an event that nobody hears would be made in vain
-		from.emit(Asked{at, conversation[len(conversation)-1].text})
+		from.emit(Asked{at, conversation[len(conversation)-1].text, p.part})
 	}
 	if err := from.fault(); err != nil {
 		return Step{}, err
@@ -242,6 +250,16 @@ func (p *Predictor) usable() error {
 		return errNoSignature
 	case p.Model == nil:
 		return errNoModel
+	case slices.ContainsFunc(p.CallOptions, func(o llms.CallOption) bool { return o == nil }):
+		return errNilOption
+	}
+	return p.sound()
+}
+
+// sound says what is wrong with what may be set by hand.
+func (p *Predictor) sound() error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("module: %w", err)
 	}
 	return nil
 }
@@ -252,6 +270,7 @@ var (
 	errNotMade     = errors.New("module: the module was not made by its New function")
 	errNoSignature = errors.New("module: there is no signature; make one by signature.New")
 	errNoModel     = errors.New("module: there is no model; pass one of langchaingo's")
+	errNilOption   = errors.New("module: there is a nil among the Predictor's CallOptions; leave it out")
 	errNoSandbox   = errors.New("module: there is no sandbox; open one by sandbox.New and close it in the end")
 )
 

@@ -1,7 +1,9 @@
 package module_test
 
 import (
+	"bytes"
 	"fmt"
+	"log"
 	"reflect"
 	"strings"
 	"sync"
@@ -195,4 +197,27 @@ func ExamplePredictors() {
 	// Output:
 	// Sort - Judge the review.
 	// Reply[praise] - Judge the review.
+}
+
+// What was learned of a module goes to a file, and from there into one of the same
+// make.
+func ExampleSave() {
+	learned := module.NewPredict(judge, llmtest.New(), nil)
+	learned.Predictor.Hint = "Irony is not praise."
+	var file bytes.Buffer
+	if err := module.Save(&file, learned); err != nil {
+		log.Fatal(err)
+	}
+
+	fresh := module.NewPredict(judge, llmtest.New(), nil)
+	if err := module.Load(&file, fresh); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(fresh.Predictor.Hint)
+
+	err := module.Load(strings.NewReader(`{"version": 9}`), fresh)
+	fmt.Println(err)
+	// Output:
+	// Irony is not praise.
+	// module: load: the state has version 9, but this program reads version 1
 }

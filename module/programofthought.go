@@ -19,16 +19,18 @@ type ProgramOfThought[In, Out any] struct {
 	// Predictor is the question for the program.
 	Predictor *Predictor
 
-	coder[In, Out]
+	coder coder[In, Out]
 }
 
 // NewProgramOfThought returns a module that answers sig by programs. The inputs
-// of sig are constants of the programs. Nil options are the defaults. What is
-// missing or does not fit together, Run says before it asks the model anything.
+// of sig are constants of the programs. Nil options are the defaults. Run reports
+// what is missing or does not fit together, before it asks the model.
 func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options) *ProgramOfThought[In, Out] {
-	c := coder[In, Out]{name: "ProgramOfThought", signature: sig, bench: bench{box: box, options: o.orDefault(3), values: true}}
-	p, c := newCoder(c, model, briefing{})
-	return &ProgramOfThought[In, Out]{p, c}
+	p := &ProgramOfThought[In, Out]{coder: coder[In, Out]{
+		name: "ProgramOfThought", signature: sig, kit: kit{box: box, options: o.orDefault(3), values: true},
+	}}
+	p.Predictor = p.coder.question(model, briefing{})
+	return p
 }
 
 // Run asks for a program, runs it, and shows the model what came of it, until
@@ -37,11 +39,11 @@ func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction
 	if p == nil {
 		return nil, errNotMade
 	}
-	act := CodeAct[In, Out]{p.Predictor, p.coder}
+	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
 	return act.Run(ctx, in)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (p *ProgramOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, p, in)
 }

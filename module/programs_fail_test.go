@@ -278,18 +278,20 @@ func TestThousandRuns(t *testing.T) {
 // sandbox does, and has the call in its record.
 func TestCancelledInTool(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	set := toolSet(t, tools.Func("wait", "", func(ctx context.Context, _ struct{}) (int, error) {
-		cancel()
-		<-ctx.Done()
-		return 0, ctx.Err()
-	}, nil))
-	model := llmtest.New("```js\nawait wait({})\n```")
-	_, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{Extract: true}).Run(ctx, anything)
-	var part *module.IncompleteError
-	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Effects) != 1 || len(model.Requests()) != 1 {
-		t.Errorf("got %v", err)
-	}
+	unhurried(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		set := toolSet(t, tools.Func("wait", "", func(ctx context.Context, _ struct{}) (int, error) {
+			cancel()
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, nil))
+		model := llmtest.New("```js\nawait wait({})\n```")
+		_, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{Extract: true}).Run(ctx, anything)
+		var part *module.IncompleteError
+		if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Calls) != 1 || len(model.Requests()) != 1 {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // Events say which module they are of, in a stream too.

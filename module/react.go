@@ -3,12 +3,12 @@ package module
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // ReAct answers by calling tools, one in each step: the model says what it thinks
@@ -21,12 +21,12 @@ import (
 // Language Models" (ICLR 2023).
 //
 // Calls are checked, subject to policies and recorded as those of programs are.
-// Each is a step of its own for the record, which an effect that succeeds closes:
-// the model knows what came of it, so that the same call once more is meant. An
-// effect that was made but whose result is of no use is not made again in the run,
-// unless its tool is idempotent or repeatable: the model is told so, and the record
-// answers the same call. A call of which nobody knows whether it happened ends the
-// run when it is repeated.
+// Each is a step of the record, which an effect that succeeds closes: the model
+// has seen the result, so the same call again is made again. An effect that was
+// made but whose result is of no use is not made again in the run, unless its tool
+// is idempotent or repeatable: the model is told so, and the record answers the
+// same call. If it is not known whether a call happened, repeating it ends the
+// run.
 type ReAct[In, Out any] struct {
 	// Predictor is the question for the next call.
 	Predictor *Predictor
@@ -38,8 +38,8 @@ type ReAct[In, Out any] struct {
 }
 
 // NewReAct returns a module that answers sig by calls of the tools of set, nil for
-// none. Options.MaxIters is 20 by default. Nil options are the defaults. What is
-// missing or does not fit together, Run says before it asks the model anything.
+// none. Options.MaxIters is 20 by default. Nil options are the defaults. Run
+// reports what is missing or does not fit together, before it asks the model.
 func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options) *ReAct[In, Out] {
 	a := &ReAct[In, Out]{signature: sig, tools: newToolbox(set), options: o.orDefault(20)}
 	a.Predictor = a.options.predictor(model)
@@ -56,12 +56,13 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 // be read, a tool that there is not, arguments that do not fit, and an answer
 // that is not valid are told to the model, and each takes one of the steps.
 //
-// The prediction is nil if there is an error: an input's that violates the
-// signature, or an *[IncompleteError], whose trajectory holds everything that was
-// done and which wraps why that was no answer: [ErrMaxIters], the context's
-// error, the model's, or the one by which a tool ended the run.
+// The prediction is nil if there is an error. If the module lacks something, or an
+// input violates the signature, Run returns that error. Otherwise it is an
+// *[IncompleteError], whose trajectory holds everything that was done and which
+// wraps the reason: [ErrMaxIters], the context's error, the model's, or the one by
+// which a tool ended the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of ReAct", &err)
+	defer rescueRun("ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
 	if err != nil {
 		return nil, err
@@ -112,20 +113,21 @@ func (a *ReAct[In, Out]) answer(r *reactRun, next action) (out Out, answer json.
 // extract asks for an answer from what is known. Models that have submitted nothing
 // in so many steps may do so now.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
-	if out, answer, err = extract(ctx, r.run, a.signature); err == nil {
-		return out, answer, nil
+	if out, answer, err = extract(ctx, r.run, a.signature); !errors.Is(err, ErrMaxIters) {
+		return out, answer, err
 	}
 	next, unread := r.action()
 	if unread != nil || next.tool != submit {
 		return out, nil, err
 	}
 	if out, answer, err = a.answer(r, next); err != nil {
+		r.ended()
 		err = fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, err
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, a, in)
 }
@@ -141,6 +143,9 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := covers(a.Predictor.Spec, a.signature.Spec().Inputs(), acted.Outputs()); err != nil {
+		return nil, nil, err
+	}
 	for i, turn := range q.history {
 		if q.history[i], err = submitted(a.Predictor.Spec, turn); err != nil {
 			return nil, nil, err
@@ -150,6 +155,5 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal = journal.New()
-	return ctx, r, nil
+	return r.withTools(ctx), r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -27,9 +28,7 @@ func (r *reactRun) action() (action, error) {
 	if err != nil {
 		return action{}, err
 	}
-	if thought, ok := values.Get("thought"); ok {
-		step.Reasoning = replies.PlainText(thought)
-	}
+	values, step.Reasoning = r.predictor.explained(acted, values)
 	return newAction(values)
 }
 
@@ -41,7 +40,10 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	args, err := a.argsFor(b)
+	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply) {
+		return b.Path() + " was not called: what the reply says beside the call may mean that it is not to be made. To call it, answer with the fields alone.", nil
+	}
+	args, err := a.argsFor(b, textNamed)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), hanging(err.Error())), nil
 	}
@@ -58,7 +60,8 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
-	source := r.start(call.Tool, args)
+	source, at := r.start(call.Tool, args), r.at(len(r.Steps))
+	r.emit(Calling{at, sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
 	issued := r.tools.issue(tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
 	result, err := settle(ctx, issued.Perform)
 	switch {
@@ -71,9 +74,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
 	out, err := outcomeOf(ctx, &call, err)
 	r.last().Outcome = out
-	if !call.Pending {
-		r.emit(Called{r.at(len(r.Steps)), call})
-	}
+	r.emit(Called{at, call})
 	return call, err
 }
 
@@ -87,7 +88,8 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 
 // submit takes in an answer, with its values as they are spelled right.
 func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
-	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}})
+	output := func(name string) signature.Field { f, _ := task.Field(name); return f }
+	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}}, output)
 	var object signature.Values
 	if err == nil {
 		err = json.Unmarshal(answer, &object)
@@ -153,7 +155,7 @@ func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, end
 	case !tools.IsFatal(err) && errors.As(err, &te):
 		return te, sandbox.ToolFailed, nil
 	}
-	te = &tools.ToolError{Tool: tool, Kind: tools.KindFailed, Message: err.Error()}
+	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
 	return te.WithCause(err), sandbox.ToolFailed, fmt.Errorf("tool %s: %w", tool, err)
 }
 
@@ -177,7 +179,7 @@ func tell(call sandbox.Call, hints tools.Hints) string {
 	if blank(text) {
 		text = string(call.Result)
 	}
-	return call.Tool + " returned:\n" + clip(text)
+	return call.Tool + " returned:\n" + fenced(strings.TrimRight(clip(text), "\n"))
 }
 
 func tellFailure(call sandbox.Call, hints tools.Hints) string {

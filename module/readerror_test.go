@@ -13,7 +13,7 @@ func TestReadError(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.Parse(`text -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`, "")).Spec()
 	for reply, want := range map[string][]ReadProblem{
-		"no": {{"", Structure, "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"}},
+		"no": {{"", Structure, "no field was found in the reply; answer with the JSON object"}},
 		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + "\n[[ ## completed ## ]]": {
 			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
 			{"score", Structure, `cannot be read: the value must be a number, not "high"`},

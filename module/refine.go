@@ -13,10 +13,10 @@ type Refine[In, Out any] struct {
 	Module Module[In, Out]
 
 	// Advisor is asked what to do better, where the reward does not say so. If its
-	// Model is nil, that of the first of Module's Predictors is asked.
+	// Model is nil, the model of Module's first Predictor is asked.
 	Advisor *Predictor
 
-	contest[In, Out]
+	contest contest[In, Out]
 }
 
 // NewRefine returns a module that works as [NewBestOfN] says, and gives feedback
@@ -31,36 +31,42 @@ func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], th
 }
 
 // Run makes attempts until one is good enough, as [BestOfN.Run] does and with the
-// same errors. What advice costs is in Trajectory.Attempts, too. A failure of the
+// same errors. What advice costs is in Trajectory.Runs, too. A failure of the
 // advisor counts as one of an attempt, and the next one is made without advice.
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of Refine", &err)
+	defer rescueRun("Refine", &err)
 	if r == nil {
 		return nil, errNotMade
 	}
-	ctx, t, err := r.begin(ctx, "Refine", r.Module, in)
+	if a := r.Advisor; a != nil && a.Spec != nil {
+		if err := a.sound(); err != nil {
+			return nil, err
+		}
+	}
+	ctx, t, err := r.contest.begin(ctx, "Refine", r.Module, in)
 	if err != nil {
 		return nil, err
 	}
 	defer t.rescue(&err)
 	var hints map[string]string
-	for t.made < r.n {
+	for t.made < r.contest.n {
 		var calls notes
 		judged, err := t.try(Observe(ctx, calls.note), r.Module, hints)
-		if err == nil && judged.Score >= r.threshold {
-			break
-		}
-		if err == nil && t.made < r.n {
+		enough := vain(err) || err == nil && judged.Score >= r.contest.threshold
+		if err == nil && !enough && t.made < r.contest.n {
 			hints, err = r.feedback(ctx, t, judged, &calls)
 		}
 		if err != nil && t.fails(ctx, err) {
 			return nil, t.incomplete()
 		}
+		if enough {
+			break
+		}
 	}
 	return t.chosen()
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// Stream is Run with its events; see [Start].
 func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, r, in)
 }
@@ -94,8 +100,8 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 	}
 	result := resultFrom(ctx, advisor, occasion{
 		Input: clip(string(input)), Calls: calls.all(), Output: clip(string(output)),
-		Criterion: r.options.Criterion,
-		Score:     fmt.Sprintf("%g, but at least %g is wanted", judged.Score, r.threshold),
+		Criterion: r.contest.options.Criterion,
+		Score:     fmt.Sprintf("%g, but at least %g is wanted", judged.Score, r.contest.threshold),
 	}.values())
 	t.did(result.Trajectory())
 	if result.Err != nil {
@@ -109,7 +115,9 @@ func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 	if r.Advisor == nil {
 		return nil, errNotMade
 	}
-	r.Advisor.prepare()
+	if err := r.Advisor.prepare(); err != nil {
+		return nil, err
+	}
 	p := r.Advisor.Clone()
 	for _, asked := range Predictors(r.Module) {
 		if p.Model == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// RLM answers questions about more text than a model can read: the inputs are
-// variables of programs, the model is shown only what they are and how long, and
-// its programs take them apart and have the parts read by a model, by
-// await llm(prompt), as many at the same time as they like. Programs see each
-// other's variables. In all else it is a [CodeAct]. It is safe for concurrent use.
+// RLM answers questions about more text than a model can read. The inputs are
+// variables of programs; the model is shown how long they are, and of long ones only
+// a part. Its programs take them apart and ask a model about the parts by
+// await llm(prompt), many at the same time. Programs see each other's variables. In
+// all else it is a [CodeAct]. It is safe for concurrent use.
 //
-// A program has to wait for the models that it asks: give the sandbox
-// Limits.Time for that, and Limits.Output for long prompts, of which that is the
-// limit. An answer that was paid for is not lost when its program fails: the same
-// prompt again is given it.
+// A program waits for the models that it asks: raise the sandbox's Limits.Time for
+// that, and Limits.Output, which bounds a prompt. Calls of llm and rlm count against
+// MaxCalls; only those beyond it count against Limits.Calls. Answers outlive a
+// program that fails: the same prompt is answered again without a call.
 //
 // The method is that of Zhang, Kraska and Khattab, "Recursive Language Models"
 // (2025).
@@ -32,12 +32,13 @@ type RLM[In, Out any] struct {
 	// the answer as it is.
 	Sub *Predictor
 
-	// Nested works out what programs delegate to rlm. It is nil if Depth is 1.
-	Nested *RLM[subTask, subReply]
+	// Nested works out what programs delegate to rlm: its programs submit
+	// {reply: string}, and that text is what rlm gives. It is nil if Depth is 1.
+	Nested *RLM[SubTask, SubReply]
 
-	coder[In, Out]
-	opened *sandbox.Sandbox
-	most   RLMOptions
+	coder   coder[In, Out]
+	box     *sandbox.Sandbox // which has sessions
+	options RLMOptions
 }
 
 // RLMOptions configures an [RLM]. The zero value, and nil, are the defaults.
@@ -49,27 +50,31 @@ type RLMOptions struct {
 	// Sub answers llm, and usually is a cheaper model. Nil is the module's own.
 	Sub llms.Model
 
-	// MaxCalls is how often models may be asked on behalf of the programs of a run,
-	// whoever asks: llm, rlm and what goes on in it, and modules that tools run.
-	// Zero, or less, is 50.
+	// MaxCalls is how often models may be asked on behalf of the programs of a run:
+	// by llm, in runs of rlm, and by modules that tools run. Zero, or less, is 50.
+	//
+	// It also bounds what one program may call besides the sandbox's Limits.Calls:
+	// llm so many times, and rlm so many times, each at most 10,000. Calls that are
+	// answered from an earlier program's count here, too.
 	MaxCalls int
 
 	// MaxTokens is how many tokens those calls may take together, prompts and
-	// replies. What is not asked any more is a prompt that would not fit; replies
-	// under way may exceed it. A provider that does not tell is reckoned to use a
-	// token for four bytes. Zero, or less, is no limit.
+	// replies. A prompt that would not fit is not sent; replies under way may exceed
+	// the limit. If a provider does not report usage, four bytes count as a token.
+	// Zero, or less, is no limit.
 	MaxTokens int
 
-	// Depth is how deep runs are nested. With 1, which is the default, llm is all
-	// that programs have. With 2 they also have rlm({prompt, context}): a run with
-	// the context as its variable, by the model Sub, without the tools of the set,
-	// whose programs have llm; and so on. A program that waits for another run keeps
-	// its worker: the sandbox's Options.Workers should be at least the runs at the
-	// same time, times Depth.
+	// Depth is how deep runs are nested. With 1, the default, programs can ask models
+	// only by llm. With 2 they also have rlm({prompt, context}): a run by the model
+	// Sub, with the context as its variable and without the tools of the set. Its
+	// programs have llm and submit {reply: string}; that text is what rlm gives. And
+	// so on. A program that waits for another run keeps its worker: the sandbox's
+	// Options.Workers should be at least the runs at the same time, times Depth.
 	Depth int
 
-	// Concurrency is how many of the calls are made at the same time, the others
-	// wait. Zero, or less, is the sandbox's Limits.Concurrency.
+	// Concurrency is how many of the calls are made at the same time; the others
+	// wait. Zero, or less, is the sandbox's Limits.Concurrency, which bounds each
+	// program in any case.
 	Concurrency int
 }
 
@@ -85,23 +90,38 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 	return c
 }
 
+// maxFree bounds what a program costs this process that asks on and on, where
+// MaxCalls does not.
+const maxFree = 10_000
+
+// free is how many calls a program may make besides those that the sandbox counts:
+// as many as can be answered, those included that were answered before.
+func (o RLMOptions) free() map[string]int {
+	most := min(o.MaxCalls, maxFree)
+	free := map[string]int{"llm": most}
+	if o.Depth > 1 {
+		free["rlm"] = most
+	}
+	return free
+}
+
 // NewRLM returns a module that answers sig by programs which may ask models and
 // call the tools of set, nil for none. The set's policies stand around llm and rlm,
-// too. Nil options are the defaults. What is missing or does not fit together, Run
-// says before it asks the model anything.
+// too. Its programs run in sessions, which only a *[sandbox.Sandbox] has. Nil
+// options are the defaults. Run reports what is missing or does not fit together,
+// before it asks the model.
 func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions) *RLM[In, Out] {
 	var limits sandbox.Limits
 	if box != nil {
 		limits = box.Limits()
 	}
 	options := o.orDefault(limits)
-	m := &RLM[In, Out]{opened: box, most: options}
 	own, err := withModels(set, options.Depth)
-	c := coder[In, Out]{name: "RLM", signature: sig, bench: bench{box: box, set: own, options: options.Options, session: true}}
-	if m.Predictor, m.coder = newCoder(c, model, briefing{extra: strategy(options, limits)}); err != nil {
-		m.err = err
-	}
-	if m.err != nil {
+	m := &RLM[In, Out]{box: box, options: options, coder: coder[In, Out]{
+		name: "RLM", signature: sig, err: err, kit: kit{box: box, set: own, options: options.Options, session: true},
+	}}
+	m.Predictor = m.coder.question(model, briefing{extra: strategy(options, limits)})
+	if m.coder.err != nil {
 		return m
 	}
 	m.Sub = subPredictor(cmp.Or(options.Sub, model), options.OnEvent)
@@ -109,7 +129,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 		inner := options
 		inner.Depth--
 		inner.CallOptions = nil // they are meant for another model
-		m.Nested = NewRLM(delegated, m.Sub.Model, box, nil, &inner)
+		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, &inner)
 	}
 	return m
 }
@@ -132,27 +152,44 @@ func subPredictor(model llms.Model, onEvent func(Event)) *Predictor {
 
 // Run asks for programs and runs them until an answer is submitted. It returns
 // what [CodeAct.Run] does. What the programs paid to models is in
-// Trajectory.Spent, and the runs of rlm in Trajectory.Attempts.
+// Trajectory.Spent, and the runs of rlm in Trajectory.Runs.
 //
 // A budget that is spent is a ToolError of kind "budget" for the program, which
 // may go on without.
-func (m *RLM[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	if m == nil {
+func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of RLM", &err)
+	switch {
+	case m == nil:
 		return nil, errNotMade
+	case ctx == nil:
+		return nil, errNoContext
 	}
 	c := m.coder
 	if c.made() == nil {
-		if err := m.Sub.usable(); err != nil {
+		if err := m.usable(); err != nil {
 			return nil, err
 		}
-		calls := &subCalls{budget: newBudget(ctx, m.most), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
-		c.box, c.runs, c.left = &notebook{box: m.opened, calls: calls}, calls.runs, calls.left
+		calls := &subCalls{budget: newBudget(ctx, m.options), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
+		c.box, c.budget = &notebook{box: m.box, calls: calls, free: m.options.free()}, calls.budget.left
 	}
-	act := CodeAct[In, Out]{m.Predictor, c}
+	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: c}
 	return act.Run(ctx, in)
 }
 
-// Stream is Run, of which one can see what happens: see [Start].
+// usable says what keeps an RLM, and those nested in it, from asking.
+func (m *RLM[In, Out]) usable() error {
+	for _, p := range []*Predictor{m.Predictor, m.Sub} {
+		if err := p.usable(); err != nil {
+			return err
+		}
+	}
+	if m.Nested == nil {
+		return nil
+	}
+	return m.Nested.usable()
+}
+
+// Stream is Run with its events; see [Start].
 func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, m, in)
 }

@@ -102,7 +102,7 @@ func (b *budget) enter(ctx context.Context, held *budget) error {
 	select {
 	case b.slots <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return over(ctx)
 	}
 	err := b.outer.enter(ctx, held)
 	if err != nil {

@@ -3,12 +3,13 @@ package module_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -24,13 +25,14 @@ func TestRLMInParallel(t *testing.T) {
 	for _, c := range []struct{ concurrency, together int }{{20, 20}, {3, 3}} {
 		var now, most atomic.Int64
 		all := make(chan struct{})
+		together := sync.OnceFunc(func() { close(all) })
 		sub := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			n := now.Add(1)
 			defer now.Add(-1)
 			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 			}
-			if r.N == c.together {
-				close(all)
+			if n == int64(c.together) {
+				together()
 			}
 			select {
 			case <-all: // as many as can be are here together
@@ -38,7 +40,7 @@ func TestRLMInParallel(t *testing.T) {
 			}
 			return llmtest.Reply{Text: r.Last()}, nil
 		})
-		box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Concurrency: 20}})
+		box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Concurrency: 20}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,8 +133,31 @@ func TestRLMBudgetBindsModulesInTools(t *testing.T) {
 	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, module.ErrBudget) {
 		t.Fatalf("got %v, %v, %d calls, %v", pred, err, len(inner.Requests()), failed)
 	}
-	if spent := pred.Trajectory.Spent.Calls; spent != 2 {
-		t.Errorf("%d calls were paid", spent)
+	if tr := pred.Trajectory; tr.Spent.Calls != 1 || len(tr.Runs) != 2 || tr.Usage().Calls != 3 {
+		t.Errorf("spent %+v, %d runs, usage %+v", tr.Spent, len(tr.Runs), tr.Usage())
+	}
+}
+
+// A module in a tool that waits for its turn to ask, and is cancelled, tells both that
+// and why.
+func TestRLMCancelledInTheQueue(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("the user went away")
+	var failed error
+	ask := func(ctx context.Context, _ struct{}) (int, error) {
+		waiting, cancel := context.WithCancelCause(ctx)
+		holder := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			go cancel(gone)
+			_, failed = module.NewPredict(adding, llmtest.New(fits), nil).Run(waiting, anything) // with the tool's context, so that it has to wait
+			return llmtest.Reply{Text: fits}, nil
+		})
+		_, err := module.NewPredict(adding, holder, nil).Run(ctx, anything)
+		return 1, err
+	}
+	program := fence(`submit({total: await count({})})`)
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Concurrency: 1})
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil || !errors.Is(failed, context.Canceled) || !errors.Is(failed, gone) {
+		t.Errorf("got %v and %v", err, failed)
 	}
 }
 
@@ -158,8 +183,8 @@ func TestRLMNested(t *testing.T) {
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
-	if tr := pred.Trajectory; len(tr.Attempts) != 2 || tr.Attempts[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
-		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Attempts), tr.Spent, tr.Usage())
+	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
+		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Runs), tr.Spent, tr.Usage())
 	}
 	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
 	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without"; !strings.Contains(told, want) {
@@ -200,17 +225,13 @@ func TestRLMConcurrentRuns(t *testing.T) {
 		}
 		wg.Wait()
 	})
-	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("goroutines were left behind")
-		}
-	}
+	noneLeft(t, label)
 }
 
 // Runs of runs need workers of the same sandbox, and get them.
 func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Workers: 3})
+	box, err := sandbox.New(&sandbox.Options{Workers: 3, Limits: patiently(sandbox.Limits{}).Limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,5 +247,35 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 	pred, err := m.Run(t.Context(), book{"mole"})
 	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
 		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// The sandbox's limit of calls is for other tools. What the budget refuses counts.
+func TestRLMCallsBesideTheSandboxs(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Calls: 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	ask := func(n int) string {
+		return fmt.Sprintf(`const all = await Promise.allSettled(Array.from({length: %d}, (_, i) => llm("part " + i))); `, n)
+	}
+	sub := echoes()
+	m, model := rlm(t, box, sub, &module.RLMOptions{MaxCalls: 20},
+		ask(24)+`null.x`,
+		ask(25)+`all.length`,
+		ask(24)+`submit({total: all.filter(a => a.status === "fulfilled").length})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
+		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
+	}
+	read := regexp.MustCompile(`(?s)\n\nIt had read:\n(- llm.*?\n){10}- and 10 more\n\nIt could not read:\n(- llm[^\n]* → tool llm: the budget of the programs is used up: 20 of 20 calls of models have been made; go on without\n){4}\n`)
+	if told := model.Requests()[1].Last(); !read.MatchString(told) {
+		t.Errorf("told %s", told)
+	}
+	const over = "The program failed: the program made more than 4 tool calls, the sandbox's Limits.Calls, besides 20 of llm that do not count (ask for more at once, or do less in one program)"
+	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, over) {
+		t.Errorf("told %s", told)
 	}
 }

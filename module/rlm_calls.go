@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -16,17 +15,16 @@ import (
 // its answers stay here, and whoever asks the same again is given them first. Each
 // is given once: who asks twice wants two.
 type subCalls struct {
-	*budget
+	budget *budget
 	sub    *Predictor
-	nested *RLM[subTask, subReply]
+	nested *RLM[SubTask, SubReply]
 	turn   chan struct{} // held by a nested run that may have others made
 
-	mu       sync.Mutex
-	program  int
-	spare    map[digest][]string // answers that no program has any more
-	given    []subAnswer         // those that the program under way has
-	kept     []subAnswer         // those that programs before have left in variables
-	attempts []Trajectory
+	mu      sync.Mutex
+	program int
+	spare   map[digest][]string // answers that no program has any more
+	given   []subAnswer         // those that the program under way has
+	kept    []subAnswer         // those that programs before have left in variables
 }
 
 // digest stands for a question.
@@ -39,28 +37,28 @@ type subAnswer struct {
 
 type subCallsKey struct{}
 
-// subCallsOf returns what was put there by begin: nothing else makes the tools.
+// subCallsOf returns what was put there by beginProgram: nothing else makes the tools.
 func subCallsOf(ctx context.Context) *subCalls {
 	c, _ := ctx.Value(subCallsKey{}).(*subCalls)
 	return c
 }
 
-// begin begins a program, in whose context models may be asked.
-func (c *subCalls) begin(ctx context.Context) context.Context {
+// beginProgram begins a program, in whose context models may be asked.
+func (c *subCalls) beginProgram(ctx context.Context) context.Context {
 	c.mu.Lock()
 	c.program++
 	c.mu.Unlock()
-	return context.WithValue(c.in(ctx), subCallsKey{}, c)
+	return context.WithValue(c.budget.in(ctx), subCallsKey{}, c)
 }
 
-// end ends the program. One that has failed has lost its answers.
-func (c *subCalls) end(well bool) {
+// endProgram ends the program. One that has failed has lost its answers.
+func (c *subCalls) endProgram(well bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if well {
 		c.kept = append(c.kept, c.given...)
 	} else {
-		c.free(c.given)
+		c.release(c.given)
 	}
 	c.given = nil
 	c.program++ // what comes now comes too late
@@ -70,11 +68,11 @@ func (c *subCalls) end(well bool) {
 func (c *subCalls) lost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.free(c.kept)
+	c.release(c.kept)
 	c.kept = nil
 }
 
-func (c *subCalls) free(list []subAnswer) {
+func (c *subCalls) release(list []subAnswer) {
 	if c.spare == nil {
 		c.spare = map[digest][]string{}
 	}
@@ -118,21 +116,8 @@ func (c *subCalls) remember(a subAnswer, program int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if program != c.program {
-		c.free([]subAnswer{a})
+		c.release([]subAnswer{a})
 		return
 	}
 	c.given = append(c.given, a)
-}
-
-func (c *subCalls) attempt(t Trajectory) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.attempts = append(c.attempts, t)
-}
-
-// runs are those that were made for programs.
-func (c *subCalls) runs() []Trajectory {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.attempts)
 }

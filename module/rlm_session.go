@@ -13,20 +13,24 @@ import (
 type notebook struct {
 	box     *sandbox.Sandbox
 	calls   *subCalls
+	free    map[string]int   // calls that do not count as those of tools
 	session *sandbox.Session // nil before the first program, and when it was lost
 }
 
 // Limits tells those of the sandbox.
 func (n *notebook) Limits() sandbox.Limits { return n.box.Limits() }
 
+// Ready tells whether the sandbox is.
+func (n *notebook) Ready() error { return n.box.Ready() }
+
 // Run runs the next program. The inputs are the session's: they go there once.
 func (n *notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	if n.session == nil {
 		n.session = n.box.NewSession(&sandbox.SessionOptions{Inputs: p.Inputs})
 	}
-	p.Inputs = nil
-	out, err := n.session.Run(n.calls.begin(ctx), p)
-	n.calls.end(err == nil && out.Failure == nil)
+	p.Inputs, p.Uncounted = nil, n.free
+	out, err := n.session.Run(n.calls.beginProgram(ctx), p)
+	n.calls.endProgram(err == nil && out.Failure == nil)
 	if errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost) {
 		n.session = nil
 		n.calls.lost()

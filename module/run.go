@@ -25,15 +25,17 @@ type run struct {
 	source
 	predictor *Predictor
 	opening   []message
-	journal   *journal.Journal    // of modules that call tools; or nil
-	delegated func() []Trajectory // the runs that programs had made; or nil
-	recorded  []int               // how many calls the journal had when each step began
-	forgotten int                 // steps that are left out of the conversation, the oldest
+	journal   *journal.Journal // of modules that call tools; or nil
+	ran       runLog           // modules that tools and programs ran
+	forgotten int              // steps that are left out of the conversation, the oldest
 }
 
 // newRun begins a run of a module that asks one predictor. The context is for
 // all that happens within.
 func newRun(ctx context.Context, module string, p *Predictor, q question) (context.Context, *run, error) {
+	if ctx == nil {
+		return nil, nil, errNoContext
+	}
 	opening, err := p.opening(q)
 	if err != nil {
 		return nil, nil, err
@@ -42,10 +44,17 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 	return ctx, &run{source: from, predictor: p, opening: opening}, nil
 }
 
+// withTools returns the context for tools and programs: what modules do in there is
+// part of the run, and what tools do is recorded.
+func (r *run) withTools(ctx context.Context) context.Context {
+	r.journal = journal.New()
+	return observe(ctx, observer{log: &r.ran})
+}
+
 // ask begins a step: the model says something. As long as the conversation is
 // too long for it, the older half is left out.
 func (r *run) ask(ctx context.Context) error {
-	r.recorded = append(r.recorded, len(r.calls()))
+	before := len(r.calls())
 	var spent Usage
 	for {
 		step, err := r.predictor.say(ctx, &r.source, len(r.Steps)+1, r.conversation())
@@ -54,6 +63,7 @@ func (r *run) ask(ctx context.Context) error {
 			spent = step.Usage
 			continue
 		}
+		step.before = before
 		r.Steps = append(r.Steps, step)
 		return err
 	}
@@ -74,26 +84,28 @@ func (r *run) ended() {
 	}
 }
 
-// account says what was done and paid.
-func (r *run) account() {
-	r.Effects = r.calls()
-	if r.delegated != nil {
-		r.Attempts = r.delegated()
+// account says what was done and paid, and why there is no answer. A call that is
+// still with its tool is unknown.
+func (r *run) account(err error) {
+	if r.journal != nil {
+		r.journal.End()
+		r.Runs = r.ran.list()
 	}
-	r.settle(r.meter.total())
+	r.Calls = r.calls()
+	r.end(&r.Trajectory, err)
 }
 
 // incomplete ends the run without an answer.
 func (r *run) incomplete(err error) error {
-	r.account()
+	r.account(err)
 	r.emit(Failed{r.at(0), err})
 	return &IncompleteError{Err: err, Trajectory: r.Trajectory}
 }
 
 // answered ends a run with its answer.
 func answered[Out any](r *run, out Out, raw json.RawMessage) (*Prediction[Out], error) {
-	r.last().answer = raw
-	r.account()
+	r.last().Answer = raw
+	r.account(nil)
 	if r.tell != nil {
 		r.emit(Answered{r.at(0), raw})
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -32,7 +31,7 @@ var (
 
 func inProcess(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.NewInProcess(nil)
+	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,45 +211,45 @@ func TestCancelled(t *testing.T) {
 	for _, where := range []string{"model", "program", "tool"} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(t.Context())
-			wait := func(ctx context.Context, _ struct{}) (int, error) {
-				cancel()
-				<-ctx.Done()
-				return 0, ctx.Err()
-			}
-			program := map[string]string{
-				"program": "await note({});\nawait sleep(100000)",
-				"tool":    "await note({});\nawait wait({})",
-				"model":   "await note({})",
-			}[where]
-			model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
-				if where == "model" && r.N == 2 {
-					cancel()
-					<-ctx.Done()
-				}
-				return llmtest.Reply{Text: "```js\n" + program + "\n```"}, nil
-			})
-			set := toolSet(t, tools.Func("wait", "", wait, nil),
-				tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
-			o := &module.Options{OnEvent: func(e module.Event) {
-				if _, noted := e.(module.Called); noted && where == "program" {
-					cancel()
-				}
-			}}
-			start := time.Now()
-			pred, err := module.NewCodeAct(adding, model, inProcess(t), set, o).Run(ctx, anything)
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
-			var incomplete *module.IncompleteError
-			if pred != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &incomplete) {
-				t.Fatalf("got %v, %v", pred, err)
-			}
-			effects := incomplete.Trajectory.Effects
-			if len(effects) == 0 || effects[0].Tool != "note" || effects[0].State != journal.OK {
-				t.Errorf("effects: %+v", effects)
-			}
+			unhurried(t, func(t *testing.T) { cancelled(t, where) })
 		})
+	}
+}
+
+func cancelled(t *testing.T, where string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := func(ctx context.Context, _ struct{}) (int, error) {
+		cancel()
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	program := map[string]string{
+		"program": "await note({});\nawait sleep(1e9)",
+		"tool":    "await note({});\nawait wait({})",
+		"model":   "await note({})",
+	}[where]
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if where == "model" && r.N == 2 {
+			cancel()
+			<-ctx.Done()
+		}
+		return llmtest.Reply{Text: "```js\n" + program + "\n```"}, nil
+	})
+	set := toolSet(t, tools.Func("wait", "", wait, nil),
+		tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
+	o := &module.Options{OnEvent: func(e module.Event) {
+		if _, noted := e.(module.Called); noted && where == "program" {
+			cancel()
+		}
+	}}
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, o).Run(ctx, anything)
+	var incomplete *module.IncompleteError
+	if pred != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &incomplete) {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	effects := incomplete.Trajectory.Calls
+	if len(effects) == 0 || effects[0].Tool != "note" || effects[0].State != journal.OK {
+		t.Errorf("effects: %+v", effects)
 	}
 }
 
@@ -273,18 +272,14 @@ func TestConcurrentRuns(t *testing.T) {
 		for i := range runs {
 			wg.Go(func() {
 				pred, err := act.Run(ctx, orders{Limit: i + 1})
-				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Effects) != 1 {
+				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Calls) != 1 {
 					t.Errorf("run %d: %+v, %v", i, pred, err)
 				}
 			})
 		}
 		wg.Wait()
 	})
-	for deadline := time.Now().Add(5 * time.Second); leftBehind(t, label); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("goroutines were left behind")
-		}
-	}
+	noneLeft(t, label)
 }
 
 // leftBehind reports whether there is a goroutine that inherited the label.
@@ -311,17 +306,18 @@ func TestBrokenSandbox(t *testing.T) {
 	}
 }
 
+// A sandbox that is closed while the model is asked ends the run.
 func TestClosedSandbox(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(nil)
+	box, err := sandbox.New(patiently(sandbox.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := box.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil).Run(t.Context(), anything)
-	if !errors.As(err, new(*module.IncompleteError)) {
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: submit1}, box.Close()
+	})
+	_, err = module.NewCodeAct(adding, model, box, nil, nil).Run(t.Context(), anything)
+	if !errors.As(err, new(*module.IncompleteError)) || !errors.Is(err, sandbox.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -355,7 +351,7 @@ func TestManyEffects(t *testing.T) {
 	loop := "for (let i = 1; i <= 60; i++) await note({limit: i});\n"
 	model := llmtest.New("```js\n"+loop+"null.x\n```", "```js\n"+loop+"submit({total: 60})\n```")
 	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
-	if err != nil || calls != 60 || len(pred.Trajectory.Effects) != 60 {
+	if err != nil || calls != 60 || len(pred.Trajectory.Calls) != 60 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
 	if last := model.Requests()[1].Last(); !strings.Contains(last, "- E40 note({\"limit\":40}) → 40\n- and 20 more\n") {

@@ -171,24 +171,28 @@ func TestLoadRefuses(t *testing.T) {
 	}{
 		{"nothing", two, "", "module: load: it is not a state that was saved: unexpected end of JSON input"},
 		{"no JSON", two, "judges", "module: load: it is not a state that was saved: invalid character 'j' looking for beginning of value"},
-		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
+		{"no version", two, "{}", "module: load: it is not a state that was saved: it has no version"},
+		{"a list", two, "[]", "module: load: it is not a state that was saved: it is not an object"},
 		{"a later version", two, edit(`"version": 1`, `"version": 2`), "module: load: the state has version 2, but this program reads version 1"},
 		{"two states", two, good + good, "module: load: it is not a state that was saved: invalid character '{' after top-level value"},
 		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: there is a member "keys" that is not known`},
 		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: the member "Shorten" is given twice`},
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
 		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
-		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the names or the schemas of its fields are not the same"},
+		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the output lang is new, the output note is new, the output mood is missing, the output returned is missing, the output score is missing"},
+		{"another signature, of an older state", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, golden(t, "judges_without_fields.json"), "module: load Judge: it was saved with another signature: the names or the schemas of its fields are not the same"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: there is a member "hunt" that is not known`},
 		{"a name in another case", two, edit(`"hint":`, `"Hint":`), `module: load Shorten: there is a member "Hint" that is not known`},
 		{"the version in another case", two, edit(`"version":`, `"Version":`), `module: load: there is a member "Version" that is not known`},
 		{"the version twice", two, edit(`"version": 1`, `"version": 2, "version": 1`), `module: load: the member "version" is given twice`},
 		{"a hint twice", two, edit(`"hint":`, `"hint": "", "hint":`), `module: load: the member "hint" is given twice`},
-		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`), `module: load Shorten: a temperature of -1e+300 cannot be meant`},
-		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`), `module: load Shorten: a temperature of 101 cannot be meant`},
+		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`), `module: load Shorten: the temperature -1e+300 is not between 0 and 100`},
+		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`), `module: load Shorten: the temperature 101 is not between 0 and 100`},
 		{"no demo", two, edit(`"demos": [`, `"demos": [null, `), `module: load Shorten: demo 1: it is not an object`},
 		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `), `module: load Shorten: demo 1: there is a member "input" that is not known`},
 		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`), `module: load Judge: it is not an object`},
+		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`), `module: load Shorten: it has no instructions`},
+		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`), `module: load Shorten: it has no instructions`},
 		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`), `module: load Shorten: demo 1: there is no output "nota"`},
 		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`), `module: load Shorten: demo 1: there is no output "text"`},
 		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`), `module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
@@ -220,7 +224,7 @@ func TestSaveRefuses(t *testing.T) {
 			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}
 		}, `module: save Judge: demo 2: the input "text" is given twice`},
 		{"a value that does not fit", func(p *module.Predictor) { p.Demos = []module.Demo{{Outputs: values(t, `{"mood": 1}`)}} }, `module: save Judge: demo 1: the output "mood": the value must be a string, not 1`},
-		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: a temperature of +Inf cannot be meant"},
+		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: the temperature +Inf is not between 0 and 100"},
 	} {
 		m := learned(t)
 		test.change(m.Judge.Predictor)
@@ -326,8 +330,41 @@ func TestStateOfAnotherTask(t *testing.T) {
 	box := inProcess(t)
 	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
 	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
-	want := "module: load Predictor: it was saved with another signature: the names or the schemas of its fields are not the same"
+	want := "module: load Predictor: it was saved with another signature: the task input context is new, the task input question is new, the task output answer is new, the task output score is new, the task input limit is missing, the task output total is missing"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// States of earlier versions know their signature, though not which field is another.
+func TestLoadOlderState(t *testing.T) {
+	t.Parallel()
+	older := twoJudges(llmtest.New())
+	if err := module.Load(strings.NewReader(golden(t, "judges_without_fields.json")), older); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := save(t, older), golden(t, "judges.json"); got != want {
+		t.Errorf("after it was loaded, saved was\n%s", got)
+	}
+}
+
+func TestLoadSaysWhichFieldDiffers(t *testing.T) {
+	t.Parallel()
+	predict := func(text string) *module.Predict[signature.Values, signature.Values] {
+		return module.NewPredict(signature.Must(signature.Parse(text, "")), llmtest.New(), nil)
+	}
+	state := save(t, predict("a: str, b: int -> c: str"))
+	for text, want := range map[string]string{
+		"a: str, b: float -> c: str":       "the input b has another type, or other constraints",
+		"a: str, b: int(ge=1) -> c: str":   "the input b has another type, or other constraints",
+		"a: str, b: int -> c: str | None":  "the output c has another type, or other constraints",
+		"a: str -> c: str, b: int":         "the output b is new, the input b is missing",
+		"b: int, a: str -> c: str":         "its fields are in another order",
+		"a: str, b: int -> c: str, d: str": "the output d is new",
+	} {
+		err := module.Load(strings.NewReader(state), predict(text))
+		if err == nil || err.Error() != "module: load Predictor: it was saved with another signature: "+want {
+			t.Errorf("%s: got %v", text, err)
+		}
 	}
 }

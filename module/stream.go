@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Stream is a run under way, of which one can see what happens.
+// Stream is a run under way whose events can be watched.
 type Stream[Out any] struct {
 	cancel context.CancelFunc
 	queue  *queue
@@ -19,10 +19,15 @@ type Stream[Out any] struct {
 // whether or not anybody looks. A module that panics, or returns neither a
 // prediction nor an error, has failed: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
-	ctx, cancel := context.WithCancel(ctx)
-	s := &Stream[Out]{cancel: cancel, queue: newQueue(), result: Result[Out]{Err: errNoReturn}}
+	if ctx == nil {
+		s := &Stream[Out]{cancel: func() {}, queue: newQueue(), result: Result[Out]{Err: errNoContext}}
+		s.queue.close()
+		return s
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &Stream[Out]{cancel: func() { cancel(errBrokenOff) }, queue: newQueue(), result: Result[Out]{Err: errNoReturn}}
 	go func() {
-		defer cancel()
+		defer cancel(nil)
 		defer s.queue.close()
 		s.result = resultFrom(observe(ctx, observer{tell: s.queue.add, deltas: true}), m, in)
 	}()
@@ -60,7 +65,10 @@ func (s *Stream[Out]) Result() (*Prediction[Out], error) {
 	return s.result.Prediction, s.result.Err
 }
 
-var errNotStarted = errors.New("module: the stream was not made by Start")
+var (
+	errNotStarted = errors.New("module: the stream was not made by Start")
+	errBrokenOff  = errors.New("the loop over the stream's events was broken off")
+)
 
 // queue keeps events until somebody takes them: a run never waits for its
 // observer.

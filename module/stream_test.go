@@ -80,7 +80,8 @@ func TestStreamBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) {
+	const want = "module: no answer: context canceled: the loop over the stream's events was broken off"
+	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got %v and %v", pred, err)
 	}
 }

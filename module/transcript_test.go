@@ -38,6 +38,7 @@ var update = flag.Bool("update", false, "write what happened into testdata/trans
 //	signature: one of scenarios
 //	steps:     MaxIters
 //	time:      the sandbox's limit
+//	compute:   the other one, where there is much to do
 //	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
 //	forgets:   true if the conversation grows too long; otherwise each question must begin with the one before
 //	calls:     how often each handler must have been called; -update leaves it alone
@@ -116,6 +117,8 @@ func readSetup(t *testing.T, archive *txtar.Archive) *setup {
 			s.steps, err = strconv.Atoi(value)
 		case "time":
 			s.limits.Time, err = time.ParseDuration(value)
+		case "compute":
+			s.limits.Compute, err = time.ParseDuration(value)
 		case "sandbox":
 			s.isolated = value == "isolated"
 		case "forgets":
@@ -169,10 +172,11 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 
 // scenarios are the modules by kind and signature.
 var scenarios = map[string]func(*testing.T, *setup) string{
-	"predict verdict": runPredict[review, verdict](review{"Broke twice."}),
-	"predict parcel":  runPredict[review, parcel](review{"Send it to Mole End."}),
-	"predict note":    runPredict[review, note](review{"Hello."}),
-	"codeact report":  runCodeAct[orders, report](orders{Limit: 3}),
+	"predict verdict":      runPredict[review, verdict](review{"Broke twice."}, nil),
+	"predict json verdict": runPredict[review, verdict](review{"Broke twice."}, &module.Options{Adapter: module.JSON()}),
+	"predict parcel":       runPredict[review, parcel](review{"Send it to Mole End."}, nil),
+	"predict note":         runPredict[review, note](review{"Hello."}, nil),
+	"codeact report":       runCodeAct[orders, report](orders{Limit: 3}),
 }
 
 type review struct {
@@ -207,10 +211,10 @@ type report struct {
 	Names []string `json:"names"`
 }
 
-func runPredict[In, Out any](in In) func(*testing.T, *setup) string {
+func runPredict[In, Out any](in In, o *module.Options) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
 		sig := signature.Must(signature.New[In, Out]("Judge the review."))
-		pred, err := module.NewPredict(sig, s.model, nil).Run(t.Context(), in)
+		pred, err := module.NewPredict(sig, s.model, o).Run(t.Context(), in)
 		return show(t, pred, err)
 	}
 }
@@ -261,7 +265,7 @@ func showEnd(b *strings.Builder, t module.Trajectory, end string) {
 		fmt.Fprintf(b, "--- not sent any more ---\n%s\n", last.Observation)
 	}
 	fmt.Fprintln(b, end)
-	showEffects(b, "effects", t.Effects)
+	showEffects(b, "effects", t.Calls)
 	showEffects(b, "orphans", t.Orphans)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -110,21 +111,23 @@ func TestConcurrent(t *testing.T) {
 
 func TestContext(t *testing.T) {
 	t.Parallel()
-	waits := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
-		<-ctx.Done()
-		return llmtest.Reply{Text: "too late"}, nil
+	synctest.Test(t, func(t *testing.T) {
+		waits := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+			<-ctx.Done()
+			return llmtest.Reply{Text: "too late"}, nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if n := len(waits.Requests()); n != 1 {
+			t.Errorf("%d requests were recorded; the second came when ctx was done", n)
+		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := waits.GenerateContent(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if n := len(waits.Requests()); n != 1 {
-		t.Errorf("%d requests were recorded; the second came when ctx was done", n)
-	}
 }
 
 func TestStream(t *testing.T) {

@@ -66,6 +66,24 @@ type Spent struct {
 	Unpriced        int     // calls of models without a price, which are not in Cost
 }
 
+// String is what was spent on one line.
+func (s Spent) String() string {
+	text := fmt.Sprintf("%s, %d input and %d output tokens", calls(s.Calls), s.InputTokens, s.OutputTokens)
+	if s.Cost > 0 {
+		text += fmt.Sprintf(", a cost of %.4g", s.Cost)
+	}
+	if s.Cost > 0 && s.Unpriced > 0 {
+		text += fmt.Sprintf(" without %s that have no price", calls(s.Unpriced))
+	}
+	if s.Cached > 0 {
+		text += fmt.Sprintf(", %s answered by a cache", calls(s.Cached))
+	}
+	if s.Estimated > 0 {
+		text += fmt.Sprintf(", the tokens of %s estimated", calls(s.Estimated))
+	}
+	return text
+}
+
 // Budget bounds what several models may cost together. It is safe for concurrent
 // use.
 type Budget struct {
@@ -79,8 +97,8 @@ type Budget struct {
 	owed     float64 // what those cost
 }
 
-// NewBudget returns a budget of which nothing is spent. Limits and prices that are
-// negative or no numbers are an error of every question, of the kind [Invalid].
+// NewBudget returns an unspent budget. If a limit or a price is negative or not a
+// number, every question fails with an error of the kind [Invalid].
 func NewBudget(limits Limits) *Budget { return &Budget{limits: limits, bad: limits.check()} }
 
 // check finds what would switch a limit off in silence.
@@ -121,6 +139,9 @@ func (b *Budget) Spent() Spent {
 // overspent, but by no more than the replies under way.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+		if b == nil {
+			return nil, &Error{Kind: Invalid, Err: errors.New("there is no budget; make one by NewBudget")}
+		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
 		}
@@ -234,12 +255,7 @@ type BudgetError struct {
 
 // Error says which limit is reached, and what was spent.
 func (e *BudgetError) Error() string {
-	s := e.Spent
-	spent := fmt.Sprintf("%s, %d input and %d output tokens", calls(s.Calls), s.InputTokens, s.OutputTokens)
-	if s.Cost > 0 {
-		spent += fmt.Sprintf(", a cost of %.4g", s.Cost)
-	}
-	return fmt.Sprintf("the budget of %s does not allow another question to the model; spent: %s", e.Limit, spent)
+	return fmt.Sprintf("the budget of %s does not allow another question to the model; spent: %s", e.Limit, e.Spent)
 }
 
 func calls(n int) string {

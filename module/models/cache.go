@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -52,7 +54,19 @@ type CacheStats struct {
 	DirError  error // why, the last time
 }
 
-// NewCache returns a cache. The error is that of its directory.
+// String is the statistics on one line.
+func (s CacheStats) String() string {
+	text := fmt.Sprintf("%d asked, %d answered by the cache", s.Misses, s.Hits)
+	if s.Shared > 0 {
+		text += fmt.Sprintf(", %d waited for the reply to the same one", s.Shared)
+	}
+	if s.DirErrors > 0 {
+		text += fmt.Sprintf(", %d not kept in the directory: %v", s.DirErrors, s.DirError)
+	}
+	return text
+}
+
+// NewCache returns a cache. It fails if its directory cannot be used.
 func NewCache(o *CacheOptions) (*Cache, error) {
 	var options CacheOptions
 	if o != nil {
@@ -90,6 +104,9 @@ func (c *Cache) Stats() CacheStats {
 // each ask for themselves.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+		if c == nil {
+			return nil, &Error{Kind: Invalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
+		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -112,6 +113,32 @@ func TestCacheForeignFiles(t *testing.T) {
 	newCache(t, &models.CacheOptions{Dir: dir, DirBytes: 10})
 	if n := len(cacheFiles(t, dir)); n != 5 {
 		t.Errorf("%d files are left", n)
+	}
+}
+
+// The same goes for results of tools, whose questions are therefore always asked; but
+// not for those that have the same characters in another way.
+func TestCacheResultsNotUTF8(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		texts []string
+		want  int // calls of the model
+	}{
+		{[]string{"a\xff", "a\xfe"}, 2},
+		{[]string{"\ufffd", "\ufffd"}, 1},
+		{[]string{`\ufffd`, `\ufffd`}, 1},
+	} {
+		inner := counting()
+		model := newCache(t, nil).Model(inner, "a")
+		for _, text := range c.texts {
+			m := llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "1", Name: "read", Content: text}}}
+			if _, err := model.GenerateContent(t.Context(), []llms.MessageContent{m}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(inner.Requests()); n != c.want {
+			t.Errorf("%q: %d calls, want %d", c.texts, n, c.want)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func TestChargedBefore(t *testing.T) {
 	refused := &models.Error{Kind: models.Auth, Err: errors.New("no key")}
 	for name, wrap := range map[string]func(cancel func()) llms.Model{
 		"retry, cancelled in its wait": func(cancel func()) llms.Model {
-			return models.Retry(script(brokenOff), &models.RetryOptions{OnRetry: func(*models.Error, time.Duration) { cancel() }})
+			return models.Retry(script(brokenOff), &models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
 		},
 		"retry, refused then": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
 		"retry, refused by a wrapper then": func(func()) llms.Model {

@@ -3,8 +3,8 @@ package models_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -102,10 +102,10 @@ func like(a *models.Error, b models.Error) bool {
 // A date in Retry-After is a wait until then.
 func TestRetryAfterDate(t *testing.T) {
 	t.Parallel()
-	at := time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)
+	at := time.Now().Add(90 * time.Minute).UTC().Format(http.TimeFormat)
 	s := serve(t, fails(429, http.Header{"Retry-After": {at}}, `{}`))
 	_, err := lm.Ask(t.Context(), openAI.open(t, s.URL, &models.Transport{}), lm.Call{}, question("Capital?"))
-	if e := failure(t, err); e.RetryAfter < 80*time.Second || e.RetryAfter > 90*time.Second {
+	if e := failure(t, err); e.RetryAfter < 80*time.Minute || e.RetryAfter > 90*time.Minute {
 		t.Errorf("wait %s", e.RetryAfter)
 	}
 }
@@ -307,16 +307,31 @@ func TestBrokenAnswers(t *testing.T) {
 // Nobody listens: nothing was charged.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(nil)
-	s.Close()
+	nobody := "http://" + nobodyAt(t)
 	eachProvider(t, func(t *testing.T, p provider) {
-		_, err := lm.Ask(t.Context(), p.open(t, s.URL, &models.Transport{}), lm.Call{}, question("Capital?"))
+		_, err := lm.Ask(t.Context(), p.open(t, nobody, &models.Transport{}), lm.Call{}, question("Capital?"))
 		if e := failure(t, err); e.Kind != models.Transient || e.MaybeCharged || !strings.HasSuffix(e.Error(), "connect: connection refused") {
 			t.Errorf("got %+v, %v", *e, e)
 		}
-		_, err = lm.Ask(t.Context(), p.open(t, s.URL, nil), lm.Call{}, question("Capital?"))
+		_, err = lm.Ask(t.Context(), p.open(t, nobody, nil), lm.Call{}, question("Capital?"))
 		if e := failure(t, err); e.Kind != models.Transient {
 			t.Errorf("without the transport: %+v, %v", *e, e)
 		}
 	})
+}
+
+// nobodyAt is an address at which nobody listens, nor will: it is that of a client. The
+// address of a server that was closed may soon be another one's.
+func nobodyAt(t *testing.T) string {
+	t.Helper()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := net.Dial("tcp", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client.LocalAddr().String()
 }

@@ -98,7 +98,9 @@ func (d *dir) put(key string, text []byte) error {
 	return err
 }
 
-// write replaces a file at once. Files of os.CreateTemp are the user's alone.
+// write replaces a file at once. Files of os.CreateTemp are the user's alone. Its time
+// is as exact as where [dir.get] sets it: that of the file system is that of its last
+// tick, in which others may have been written, too.
 func write(file string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), temporary)
 	if err != nil {
@@ -107,6 +109,10 @@ func write(file string, text []byte) error {
 	_, err = f.Write(text)
 	if closed := f.Close(); err == nil {
 		err = closed
+	}
+	if err == nil {
+		now := time.Now()
+		err = os.Chtimes(f.Name(), now, now)
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), file)

@@ -17,8 +17,13 @@
 //		"github.com/writ-go/writ/signature"
 //	)
 //
-//	type Question struct{ Text string }
-//	type Answer struct{ Text string }
+//	type Question struct {
+//		Text string `json:"question"`
+//	}
+//
+//	type Answer struct {
+//		Text string `json:"answer"`
+//	}
 //
 //	func main() {
 //		provider, err := openai.New(openai.WithModel("gpt-5"),
@@ -45,7 +50,9 @@
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		fmt.Println(pred.Output.Text, budget.Spent(), cache.Stats())
+//		fmt.Println(pred.Output.Text)
+//		fmt.Println("spent:", budget.Spent())
+//		fmt.Println("questions:", cache.Stats())
 //	}
 //
 // # Order
@@ -53,7 +60,7 @@
 // Wrappers can be put together in any order, and the order matters. From the
 // outside to the inside, this one is right for most:
 //
-//	cache   → what it has costs no budget and waits for nobody
+//	cache   → hits use no budget and no rate
 //	retry   → every attempt is counted and takes its turn
 //	budget  → what it refuses does not wait for its turn
 //	rates   → next to the provider
@@ -64,6 +71,7 @@
 //
 // # Streams
 //
-// Wrappers pass streams on. [Retry] and [Fallback] don't begin anew once a part
-// of the reply was told, and what a [Cache] or a recording has comes in one piece.
+// Wrappers pass streams on. [Retry] and [Fallback] don't begin anew once part of a
+// reply has been streamed, and what a [Cache] or a recording has comes in one
+// piece.
 package models

@@ -6,27 +6,36 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Error is how a model failed: errors.As finds it in every error that a module,
-// or a model of this package, returns because of its model. Its fields:
+// Error is how a model failed: errors.As finds an *Error in every error that a
+// module, or a model of this package, returns because of its model. It has
 //
 //	Kind         Kind          // what can be done about it
 //	Status       int           // HTTP status of the provider's answer, 0 if unknown
 //	RetryAfter   time.Duration // how long the provider asks to wait, 0 if it does not say
 //	MaybeCharged bool          // the provider may have done the work though its answer
 //	                           // did not arrive: asking again may cost a second time
-//	Err          error         // the provider's error, which Unwrap returns
+//	Err          error         // the provider's error
 //
-// Its method Temporary reports whether the same question may be answered later.
+//	func (e *Error) Error() string   // what kind it is, and what Err says
+//	func (e *Error) Temporary() bool // the same question may be answered later
+//	func (e *Error) Unwrap() error   // Err
 //
 // Without a [Transport], Kind, Status and RetryAfter are read from the text of
 // the provider's error, which is all that langchaingo leaves of most.
 type Error = lm.Error
 
-// PanicError is what an [Error] wraps whose provider has panicked. The stack is in
-// it, and not in the text, which may reach a prompt or a log.
+// PanicError is what an [Error] wraps whose provider has panicked. It has
+//
+//	Value any    // of the panic
+//	Stack []byte // of the goroutine, which the text does not show: that may reach a prompt
+//
+//	func (e *PanicError) Error() string // what the panic said
+//	func (e *PanicError) Unwrap() error // Value, if it is an error
 type PanicError = lm.PanicError
 
-// Kind says what can be done about an [Error].
+// Kind says what can be done about an [Error]. It is a string, and has
+//
+//	func (k Kind) String() string // "rate limited", "auth", …, "unknown"
 type Kind = lm.Kind
 
 // The kinds of error. The first two are worth asking again for, by [Retry].

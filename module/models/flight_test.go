@@ -2,7 +2,9 @@ package models_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"net"
 	"runtime"
 	"sync"
 	"testing"
@@ -26,6 +28,16 @@ func TestCachePanic(t *testing.T) {
 	t.Parallel()
 	_, err := ask(t.Context(), newCache(t, nil).Model(panics{}, "a"))
 	if err == nil || err.Error() != "the model: it panicked: at the model" || *failure(t, err) != (models.Error{MaybeCharged: true, Err: failure(t, err).Err}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A cache asks in a goroutine of its own, where a panic is the end of the process: also
+// that of an error which is a typed nil.
+func TestCacheErrorPanics(t *testing.T) {
+	t.Parallel()
+	_, err := ask(t.Context(), newCache(t, nil).Model(script((*net.OpError)(nil)), "a"))
+	if !errors.As(err, new(*models.PanicError)) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are the limits of [RateLimit]. A zero is no limit.
+// Rates are the limits of [RateLimit]. A zero is no limit. With a negative one every
+// question fails, with an error of the kind [Invalid].
 type Rates struct {
 	// RequestsPerMinute is how many questions are asked in a minute.
 	RequestsPerMinute int
@@ -43,7 +44,7 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	if rates != nil {
 		r = *rates
 	}
-	l := &rateLimit{model: model}
+	l := &rateLimit{model: model, bad: r.check()}
 	if r.RequestsPerMinute > 0 {
 		l.requests = perMinute(r.RequestsPerMinute, cmp.Or(max(r.Burst, 0), r.RequestsPerMinute/10, 1))
 	}
@@ -56,12 +57,26 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	return wrapped(l.generate)
 }
 
+// check finds what would switch a limit off in silence.
+func (r Rates) check() error {
+	for _, rate := range []struct {
+		name string
+		n    int
+	}{{"RequestsPerMinute", r.RequestsPerMinute}, {"Burst", r.Burst}, {"TokensPerMinute", r.TokensPerMinute}, {"Concurrent", r.Concurrent}} {
+		if rate.n < 0 {
+			return fmt.Errorf("RateLimit's Rates.%s is %d; it must not be negative, and zero is no limit", rate.name, rate.n)
+		}
+	}
+	return nil
+}
+
 func perMinute(n, burst int) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(n)/time.Minute.Seconds()), burst)
 }
 
 type rateLimit struct {
 	model            llms.Model
+	bad              error // of the rates
 	requests, tokens *rate.Limiter
 	slots            chan struct{}
 
@@ -70,6 +85,9 @@ type rateLimit struct {
 }
 
 func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	if l.bad != nil {
+		return nil, &Error{Kind: Invalid, Err: l.bad}
+	}
 	if err := l.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -101,16 +119,28 @@ func (l *rateLimit) leave() {
 	}
 }
 
-// wait takes a turn, and another one if the provider asked for a pause meanwhile.
+// wait takes room for the tokens, and then a turn. Who gets no turn gives the room
+// back: it is for others.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err
 	}
-	if l.tokens != nil {
-		if err := l.tokens.WaitN(ctx, min(tokens, l.tokens.Burst())); err != nil {
-			return tooLate(ctx, err)
-		}
+	if l.tokens == nil {
+		return l.turn(ctx)
 	}
+	tokens = min(tokens, l.tokens.Burst())
+	if err := l.tokens.WaitN(ctx, tokens); err != nil {
+		return tooLate(ctx, err)
+	}
+	err := l.turn(ctx)
+	if err != nil {
+		l.tokens.ReserveN(time.Now(), -tokens)
+	}
+	return err
+}
+
+// turn takes a turn, and another one if the provider asked for a pause meanwhile.
+func (l *rateLimit) turn(ctx context.Context) error {
 	for {
 		if err := l.pause(ctx); err != nil {
 			return err

@@ -62,6 +62,37 @@ func TestRateLimitTokens(t *testing.T) {
 	})
 }
 
+// Questions that get no turn, because their time is up or they are cancelled, take
+// no tokens from those that do.
+func TestRateLimitGivesTokensBack(t *testing.T) {
+	t.Parallel()
+	for name, without := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"too late": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Millisecond)
+		},
+		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Millisecond, cancel)
+			return ctx, cancel
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			model := models.RateLimit(script(), &models.Rates{RequestsPerMinute: 60, Burst: 1, TokensPerMinute: 20})
+			start := time.Now()
+			for i := range 41 {
+				ctx, cancel := without(t.Context())
+				_, err := ask(ctx, model)
+				if cancel(); (err == nil) != (i == 0) {
+					t.Fatalf("%s: question %d: %v", name, i, err)
+				}
+			}
+			if _, err := ask(t.Context(), model); err != nil || time.Since(start) != time.Second {
+				t.Errorf("%s: asked after %s: %v", name, time.Since(start), err)
+			}
+		})
+	}
+}
+
 func TestRateLimitConcurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

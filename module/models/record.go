@@ -34,6 +34,9 @@ type Redact func(text string) string
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
 	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+		if w == nil {
+			return nil, &Error{Kind: Invalid, Err: errors.New("there is no writer for the recording; pass one to Record")}
+		}
 		r, err := requestOf(ctx, "", messages, options)
 		if err != nil {
 			return nil, &Error{Kind: Invalid, Err: err}

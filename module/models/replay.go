@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,9 +23,12 @@ import (
 // redact function must be the one of the recording.
 //
 // A question that was not recorded, or not that often, is an error that shows in
-// what it differs from the nearest one. The error of Replay itself is that of a
-// recording that cannot be read, with its line; a line has up to 64 MB.
+// what it differs from the nearest one. Replay itself fails if the recording
+// cannot be read, and names the line; a line has up to 64 MB.
 func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
+	if recorded == nil {
+		return nil, errors.New("models: there is no recording; pass a reader of one")
+	}
 	r := &replay{redact: redact, next: map[string][]*recording{}}
 	lines := bufio.NewScanner(recorded)
 	lines.Buffer(nil, maxRecording)

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
@@ -147,8 +148,14 @@ func partOf(p llms.ContentPart) (part, error) {
 	if err != nil {
 		return part{}, fmt.Errorf("models: a %T cannot be written as JSON: %w", p, err)
 	}
+	if replaced.Match(value) {
+		return part{}, fmt.Errorf("models: a %T holds text that is not UTF-8, of which JSON does not show what it is", p)
+	}
 	return part{Kind: fmt.Sprintf("%T", p), Value: value}, nil
 }
+
+// replaced is what JSON writes for a byte that is not UTF-8, whichever it is.
+var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
 // key is the name of the request: equal requests have the same one.
 func (r *request) key() string {

@@ -32,14 +32,14 @@ type RetryOptions struct {
 
 	// OnRetry, if set, is told why and after what wait a question is asked
 	// again. It may be called concurrently.
-	OnRetry func(why *Error, wait time.Duration)
+	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
 }
 
-// Retry asks model again when its error is [RateLimited] or [Transient], after
-// the wait that the provider asks for, or else after growing ones. It does not if
-// a part of the reply was already streamed, or if the context's deadline comes
+// Retry asks model again when its error is [RateLimited] or [Transient], after the
+// wait that the provider asks for, or else after growing ones. It does not if a
+// part of the reply was already streamed, or if the context's deadline comes
 // before the wait is over: then the error is the model's last one. It is
-// MaybeCharged if that of any attempt is.
+// MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return wrapped((&retry{model, o.orDefault()}).generate)
 }
@@ -100,7 +100,7 @@ func (r *retry) wait(ctx context.Context, attempt int, err error) bool {
 		return false
 	}
 	if r.options.OnRetry != nil {
-		r.options.OnRetry(e, wait)
+		r.options.OnRetry(ctx, e, wait)
 	}
 	return sleep(ctx, wait)
 }

@@ -76,7 +76,7 @@ func TestRetry(t *testing.T) {
 					options = *c.options
 				}
 				told := 0
-				options.OnRetry = func(*models.Error, time.Duration) { told++ }
+				options.OnRetry = func(context.Context, *models.Error, time.Duration) { told++ }
 				start := time.Now()
 				reply, err := ask(t.Context(), models.Retry(model, &options))
 				if took := time.Since(start); took < c.least || took > c.least+c.least/10+time.Millisecond {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 
 	"github.com/tmc/langchaingo/llms"
@@ -87,27 +88,51 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	response, err := generate(context.WithValue(ctx, exchangeKey{}, x), model, messages, x.heard(options))
 	x.mend(response)
 	reply := merge(response, options)
-	noted := x.noted()
-	switch {
-	case ctx.Err() != nil:
-		return response, reply, cutShort(ctx, err)
-	case err != nil:
-		return response, reply, x.charge(classify(withoutURLs(err, messages), noted))
-	case noted != nil:
-		return response, reply, x.charge(noted.with(errBare))
+	if err = x.failed(ctx, err, messages); err == nil {
+		err = judge(reply)
 	}
-	return response, reply, judge(reply)
+	return response, reply, err
 }
 
 // generate makes an error of a panic: a provider's at an answer it did not
-// expect, or that of a typed nil model.
+// expect, or that of a nil pointer to a model, which is the caller's mistake.
 func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (response *llms.ContentResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			response, err = nil, &Error{Kind: Unknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
+			response, err = nil, panicked(p)
+			if v := reflect.ValueOf(model); v.Kind() == reflect.Pointer && v.IsNil() {
+				err = &Error{Kind: Invalid, Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
+			}
 		}
 	}()
 	return model.GenerateContent(ctx, messages, options...)
+}
+
+// failed is how a call has failed, or nil. An error that panics where it is looked at,
+// as a typed nil may, is one of a provider that does.
+func (x *Exchange) failed(ctx context.Context, err error, messages []llms.MessageContent) (failure error) {
+	defer func() {
+		if p := recover(); p != nil {
+			failure = panicked(p)
+		}
+	}()
+	noted := x.noted()
+	switch {
+	case ctx.Err() != nil:
+		return cutShort(ctx, err)
+	case err != nil:
+		failure = x.charge(classify(withoutURLs(err, messages), noted))
+		_ = failure.Error()
+		return failure
+	case noted != nil:
+		return x.charge(noted.with(errBare))
+	}
+	return nil
+}
+
+// panicked is to be called where the panic was recovered.
+func panicked(p any) *Error {
+	return &Error{Kind: Unknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
 }
 
 // PanicError says that a provider has panicked. The error's kind is Unknown.

@@ -3,6 +3,8 @@ package lm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -95,6 +97,26 @@ func TestAskFails(t *testing.T) {
 	}
 	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }), Call{}, hello); !errors.Is(err, down) {
 		t.Error("the model's error is not wrapped")
+	}
+}
+
+// spoken is an error that cannot be nil.
+type spoken struct{ text string }
+
+func (s *spoken) Error() string { return s.text }
+
+// Providers return typed nils as errors, some of which panic when they are asked what
+// they say, and others when their fields are read.
+func TestErrorsThatPanic(t *testing.T) {
+	t.Parallel()
+	for _, nothing := range []error{(*spoken)(nil), (*net.OpError)(nil), (*llms.Error)(nil), fmt.Errorf("network: %w", (*net.OpError)(nil))} {
+		for _, messages := range [][]llms.MessageContent{hello, {{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.ImageURLPart("u")}}}} {
+			_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }), Call{}, messages)
+			if e, ok := errors.AsType[*Error](err); !ok || !e.MaybeCharged || !errors.As(err, new(*PanicError)) ||
+				err.Error() != "the model: it panicked: runtime error: invalid memory address or nil pointer dereference" {
+				t.Errorf("%T: got %v", nothing, err)
+			}
+		}
 	}
 }
 

@@ -139,6 +139,30 @@ func TestThoughtTags(t *testing.T) {
 	}
 }
 
+// Models that write blanks until their tokens are used up are a known failure of JSON
+// modes. What was looked at is not looked at again with each further piece.
+func TestBlanksAtTheHead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ rest, text, thought string }{
+		{"x", "   x", ""},
+		{"", "   ", ""},
+		{"<thi", "   <thi", ""},
+		{"<think>a</think> b", "b", "a"},
+	} {
+		var text, thought string
+		d := &thoughts{onText: func(s string) { text += s }, onThought: func(s string) { thought += s }}
+		for range 3 {
+			if d.add(" "); d.held != "" {
+				t.Errorf("%q is held, to be looked through again", d.held)
+			}
+		}
+		d.add(c.rest)
+		if d.end(); text != c.text || thought != c.thought {
+			t.Errorf("blanks and %q: got %q and %q", c.rest, text, thought)
+		}
+	}
+}
+
 // FuzzThoughts compares the text that comes in pieces with the whole one.
 func FuzzThoughts(f *testing.F) {
 	for _, text := range []string{"<think>Hm.</think>\n\nParis", " <thinking>a</think></thinking> b", "Paris", "<thin", "<think>a</thi", ""} {

@@ -10,6 +10,9 @@ var thoughtTags = []string{"think", "thinking"}
 // end is none, unless the text was cut off.
 func splitThought(text string, truncated bool) (thought, answer string, found bool) {
 	head := strings.TrimLeft(text, " \n")
+	if !strings.HasPrefix(head, "<") {
+		return "", text, false
+	}
 	for _, tag := range thoughtTags {
 		rest, ok := strings.CutPrefix(head, "<"+tag+">")
 		if !ok {
@@ -27,9 +30,10 @@ func splitThought(text string, truncated bool) (thought, answer string, found bo
 type thoughts struct {
 	onText, onThought func(string)
 
-	held  string // until it is known what it is
-	tag   string // whose thought this is
-	state int
+	blanks []byte // at the head, of which there may be many: some models end in nothing else
+	held   string // until it is known what it is
+	tag    string // whose thought this is
+	state  int
 }
 
 // The states of thoughts: nothing is known, this is one, it has ended, this is
@@ -75,6 +79,8 @@ func (t *thoughts) step() bool {
 // head finds out whether the text begins with a thought.
 func (t *thoughts) head() bool {
 	text := strings.TrimLeft(t.held, " \n")
+	t.blanks = append(t.blanks, t.held[:len(t.held)-len(text)]...)
+	t.held = text
 	for _, tag := range thoughtTags {
 		open := "<" + tag + ">"
 		if rest, ok := strings.CutPrefix(text, open); ok {
@@ -85,15 +91,18 @@ func (t *thoughts) head() bool {
 			return false
 		}
 	}
-	t.state = inText
+	t.held, t.state = string(t.blanks)+text, inText
 	return true
 }
 
 // end tells what was held back.
 func (t *thoughts) end() {
-	if t.state == inThought {
+	switch t.state {
+	case atHead:
+		tell(t.onText, string(t.blanks)+t.held)
+	case inThought:
 		tell(t.onThought, t.held)
-	} else {
+	default:
 		tell(t.onText, t.held)
 	}
 	t.held = ""

@@ -19,6 +19,9 @@ func readAlone(r reply) (signature.Values, error) {
 	if values, err := r.judged(f, text); values != nil || err != nil {
 		return values, err
 	}
+	if _, input := fieldNamed(r.spec.Inputs(), "answer"); !input && f.Schema.AnyText() {
+		text = answerLabel.ReplaceAllString(text, "$1")
+	}
 	value := aloneText(f, text)
 	if value == nil {
 		value = boxedIn(f, r.text)
@@ -31,6 +34,9 @@ func readAlone(r reply) (signature.Values, error) {
 	}
 	return signature.Values{{Name: f.Name, JSON: value}}, nil
 }
+
+// answerLabel finds a reply that is one line with its label: **Answer:** Rome.
+var answerLabel = regexp.MustCompile(`^(?i:\*\*(?:final )?answer(?::\*\*|\*\*:)|(?:final )?answer:) +([^\n]+)$`)
 
 // boxedIn is the answer that a model of mathematics ends with, if it boxed no
 // other.
@@ -122,7 +128,10 @@ func aloneText(f signature.Field, text string) json.RawMessage {
 		}
 	}
 	if ofField(f.Name, bare) || s.format == dateTime && ofField("time timestamp date moment", bare) {
-		return s.stated(bare)
+		if value := s.stated(bare); value != nil {
+			return value
+		}
+		return s.pronounces(bare)
 	}
 	return s.dated(bare)
 }

@@ -24,14 +24,17 @@ func (s shape) withoutAside(value, beside string) string {
 	if m == nil || s.boolean {
 		return beside
 	}
-	if inner := strings.TrimSpace(m[1]); s.echoes(value, inner) || s.onScale(inner) || s.denies(value, inner) || s.inParts(value, inner) {
+	if inner := strings.TrimSpace(m[1]); s.echoes(value, inner) || s.onScale(inner) || s.denies(value, inner) || s.inParts(value, inner) || s.partly(value, inner) || s.listed(value, inner) {
 		return beside[len(m[0]):]
 	}
 	return beside
 }
 
 // certainties are fields that say how certain another is.
-var certainties = wordSet("sure certain certainty confident confidence probability likelihood")
+var certainties = wordSet("sure certain certainty confident confidence confidence_level probability likelihood")
+
+// ownCertainty is a degree of certainty that takes nothing from an answer.
+var ownCertainty = regexp.MustCompile(`(?i)^(?:(?:very |quite )?(?:high|certain|sure|confident)|1|1\.0|0\.9\d*|9\d ?%|100 ?%)\.?$`)
 
 // ownDoubt finds what follows from what is said before: so I'm not certain.
 var ownDoubt = regexp.MustCompile(`(?i),? (?:so|hence|thus|therefore),? (?:i am|i['’]m) not (?:\w+ )?(?:sure|certain|confident)\.?$`)
@@ -83,6 +86,20 @@ func (s shape) inParts(value, text string) bool {
 		left = slices.Delete(left, i, i+1)
 	}
 	return len(parts) > 1 && len(left) == 0
+}
+
+// partOf finds where some of what is counted are: 3 of them in the database module.
+var partOf = regexp.MustCompile(`(?i)^(\d{1,9}) of (?:them|these|those|which) (?:in|on|at|from|during|by|before|after) [\pL\d ]+$`)
+
+// partly reports whether a text says where some of a number are.
+func (s shape) partly(value, text string) bool {
+	m := partOf.FindStringSubmatch(text)
+	n, err := strconv.Atoi(value)
+	if m == nil || err != nil || !s.integer || dubious(text) {
+		return false
+	}
+	part, _ := strconv.Atoi(m[1])
+	return part <= n && !slices.ContainsFunc(wordsOf(text), func(w string) bool { return waverings[w] })
 }
 
 // degree is words that a number in parentheses makes exact, by which half of the

@@ -7,30 +7,37 @@ type block struct{ tag, text string }
 
 // fences takes a text apart into its fenced blocks and what stands outside of
 // them, as Markdown does: a fence is closed by one that is at least as long and
-// has no tag. Open says that the last block is not closed; it is then missing.
+// has no tag, is not indented by four more, and does not stand in a text of a Python
+// program. Open says that the last block is not closed; it is then missing.
 func fences(text string) (blocks []block, outside string, open bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil, text, false
 	}
 	var around, inside []string
 	var mark, tag string
+	var indent, quotes int
 	for line := range strings.SplitSeq(text, "\n") {
 		run, info := fence(line)
 		switch {
 		case mark == "" && run != "":
-			mark, inside = run, nil
+			mark, inside, indent, quotes = run, nil, indentOf(line), 0
 			tag, _, _ = strings.Cut(strings.ToLower(info), " ")
 		case mark == "":
 			around = append(around, line)
-		case run != "" && info == "" && strings.HasPrefix(run, mark):
+		case run != "" && info == "" && strings.HasPrefix(run, mark) && indentOf(line) < indent+4 && !(ofPython[tag] && quotes%2 == 1):
 			blocks = append(blocks, block{tag, strings.Join(inside, "\n")})
 			mark = ""
 		default:
 			inside = append(inside, line)
+			quotes += strings.Count(line, `"""`)
 		}
 	}
 	return blocks, strings.Join(around, "\n"), mark != ""
 }
+
+var ofPython = wordSet("python py python3")
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // fence returns the run of backticks or tildes that makes a line a fence, and
 // what is said behind it.

@@ -14,6 +14,22 @@ const (
 	Object
 )
 
+// advice says what to do about a reply in which nothing was found.
+func (f Form) advice(field string) string {
+	if f == Object {
+		return "answer with the JSON object"
+	}
+	return "put each value under its marker, such as " + marker(field)
+}
+
+// ofProgram says where a program is to stand.
+func (f Form) ofProgram() string {
+	if f == Object {
+		return `in the field "code" of the JSON object`
+	}
+	return "under " + marker("code")
+}
+
 // ended reports whether a reply had come to the end of its answer.
 func (f Form) ended(r reply) bool {
 	if f == Object {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -24,7 +25,7 @@ func hollow(name, text string) bool {
 	if text == "string" {
 		return true
 	}
-	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)]) {
+	if inner, ok := bracketed(text); ok && (names(name, inner) || placeholders[strings.ToLower(inner)] || text[0] == '[' && phrase.MatchString(inner) || notGiven.MatchString(inner)) {
 		return true
 	}
 	return stub.MatchString(text)
@@ -37,11 +38,18 @@ func mayBeHollow(text string) bool {
 		len(text) > 20 && strings.EqualFold(text[:6], "lorem ")
 }
 
+// phrase is what stands in brackets for what is to be filled in: [City Name]. An
+// editor's sic is none.
+var phrase = regexp.MustCompile(`^(?:\pL[\pL'’]* ){1,5}\pL[\pL'’]*$`)
+
+// notGiven finds words in brackets for what is lacking.
+var notGiven = regexp.MustCompile(`(?i)^(?:(?:not|none|no \w+) (?:provided|given|specified|stated|mentioned|available|known|found|applicable)|unknown|redacted|missing|blank|empty|n/a|tbd)$`)
+
 // names reports whether a few words name a field: optional note.
 func names(field, words string) bool {
 	own := strings.ToLower(spaced.Replace(field))
 	words = strings.ToLower(spaced.Replace(words))
-	return sameName(field, words) || sameName(strings.TrimSuffix(field, "s"), words) || len(wordsOf(words)) < 5 && strings.HasSuffix(words, " "+own)
+	return sameName(field, words) || sameName(strings.TrimSuffix(field, "s"), words) || len(wordsOf(words)) < 5 && (strings.HasSuffix(words, " "+own) || strings.HasPrefix(words, own+" "))
 }
 
 // stub finds placeholders: [Your essay goes here], // your code here, TODO.
@@ -90,7 +98,7 @@ func hollowIn(name string, v any, listed bool) bool {
 	case string:
 		return v != "" && (hollow(name, v) || len(v) < 20 && slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v))
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return hollowIn(name, item, true) })
+		return isTemplate(name, v) || slices.ContainsFunc(v, func(item any) bool { return hollowIn(name, item, true) })
 	case map[string]any:
 		for member, inner := range v {
 			if hollowIn(member, inner, false) {
@@ -119,6 +127,38 @@ func blankForm(object signature.Values) bool {
 // andSoOn finds items that stand for others: ..., and 3 more.
 var andSoOn = regexp.MustCompile(`(?i)^(?:\.{2,}|…|etc\.?|(?:\.{2,}|…)?\s*\(?(?:and )?(?:so (?:on|forth)|(?:(?:\d+|many|several|some|a few|two|three|four|five|ten) )?(?:more|others)(?: \w+)?|the (?:rest|others))\)?\.?(?:\.{2,}|…)?|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase)[ _-]?\d+|.*[^.](?:\.{3}|…), ?etc\.?|他|等|その他)$`)
 
+// template finds names that are only numbered: Author 1, Item A.
+var template = regexp.MustCompile(`^(?i:sample |example |dummy |some )?(\pL+)[ _-]?(\d{1,2}|[A-H])$`)
+
+// isTemplate reports whether the items of a list, or their names, are numbered one after
+// the other, and called by no more than what they are.
+func isTemplate(field string, items []any) bool {
+	for i, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			item = object["name"]
+		}
+		text, _ := item.(string)
+		m := template.FindStringSubmatch(text)
+		if m == nil || m[2] != strconv.Itoa(i+1) && m[2] != string(rune('A'+i)) || !isKind(field, strings.ToLower(m[1])) {
+			return false
+		}
+	}
+	return len(items) > 0
+}
+
+// isKind reports whether a word says only of what kind the items of a field are. Some kinds
+// of things are mostly called by their numbers.
+func isKind(field, word string) bool {
+	own := wordsOf(spaced.Replace(field))
+	return kinds[word] || len(own) > 0 && strings.TrimSuffix(own[len(own)-1], "s") == strings.TrimSuffix(word, "s") && !numbered[word]
+}
+
+var (
+	kinds    = wordSet("name author item person speaker product example user guest member participant customer thing option city ingredient symptom")
+	numbered = wordSet(`chapter room floor gate level group phase week day version step stage part section class grade zone route line track terminal
+		platform building apartment unit lot episode season volume figure table page question exercise round team court hall bus`)
+)
+
 // onlyComments reports whether a program has nothing in it that could be run.
 func onlyComments(code string) bool {
 	code = commentBlock.ReplaceAllString(code, "")
@@ -131,3 +171,22 @@ func onlyComments(code string) bool {
 }
 
 var commentBlock = regexp.MustCompile(`(?s)/\*.*?\*/`)
+
+// isVoid reports whether a value of JSON that need not be given is none: null, a text
+// with nothing in it where none is asked for, an object of such values.
+func (s shape) isVoid(value json.RawMessage) bool {
+	switch {
+	case string(value) == "null":
+		return true
+	case value[0] == '"':
+		text := strings.ToLower(strings.TrimSpace(PlainText(value)))
+		asksText := s.any || s.text && s.constants == nil && !s.temporal()
+		return !asksText && s.items == nil && (text == "" || absent[text] || notThere.MatchString(text))
+	case value[0] == '{' && s.members != nil:
+		var object signature.Values
+		return json.Unmarshal(value, &object) == nil && (len(object) > 0 || !s.whole(nil)) && !slices.ContainsFunc(object, func(v signature.Value) bool {
+			return string(v.JSON) != "null" && string(v.JSON) != `""`
+		})
+	}
+	return false
+}

@@ -18,7 +18,8 @@ var hostile = map[string]string{
 	"labels": "Answer: a\n", "labels unequal": "Answer: a\nAnswer: b\n", "colons": ":", "headings": "## Answer\n", "bold": "**", "objects": "{\"answer\": \"a\"} ",
 	"objects of others": "{\"x\": 1} ", "tags": "<answer>", "tags closed": "<answer>a</answer>\n", "bullets": "- a\n", "commas": "a, ", "comments": "{\"a\": 1 // b\n",
 	"spaces": " ", "brace and space": "{ ", "escapes": "\\", "unfinished text": "{\"a\": \"\\\"", "type": "{answer: string}", "score labels": "Score: 1\n",
-	"sentences": "The answer is a. ", "newlines": "\n", "courtesy": "Let me know.\n", "dashes": "- ", "numbers": "1", "thousands": ",111",
+	"sentences": "The answer is a. ", "newlines": "\n", "courtesy": "Let me know.\n", "dashes": "- ", "inner quotes": "a \"b\" c ", "drafts": "{\"answer\": \"a\"}\n\nWait, I forgot. Corrected:\n\n", "corrections": "Wait, no: corrected:\n",
+	"comments with numbers": "{\"a\": 1, // not 7 or 8\n", "drafts under markers": "[[ ## answer ## ]]\na\n\nWait, corrected:\n\n", "slashes": "{\"a\": \"\\frac\\new", "numbers": "1", "thousands": ",111",
 }
 
 func long(text string, size int) []string {
@@ -38,6 +39,11 @@ func TestHostile(t *testing.T) {
 		small, large := long(text, size), long(text, 4*size)
 		for i := range small {
 			once, fourfold := allocated(small[i]), allocated(large[i])
+			for range 3 { // a collection in the midst of it empties the pools of expressions
+				if fourfold > 8*once+1<<19 {
+					fourfold = min(fourfold, allocated(large[i]))
+				}
+			}
 			if fourfold > 8*once+1<<19 {
 				t.Errorf("%s, %d: %d bytes for a reply, and %d for one that is four times as long", name, i, once, fourfold)
 			}

@@ -3,6 +3,7 @@ package replies
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -27,7 +28,7 @@ func labelled(line string) (name, text string, ok bool) {
 
 // plainName is a name without what is put round it.
 func plainName(text string) string {
-	return strings.TrimFunc(text, func(r rune) bool { return strings.ContainsRune(" \t*`#[]:>=+-\"", r) || isPictogram(r) })
+	return strings.TrimFunc(text, func(r rune) bool { return strings.ContainsRune(" \t*`#[]【】:>=+-\"", r) || isPictogram(r) })
 }
 
 // pointed reads a line that begins with a name and another sign than a colon:
@@ -144,6 +145,9 @@ func begins(known func(name string) bool, line string) []section {
 	if name, ok := heading(line); ok && known(name) && !scalarStart.MatchString(line) {
 		return []section{{name: name}}
 	}
+	if inMarker.MatchString(line) {
+		return nil
+	}
 	for _, split := range []func(string) (string, string, bool){labelled, pointed} {
 		if name, text, ok := split(line); ok && known(name) {
 			return several(known, line, section{name: name, inline: text})
@@ -151,6 +155,9 @@ func begins(known func(name string) bool, line string) []section {
 	}
 	return nil
 }
+
+// inMarker finds lines that have a value within what was to be a marker.
+var inMarker = regexp.MustCompile(`^\s*\[\[?[^\]]*[:=][^\]]*\]\]?\s*$`)
 
 // scalarStart finds lines below which YAML has a text.
 var scalarStart = regexp.MustCompile(`:\s*[>|][-+]?$`)
@@ -199,14 +206,38 @@ func (s section) scalar() (text string, whole bool) {
 	return scalar(lines, s.inline[0] == '>'), true
 }
 
-// dedent takes off the indentation of the first line, if all others have it.
+// dedent takes off the indentation of the first line, if all others have it but those
+// that are empty.
 func dedent(text string) string {
 	text = strings.Trim(text, "\n")
 	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
-	if indent == "" || strings.Count("\n"+text, "\n"+indent) != 1+strings.Count(text, "\n") {
-		return text
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest, ok := strings.CutPrefix(line, indent)
+		if !ok && !blank(line) {
+			return text
+		}
+		lines[i] = rest
 	}
-	return strings.ReplaceAll("\n"+text, "\n"+indent, "\n")
+	return strings.Join(lines, "\n")
+}
+
+// within finds a field that is given by a label in the midst of another's line: Name:
+// Ida Phone: 171.
+func (r reply) within(fields map[string]given) error {
+	for _, missing := range r.outputs {
+		if _, ok := fields[missing.Name]; ok {
+			continue
+		}
+		own := strings.ToLower(spaced.Replace(missing.Name)) + ":"
+		for _, g := range fields {
+			line, _, _ := strings.Cut(strings.ToLower(g.text), "\n")
+			if at := strings.Index(line, own); at > 0 && !unicode.IsLetter(rune(line[at-1])) {
+				return structural(missing.Name, "stands within the value of another; put it under %s", marker(missing.Name))
+			}
+		}
+	}
+	return nil
 }
 
 // readLines reads a line for each field, with its value behind it or below.
@@ -237,6 +268,9 @@ func readLines(r reply) (signature.Values, error) {
 	}
 	if len(fields) == 0 {
 		return nil, nil
+	}
+	if err := r.within(fields); err != nil {
+		return nil, err
 	}
 	behind := ""
 	if last := all[len(all)-1]; strings.EqualFold(last.name, end) {

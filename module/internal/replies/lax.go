@@ -21,9 +21,15 @@ type lax struct {
 	at       int
 	depth    int
 	out      bytes.Buffer
-	comments []string
-	bare     bool // a text was a word without quotes
+	comments []comment
+	name     string // of the member that is read
+	last     string // the value that was read before on this line, "" of an object
+	behind   bool   // there is one on this line
+	bare     bool   // a text was a word without quotes
+	slashes  slashes
+	mended   bool // a text had quotes in it that were not escaped
 	unclosed bool // an object ended with the text, behind a whole member
+	inner    bool // that was one within another
 }
 
 const maxLaxDepth = 200
@@ -36,16 +42,27 @@ func readLax(text string) (value json.RawMessage, l *lax, err error) {
 	if err := l.value(); err != nil {
 		return nil, l, err
 	}
+	if err := l.slashes.err(); err != nil {
+		return nil, l, err
+	}
 	for _, c := range l.comments {
-		if dubious(c) || abbreviates.MatchString(c) {
-			return nil, l, fmt.Errorf("the comment %q makes it uncertain; leave comments out", strings.TrimSpace(c))
+		if c.doubts() {
+			return nil, l, fmt.Errorf("the comment %q makes it uncertain; leave comments out", strings.TrimSpace(c.text))
 		}
 	}
 	return l.out.Bytes(), l, nil
 }
 
-// abbreviates finds comments that stand for what was left out.
-var abbreviates = regexp.MustCompile(`(?i)\b(?:so on|and more|the rest|others?|omitted|continued?|remaining|similar|same)\b`)
+// closed is the JSON of an object that lacks nothing but brackets at its end, if that is
+// where the value ends. Of a list, an item may be missing with its bracket. A text with
+// which anything else is wrong stays as it is.
+func (s shape) closed(text string) string {
+	l := &lax{text: text}
+	if err := l.value(); err != nil || l.comments != nil || l.bare || !l.unclosed || !blank(text[l.at:]) || strings.HasSuffix(text, ",") || !s.known(l.out.Bytes()) {
+		return text
+	}
+	return l.out.String()
+}
 
 // space passes over white space and comments.
 func (l *lax) space() {
@@ -53,6 +70,7 @@ func (l *lax) space() {
 		rest := l.text[l.at:]
 		switch c := rest[0]; {
 		case c == ' ', c == '\t', c == '\n', c == '\r':
+			l.behind = l.behind && c != '\n'
 			l.at++
 		case strings.HasPrefix(rest, "\u00a0"):
 			l.at += len("\u00a0")
@@ -70,8 +88,24 @@ func (l *lax) space() {
 
 func (l *lax) comment(open, end string) {
 	text, _, _ := strings.Cut(l.text[l.at+len(open):], end)
-	l.comments = append(l.comments, text)
+	c := comment{text: text, name: l.name, value: ahead}
+	if l.behind {
+		c.value = l.last
+	}
+	l.comments = append(l.comments, c)
+	l.behind = l.behind && end != "\n"
 	l.at = min(len(l.text), l.at+len(open)+len(text)+len(end))
+}
+
+// ahead stands for the value that comes next.
+const ahead = "\n"
+
+// read notes the value that was read, also for the comments that stood before it.
+func (l *lax) read(value string) {
+	l.last, l.behind = value, true
+	for i := len(l.comments) - 1; i >= 0 && l.comments[i].value == ahead; i-- {
+		l.comments[i].name, l.comments[i].value = l.name, value
+	}
 }
 
 // peek returns the next byte that is no space, 0 at the end.
@@ -103,6 +137,7 @@ func (l *lax) value() error {
 	}
 	text, err := l.string()
 	l.out.Write(text)
+	l.read(PlainText(text))
 	return err
 }
 
@@ -113,7 +148,10 @@ func (l *lax) nested(read func() error) error {
 	if l.depth++; l.depth > maxLaxDepth {
 		return errors.New("it is nested too deeply")
 	}
-	defer func() { l.depth-- }()
+	defer func() {
+		l.depth--
+		l.last, l.behind = "", true
+	}()
 	l.at++
 	return read()
 }
@@ -133,8 +171,11 @@ func (l *lax) object(colon, end byte) error {
 			l.at++
 			l.out.WriteByte('}')
 			return nil
+		case n > 0 && line >= 0 && l.closedBy(c):
+			l.out.WriteByte('}')
+			return nil
 		case (c == 0 || l.fenceEnd()) && n > 0:
-			l.unclosed = true
+			l.unclosed, l.inner = true, l.inner || l.depth > 1
 			l.out.WriteByte('}')
 			return nil
 		case n > 0 && line >= 0 && !strings.Contains(l.text[line:l.at], "\n"):
@@ -146,6 +187,23 @@ func (l *lax) object(colon, end byte) error {
 			return err
 		}
 	}
+}
+
+// closedBy reports whether the bracket that is next closes what is around the value that
+// it stands in, so that the bracket of that is all that lacks: nothing follows it but
+// others. Where nothing is around it, the bracket is taken for the right one.
+func (l *lax) closedBy(c byte) bool {
+	if c != ']' && c != '}' {
+		return false
+	}
+	rest := strings.TrimLeft(l.text[l.at:min(len(l.text), l.at+maxLaxDepth)], "]} \t")
+	if rest != "" && rest[0] != '\n' && !strings.HasPrefix(rest, "```") || strings.HasPrefix(strings.TrimLeft(rest, "]} \t\n"), ",") {
+		return false
+	}
+	if l.depth == 1 {
+		l.at++
+	}
+	return true
 }
 
 // fenceEnd reports whether a fence ends here, in which an object began.
@@ -162,6 +220,7 @@ func (l *lax) member(colon byte) error {
 		return l.unexpected(string(colon))
 	}
 	l.at++
+	l.name = PlainText(key)
 	l.out.Write(key)
 	l.out.WriteByte(':')
 	return l.value()
@@ -184,17 +243,25 @@ func (l *lax) key() (json.RawMessage, error) {
 func (l *lax) array(end byte) error {
 	l.out.WriteByte('[')
 	for n := 0; ; n++ {
+		from := l.at
 		c := l.peek()
-		if n > 0 && c == ',' {
+		comma := n > 0 && (c == ',' || c == ';')
+		if comma {
 			l.at++
 			c = l.peek()
-		} else if n > 0 && c != end && (c != '{' || l.out.Bytes()[l.out.Len()-1] != '}') {
-			return l.unexpected("a comma or " + string(end))
 		}
-		if c == end {
+		switch {
+		case c == end:
 			l.at++
 			l.out.WriteByte(']')
 			return nil
+		case comma || n == 0:
+		case c == '}' && l.closedBy(c):
+			l.out.WriteByte(']')
+			return nil
+		case c == '"' && l.out.Bytes()[l.out.Len()-1] == '"' && strings.Contains(l.text[from:l.at], "\n"): // one a line
+		case c != '{' || l.out.Bytes()[l.out.Len()-1] != '}':
+			return l.unexpected("a comma or " + string(end))
 		}
 		if n > 0 {
 			l.out.WriteByte(',')
@@ -208,101 +275,29 @@ func (l *lax) array(end byte) error {
 	}
 }
 
-// pairs are the quotes in which texts stand: the longer first.
-var pairs = [][2]string{{`"""`, `"""`}, {`'''`, `'''`}, {`"`, `"`}, {`'`, `'`}, {"`", "`"}, {"“", "”"}, {"‘", "’"}}
-
-// quoteAt returns the quotes of the text that begins here, if one does.
-func (l *lax) quoteAt() (open, end string) {
-	for _, p := range pairs {
-		if strings.HasPrefix(l.text[l.at:], p[0]) {
-			return p[0], p[1]
-		}
-	}
-	return "", ""
-}
-
-func (l *lax) string() (json.RawMessage, error) {
-	open, end := l.quoteAt()
-	l.at += len(open)
-	var b strings.Builder
-	for from := l.at; l.at < len(l.text); {
-		switch c := l.text[l.at]; {
-		case c == '\\':
-			b.WriteString(l.text[from:l.at])
-			if err := l.escape(&b, open); err != nil {
-				return nil, err
-			}
-			from = l.at
-		case c == end[0] && strings.HasPrefix(l.text[l.at:], end):
-			b.WriteString(l.text[from:l.at])
-			l.at += len(end)
-			return Quote(b.String()), l.ends(":,;]})")
-		default:
-			l.at++
-		}
-	}
-	return nil, errCutValue
-}
-
 // ends reports a value that goes on where it should have ended.
 func (l *lax) ends(before string) error {
-	end, comments := l.at, len(l.comments)
+	end, comments, behind := l.at, len(l.comments), l.behind
 	c := l.peek()
 	newLine := strings.Contains(l.text[end:l.at], "\n")
 	if c != 0 && l.depth > 0 && !newLine && strings.IndexByte(before, c) < 0 {
 		return l.unexpected("the end of the value")
 	}
-	l.at, l.comments = end, l.comments[:comments]
+	l.at, l.comments, l.behind = end, l.comments[:comments], behind
 	return nil
-}
-
-// escape reads what begins with a backslash.
-func (l *lax) escape(b *strings.Builder, open string) error {
-	rest := l.text[l.at:]
-	if open == "`" {
-		return errors.New("it has a backslash in a text in backticks; write a JSON string")
-	}
-	if len(rest) < 2 {
-		l.at = len(l.text)
-		return errCutValue
-	}
-	n := 2
-	switch c := rest[1]; {
-	case c == 'u':
-		n = unicodeEscape(rest)
-	case c == '\n' && open != `"`: // Python goes on in the next line
-		l.at += n
-		return nil
-	case c == '\'', c == '`':
-		b.WriteByte(c)
-		l.at += n
-		return nil
-	}
-	var text string
-	if n > len(rest) || json.Unmarshal([]byte(`"`+rest[:n]+`"`), &text) != nil {
-		return fmt.Errorf("it has the escape %q in a text, which JSON does not know", rest[:min(n, len(rest))])
-	}
-	b.WriteString(text)
-	l.at += n
-	return nil
-}
-
-// unicodeEscape is the length of \u0041, or of the two of a pair.
-func unicodeEscape(rest string) int {
-	if len(rest) >= 12 && rest[6:8] == `\u` && strings.EqualFold(rest[2:3], "d") && strings.ContainsAny(rest[3:4], "89abAB") {
-		return 12
-	}
-	return 6
 }
 
 var literals = map[string]string{
-	"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null",
+	"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null", "undefined": "null",
 }
 
 var bareWord = regexp.MustCompile(`^[\pL\pN_.+-]+`)
 
 // spelledNumber is what may be more than a number: a telephone's, a postal code.
 var spelledNumber = regexp.MustCompile(`^[+]|^-?0\d|_`)
+
+// signed finds what JSON5 takes for a number, and may be a telephone's.
+var signed = regexp.MustCompile(`^\+\d+(?:\.\d+)?$`)
 
 // word reads a number or a literal. Nothing of an expression may follow.
 func (l *lax) word() error {
@@ -313,6 +308,12 @@ func (l *lax) word() error {
 	}
 	if value == "" && !spelledNumber.MatchString(word) {
 		value = decimal(word)
+	}
+	if amount := bareAmount.FindStringSubmatch(l.text[l.at:min(len(l.text), l.at+100)]); amount != nil && l.depth > 0 {
+		word, value = amount[1], string(Quote(amount[1]))
+	}
+	if value == "" && signed.MatchString(word) {
+		value, l.bare = string(Quote(word)), true
 	}
 	switch {
 	case strings.Contains(word, "..."), strings.HasPrefix(l.text[l.at:], "…"):
@@ -330,8 +331,12 @@ func (l *lax) word() error {
 		return errCutValue // the number may have had more digits
 	}
 	l.out.WriteString(value)
+	l.read(word)
 	return l.ends(",;]})")
 }
+
+// bareAmount is a number with its unit, all there is of a value: 1.2 kg.
+var bareAmount = regexp.MustCompile(`^(-?\d+(?:\.\d+)? ?[\pL°$€£%][\pL°/²³]{0,11}|(?:[$€£]|[A-Z]{3} )-?\d+(?:\.\d+)?)\s*[,}\]\n]`)
 
 // wordAlone reports whether a word is all there is of a value.
 func (l *lax) wordAlone(word string) bool {

@@ -28,7 +28,7 @@ func (s shape) list(text string) json.RawMessage {
 		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
-		certain = certain && !(s.items.number() && !spacedCommas(lines[0]))
+		certain = certain && !(s.items.number() && !spacedCommas(lines[0])) && !s.mayEndInPair(lines[0]) && !(s.items.lasts() && lasting(lines[0]) != "")
 	}
 	if !certain {
 		return nil
@@ -44,7 +44,10 @@ func unremarked(text string) string {
 	if at < 0 {
 		return text
 	}
-	remark := text[at+2:]
+	remark := strings.TrimRight(strings.TrimLeft(lacks.ReplaceAllStringFunc(text[at+2:], unlessDoubtful), "( \n"), ")")
+	if remark == "" {
+		return text[:at]
+	}
 	if len(remark) > longestRemark || !strings.HasSuffix(remark, ".") || bullet.MatchString(remark) || adds.MatchString(remark) || (reply{}).takesBack(nil, remark) {
 		return text
 	}
@@ -140,6 +143,20 @@ func lastTwo(items []string) (all []string, joined bool) {
 	return append(items[:len(items)-1], before, after), true
 }
 
+// mayEndInPair reports whether the last two of several texts may be one: bread,
+// macaroni and cheese. Persons are each one.
+func (s shape) mayEndInPair(line string) bool {
+	at := strings.LastIndex(line, " and ")
+	if at < 0 || !s.items.text || s.items.constants != nil || strings.HasSuffix(line[:at], ",") || strings.HasSuffix(line[:at], ";") {
+		return false
+	}
+	words := strings.Fields(strings.ReplaceAll(line, " and ", " "))
+	return !persons[strings.ToLower(s.name)] || slices.ContainsFunc(words, func(w string) bool { return !unicode.IsUpper([]rune(w)[0]) })
+}
+
+// persons are names of lists that persons are on.
+var persons = wordSet("names people persons persons_named first_names authors guests members players speakers attendees participants characters witnesses students employees passengers visitors customers users residents inhabitants workers voters subscribers patients")
+
 // inPairs reports whether items may be pairs with a comma in each: Smith, John,
 // Doe, Jane.
 func inPairs(items []string) bool {
@@ -159,34 +176,78 @@ func spacedCommas(line string) bool { return strings.Count(line, ",") == strings
 
 // short reports whether a text is a few words and no sentence.
 func short(text string, most int) bool {
+	text = formOfAddress.ReplaceAllString(text, "")
 	words := wordsOf(text)
 	return len(words) > 0 && len(words) <= most && !strings.ContainsAny(text, ".;:!?(){}[]") &&
 		!slices.ContainsFunc(words, func(w string) bool { return doubts(w) || corrections[w] || w == "and" })
 }
 
+// formOfAddress finds short words with a point before a name: M. Kone.
+var formOfAddress = regexp.MustCompile(`^(\p{Lu}\pL{0,3})\. \b`)
+
 // each reads every item, or nothing.
 func (s shape) each(items []string) json.RawMessage {
 	values := make([]json.RawMessage, len(items))
 	for i, item := range items {
+		if i == len(items)-1 && i > 0 && strings.ContainsAny(items[0][max(0, len(items[0])-1):], ",;") {
+			item = strings.TrimSuffix(item, ".")
+		}
 		item = strings.TrimRight(item, ",;")
-		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) {
+		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) && (len(items) == 1 || !s.isRemark(item)) {
 			return nil
 		}
-		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) {
+		if item == "" || andSoOn.MatchString(item) || leftOver.MatchString(item) || openEnd.MatchString(item) || missing(item) {
 			return nil
 		}
 		if values[i] = s.items.item(item); values[i] == nil {
 			return nil
 		}
 	}
-	if len(items) > 1 && !slices.ContainsFunc(items, func(item string) bool { return !explained.MatchString(item) }) {
+	if s.items.lasts() && mixed(items) {
+		return nil
+	}
+	if len(items) > 1 && !s.listsSentences(items) && !slices.ContainsFunc(items, func(item string) bool { return !explained.MatchString(item) }) {
 		return nil
 	}
 	return encode(values)
 }
 
+// listsSentences reports whether the items are sentences, of which each may have a name
+// before it: Research: compare three pumps. They are no names with explanations.
+func (s shape) listsSentences(items []string) bool {
+	return !wordLists[s.lastName()] && !persons[strings.ToLower(s.name)] && !slices.ContainsFunc(items, func(item string) bool {
+		_, sentence, named := strings.Cut(item, ": ")
+		return !named || len(wordsOf(sentence)) < 3 || !strings.HasSuffix(sentence, ".")
+	})
+}
+
 // struck finds items that are said to be none.
 var struck = regexp.MustCompile(`(?i)^not? |\((?:discarded|removed|dropped|rejected|excluded|not|no|maybe|unsure|optional|uncertain)\b[^)]*\)$`)
+
+// openEnd finds items that stand for others too, or that are replaced by another.
+var openEnd = regexp.MustCompile(`(?i) (?:usw|u\. ?a|etc|ecc)\.?$| (?:->|→|=>) |\((?:should|actually|wrong|corrected|rather|instead|or) `)
+
+// missing reports whether an item says that there is none, or that it isn't known.
+func missing(item string) bool {
+	word := strings.ToLower(strings.Trim(item, ".*_()"))
+	return absent[word] || word == "unknown" || noMore.MatchString(word)
+}
+
+var noMore = regexp.MustCompile(`^(?:none|nothing)(?: (?:else|more|other|found|noted|identified|to report))?$`)
+
+// isRemark reports whether an item of a list of what somebody has to say, and not of
+// things, says that something is lacking: no evidence. That there are no more such
+// items is none.
+func (s shape) isRemark(item string) bool {
+	own, words := wordsOf(spaced.Replace(s.name)), wordsOf(item)
+	return len(own) > 0 && remarked[own[len(own)-1]] && len(words) > 1 && words[0] == "no" &&
+		!slices.ContainsFunc(words, func(w string) bool {
+			return remarked[w] || remarked[w+"s"] || w == "more" || w == "other" || w == "further"
+		})
+}
+
+var remarked = wordSet(`issues problems weaknesses strengths flaws faults errors bugs defects concerns risks limitations shortcomings gaps
+	complaints objections criticisms criticism cons pros drawbacks findings observations reasons arguments remarks comments notes facts`)
 
 // leftOver finds what is no part of an item, where it is not all around it: bold
 // print, tags, links, a box to tick.

@@ -41,13 +41,13 @@ const NotGiven = "(not given in this example)"
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
 	if string(value) == text {
-		return text
+		return string(Escaped(value))
 	}
-	if formOnly(f.Name, text) || strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</think") {
-		return string(value)
+	if formOnly(f.Name, text) || strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</") && thinkEnd.MatchString(text) {
+		return string(Escaped(value))
 	}
 	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && equalJSON(read, value) {
 		return text
 	}
-	return string(value)
+	return string(Escaped(value))
 }

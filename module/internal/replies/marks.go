@@ -14,6 +14,7 @@ type mark struct {
 	name       string
 	start, end int  // with its decoration
 	inline     bool // there is text before it on its line
+	dropped    bool // what stands under it is given again, behind a correction
 }
 
 // marksIn finds the markers of a text. It goes through it once.
@@ -231,6 +232,7 @@ func readMarkers(r reply) (signature.Values, error) {
 	if err != nil || len(marks) == 0 {
 		return nil, err
 	}
+	withoutDrafts(r.outputs, text, marks)
 	fields, behind, err := split(r.outputs, text, marks)
 	if err != nil || len(fields) == 0 {
 		return nil, err
@@ -243,7 +245,7 @@ func readMarkers(r reply) (signature.Values, error) {
 	}
 	values, err := r.settle(fields, behind)
 	if err == nil {
-		err = r.foretold(values, text[:marks[0].start])
+		err = r.presentedAs(values, text[:marks[0].start])
 	}
 	if err != nil {
 		return nil, err
@@ -273,11 +275,19 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 	fields = make(map[string]given, len(outputs))
 	end, over := EndName(outputs), false // over: the last that counted was the end marker
 	inner := 0                           // how many of the marks that follow are of members
+	if f, ok := parentOf(outputs, marks); ok {
+		var g given
+		g.text, inner = memberMarks(f, text, marks, end)
+		fields[f.Name], inner = g, inner+1
+	}
 	for i, m := range marks {
-		if inner--; inner >= 0 {
+		if inner--; inner >= 0 || m.dropped {
 			continue
 		}
 		f, known := marked(outputs, end, m.name)
+		if !known {
+			f, known = slipped(outputs, marks, m.name)
+		}
 		g := under(text, marks[i:], end)
 		if of, ok := dotted(outputs, m.name); ok {
 			f, known = of, true
@@ -299,6 +309,8 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 				behind = g.text
 			}
 			continue
+		case !known && len(fields) == len(outputs) && certainties[strings.ToLower(m.name)] && i == len(marks)-2 && ownCertainty.MatchString(g.text):
+			continue
 		case !known && over && (reasons[strings.ToLower(m.name)] || remarkNames[strings.ToLower(m.name)]):
 			behind += "\n" + g.text
 			continue
@@ -316,54 +328,6 @@ func split(outputs []signature.Field, text string, marks []mark) (fields map[str
 	return fields, behind, nil
 }
 
-// dotted is the output of which a marker names a member: person.name.
-func dotted(outputs []signature.Field, name string) (signature.Field, bool) {
-	before, _, ok := strings.Cut(name, ".")
-	if !ok {
-		return signature.Field{}, false
-	}
-	return fieldNamed(outputs, before)
-}
-
-// dottedMarks is what stands under the markers that name members of a field, one a
-// line, and how many there are; none if one of them has more than a line.
-func dottedMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
-	if shapeOf(f).members == nil {
-		return "", 0
-	}
-	for n < len(marks)-1 {
-		before, name, _ := strings.Cut(marks[n].name, ".")
-		if !sameName(f.Name, before) {
-			break
-		}
-		g := under(text, marks[n:], end)
-		if g.text == "" || strings.Contains(g.text, "\n") {
-			return "", 0
-		}
-		lines += name + ": " + g.text + "\n"
-		n++
-	}
-	return strings.TrimSpace(lines), n
-}
-
-// memberMarks is what stands under the markers of a field's members, one a line, and
-// how many there are.
-func memberMarks(f signature.Field, text string, marks []mark, end string) (lines string, n int) {
-	s := shapeOf(f)
-	if s.members == nil {
-		return "", 0
-	}
-	for n < len(marks)-1 {
-		g := under(text, marks[n:], end)
-		if _, ok := s.member(marks[n].name); !ok || strings.Contains(g.text, "\n") || g.text == "" {
-			break
-		}
-		lines += marks[n].name + ": " + g.text + "\n"
-		n++
-	}
-	return strings.TrimSpace(lines), n
-}
-
 // remarkNames are markers of what is said behind an answer about it.
 var remarkNames = wordSet("note notes remark remarks comment comments ps caveat caveats warning")
 
@@ -379,7 +343,9 @@ func invented(outputs []signature.Field, fields map[string]given, name string) b
 }
 
 // formOnly reports whether a text stands for a value without being one.
-func formOnly(field, text string) bool { return text == Placeholder(field) || text == NotGiven }
+func formOnly(field, text string) bool {
+	return text == NotGiven || strings.HasPrefix(text, "{") && text == Placeholder(field)
+}
 
 func givenTwice(field string) error {
 	return structural(field, "is given twice, with different values; give it once")
@@ -388,9 +354,9 @@ func givenTwice(field string) error {
 // under returns what stands under the first of marks.
 func under(text string, marks []mark, end string) given {
 	if len(marks) == 1 {
-		return given{text: strings.TrimSpace(text[marks[0].end:]), open: true}
+		return given{text: aligned(text[marks[0].end:]), open: true}
 	}
-	value := strings.TrimSpace(text[marks[0].end:marks[1].start])
+	value := aligned(text[marks[0].end:marks[1].start])
 	if !strings.EqualFold(marks[1].name, end) {
 		return given{text: value}
 	}
@@ -400,6 +366,17 @@ func under(text string, marks []mark, end string) given {
 		}
 	}
 	return given{text: value}
+}
+
+// aligned is the text under a marker without the blanks around it. Lines that are
+// indented keep their places to each other.
+func aligned(text string) string {
+	if below, ok := strings.CutPrefix(text, "\n"); ok {
+		if below = strings.TrimLeft(below, "\n"); below != "" && (below[0] == ' ' || below[0] == '\t') {
+			text = dedent(strings.TrimRight(below, " \t\n"))
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 // hidden finds a field that is given by a label within another's text: what was

@@ -3,7 +3,6 @@ package replies
 import (
 	"math/big"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,9 +13,9 @@ var (
 	plainNumber = regexp.MustCompile(`^([+-]?)0*(\d*)(\.\d*)?([eE][+-]?\d{1,3})?$`)
 	thousands   = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}((?:,\d{3})+)(\.\d+)?$`)
 	points      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$`)
-	spaces      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:[\x{a0}\x{2009}\x{202f}]\d{3})+$`)
+	spaces      = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:[ '’\x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d{1,2})?$`)
 	comma       = regexp.MustCompile(`^([+-]?(?:0|[1-9]\d*)),(\d{1,2}|\d{4,})$|^([+-]?0),(\d+)$`)
-	ofMost      = regexp.MustCompile(`^(\d*\.?\d+)(?: ?/ ?| out of )([1-9]\d*(?:\.0+)?)$`)
+	ofMost      = regexp.MustCompile(`(?i)^(\d*\.?\d+|\pL+)(?: ?/ ?| out of | of |(?: sur| von| de) )([1-9]\d*(?:\.0+)?|\pL+)(?: (?:stars?|points?|sterne?n?|punkten?|étoiles|estrellas|puntos))?$`)
 	underscores = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(?:_\d{3})+$`)
 )
 
@@ -29,7 +28,6 @@ var numerals = map[string]string{
 // decimal writes a number as JSON does: .5 as 0.5, +5 as 5, 007 as 7. It returns
 // nothing if the text is no number, or has a unit, a sign of percent or of doubt.
 func decimal(text string) string {
-	text = strings.Replace(text, "−", "-", 1)
 	if underscores.MatchString(text) {
 		text = strings.ReplaceAll(text, "_", "")
 	}
@@ -47,7 +45,7 @@ func decimal(text string) string {
 	return sign + whole + fraction + exponent
 }
 
-var joinedDigits = strings.NewReplacer("\u00a0", "", "\u2009", "", "\u202f", "")
+var joinedDigits = strings.NewReplacer(" ", "", "'", "", "’", "", "\u00a0", "", "\u2009", "", "\u202f", "")
 
 // zeros are those of the digits in which numbers are written, besides ours.
 var zeros = []rune{'٠', '۰', '०', '０'}
@@ -80,18 +78,20 @@ func westernDigits(text string) string {
 // its thousands, or before its fraction: where one could be either, it reads
 // nothing.
 func numeral(s shape, word string) string {
-	text := numberInWords(word)
-	word = westernDigits(word)
+	text := inAnyWords(word)
+	word = westernDigits(plainSigns(word))
 	if m := thousands.FindStringSubmatch(word); m != nil && (!s.fraction && m[2] == "" || len(m[1]) > 4 || s.fraction && m[2] != "") {
 		word = strings.ReplaceAll(word, ",", "")
 	}
 	if points.MatchString(word) {
 		word = strings.ReplaceAll(word, ".", "")
 	}
+	if s.fraction && german.MatchString(word) {
+		word = strings.Replace(strings.ReplaceAll(word, ".", ""), ",", ".", 1)
+	}
 	if spaces.MatchString(word) {
 		word = joinedDigits.Replace(word)
 	}
-	word = s.withoutMost(word)
 	if s.fraction {
 		word = comma.ReplaceAllString(word, "$1$3.$2$4")
 	}
@@ -113,16 +113,46 @@ func numeral(s shape, word string) string {
 	return text
 }
 
-// withoutMost is the 4 of 4/6, where 6 is the most that may be given.
-func (s shape) withoutMost(word string) string {
+// ofMost is the 4 of 4/6, of four out of six and of 4 of 6 stars, where 6 is the most
+// that may be given.
+func (s shape) ofMost(word string) string {
 	m := ofMost.FindStringSubmatch(word)
 	if m == nil || s.most == nil {
-		return word
+		return ""
 	}
-	if most, err := strconv.ParseFloat(m[2], 64); err != nil || most != *s.most {
-		return word
+	number, most := plainNumeral(m[1]), plainNumeral(m[2])
+	if n, err := strconv.ParseFloat(most, 64); err != nil || n != *s.most {
+		return ""
 	}
-	return m[1]
+	return number
+}
+
+// plainNumeral is a number in digits or words.
+func plainNumeral(word string) string {
+	if number := decimal(word); number != "" {
+		return number
+	}
+	return numberInWords(word)
+}
+
+var stars = regexp.MustCompile(`^(★+|⭐+)(☆*)(?: \(([^()]+)\)| ([^()]+))?$`)
+
+// drawn is a number of stars, as many as are filled. What is said beside them is the
+// same number.
+func (s shape) drawn(word string) string {
+	if !s.integer || s.most == nil || !isPictured(word) {
+		return ""
+	}
+	m := stars.FindStringSubmatch(strings.ReplaceAll(word, "\ufe0f", ""))
+	if m == nil {
+		return ""
+	}
+	filled, empty := utf8.RuneCountInString(m[1]), utf8.RuneCountInString(m[2])
+	number := strconv.Itoa(filled)
+	if said := m[3] + m[4]; said != "" && plainNumeral(s.unadorned(said)) != number || empty > 0 && float64(filled+empty) != *s.most {
+		return ""
+	}
+	return number
 }
 
 var (
@@ -131,17 +161,16 @@ var (
 )
 
 // unadorned is a number without what only says the same once more: the braces of the
-// form, the unit that is the name of the field, 60% beside 0.6, what it is worked out
-// from. Of a number between 0 and 1, 75% is 0.75.
+// form, the most that there is, its unit, 60% beside 0.6, what it is worked out from.
+// Of a number between 0 and 1, 75% is 0.75.
 func (s shape) unadorned(word string) string {
 	if inner, ok := strings.CutPrefix(word, "{"); ok {
 		return strings.TrimSuffix(inner, "}")
 	}
-	if number, unit := cutUnit(word); unit != "" && s.ownUnit(number, unit) {
-		return numeral(s, number)
-	}
-	if result := worked(word); result != "" {
-		return result
+	for _, read := range []func(shape, string) string{shape.ofMost, shape.measured, shape.worked, shape.scaled, shape.powered, shape.solved, shape.quotient} {
+		if number := read(s, word); number != "" {
+			return number
+		}
 	}
 	if !s.fraction || s.least == nil || s.most == nil || *s.least != 0 || *s.most != 1 {
 		return word
@@ -163,42 +192,3 @@ func equalRatio(number, a, b string) bool {
 	y, _ := new(big.Rat).SetString(b)
 	return n.Mul(n, y).Cmp(x) == 0 && y.Sign() > 0
 }
-
-var unitBehind = regexp.MustCompile(`^(-?\d[\d,]*(?:\.\d+)?) ?(\pL+)(?: old)?$`)
-
-var currency = regexp.MustCompile(`^[$€£]( ?\d[\d,]*(?:\.\d+)?)$`)
-
-func cutUnit(word string) (number, unit string) {
-	if m := unitBehind.FindStringSubmatch(word); m != nil {
-		return m[1], strings.ToLower(m[2])
-	}
-	if m := currency.FindStringSubmatch(word); m != nil {
-		return strings.TrimSpace(m[1]), "dollars"
-	}
-	return "", ""
-}
-
-// ownUnit reports whether a unit is the one that the name of a field says, or that
-// years and ages have. A field that is only the answer has that of the question.
-func (s shape) ownUnit(number, unit string) bool {
-	own := strings.ToLower(s.name)
-	last := own[strings.LastIndexByte(own, '_')+1:]
-	switch {
-	case last == "year" && (unit == "ad" || unit == "ce" || unit == "年"):
-		return !strings.HasPrefix(number, "-")
-	case last == "age":
-		return unit == "years" || unit == "year" || unit == "yrs"
-	case s.isPlain() && measures[unit]:
-		return true
-	}
-	return len(last) > 3 && strings.HasSuffix(last, "s") && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(last, "s")
-}
-
-// plainNames are names of fields that say nothing of what is asked for.
-var plainNames = []string{"answer", "result", "value"}
-
-func (s shape) isPlain() bool { return slices.Contains(plainNames, strings.ToLower(s.name)) }
-
-// measures are units that a question may ask for.
-var measures = wordSet(`km cm mm meters metres kilometers kilometres centimeters centimetres millimeters millimetres miles feet inches yards
-	kg mg grams kilograms tonnes tons pounds ounces liters litres hours minutes seconds days weeks months years dollars euros usd eur gbp`)

@@ -22,11 +22,14 @@ func readWhole(r reply) (signature.Values, error) {
 // readObject reads the one JSON object that has the output fields: the whole
 // reply, a fenced block, or one in prose.
 func readObject(r reply) (signature.Values, error) {
-	objects, prose, behind, err := objectsIn(unquoted(r.text))
+	objects, prose, behind, err := objectsIn(unquoted(r.withoutReasons()))
 	if err != nil {
 		return nil, err // what is in it may have been the answer
 	}
-	all := len(objects)
+	if last, ok := r.final(objects, behind); ok {
+		objects, prose = []found{last}, last.before
+	}
+	all, rest := len(objects), objects
 	objects, err = r.answers(objects)
 	if len(objects) == 0 || err != nil {
 		return nil, err
@@ -40,6 +43,9 @@ func readObject(r reply) (signature.Values, error) {
 			return nil, structural("", "the reply has several objects with the fields; give one")
 		}
 	}
+	if err := r.completed(values, rest); err != nil {
+		return nil, err
+	}
 	if all > len(objects) && examples.MatchString(prose) {
 		return nil, structural("", "the object may be an example; give the answer alone")
 	}
@@ -49,15 +55,72 @@ func readObject(r reply) (signature.Values, error) {
 	if _, err := r.contradicted(values, prose); err != nil {
 		return nil, err
 	}
-	return values, r.stand(values, r.withoutEmpty(strings.TrimLeft(behind, "] \t\n")))
+	if err := r.stand(values, r.withoutEmpty(r.withoutEndMark(strings.TrimLeft(behind, "]}.; \t\n")))); err != nil {
+		return nil, err
+	}
+	return values, r.presentedAs(values, prose)
+}
+
+// completed reports whether one of several objects gives what the answer lacks.
+func (r reply) completed(values signature.Values, objects []found) error {
+	answered := false
+	for _, o := range objects {
+		o = r.unwrapped(o)
+		if blankForm(o.Values) {
+			continue
+		}
+		lacking, has := r.lacking(o.Values)
+		if answered && !has && corrects(o.before) {
+			return structural("", "what is said behind the answer may take it back; end with the answer")
+		}
+		answered = answered || lacking == nil
+		for _, v := range o.Values {
+			f, known := fieldNamed(r.outputs, v.Name)
+			if value, given := values.Get(f.Name); known && given && !sameValue(f, v.JSON, value) || known && !given && (f.Required || !isNothing(f, v.JSON)) {
+				return structural(f.Name, "is given otherwise in another object than the answer; give one")
+			}
+		}
+	}
+	return nil
+}
+
+// isNothing reports whether a value is read as none.
+func isNothing(f signature.Field, raw json.RawMessage) bool {
+	value, err := bendField(f, raw)
+	return err == nil && (value == nil || string(value) == "null")
+}
+
+func sameValue(f signature.Field, raw, value json.RawMessage) bool {
+	bent, err := bendField(f, raw)
+	return err == nil && equalJSON(bent, value)
+}
+
+// reasonsInTags finds reasons in tags before an answer, drafts included.
+var reasonsInTags = regexp.MustCompile(`(?s)^\s*<(reasoning|analysis|rationale)>(.*?)</(reasoning|analysis|rationale)>\s*`)
+
+// withoutReasons is a reply without such reasons, if they were not asked for.
+func (r reply) withoutReasons() string {
+	m := reasonsInTags.FindStringSubmatch(r.text)
+	if m == nil || m[1] != m[3] {
+		return r.text
+	}
+	if _, asked := fieldNamed(r.outputs, m[1]); asked {
+		return r.text
+	}
+	return r.text[len(m[0]):]
+}
+
+// withoutEndMark is what is said behind an object without the marker that ends the
+// other form.
+func (r reply) withoutEndMark(behind string) string {
+	return strings.TrimPrefix(strings.TrimLeft(behind, "`~ \n"), marker(EndName(r.outputs)))
 }
 
 var examples = regexp.MustCompile(`(?i)\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuch as\b`)
 
 // unquoted is the JSON in a text that is a JSON string of it.
 func unquoted(text string) string {
-	var inner string
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, `"`) && json.Unmarshal([]byte(trimmed), &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+	if inner, ok := quotedText(strings.TrimSpace(Unfence(text))); ok && strings.HasPrefix(strings.TrimSpace(inner), "{") {
 		return inner
 	}
 	return text
@@ -67,7 +130,11 @@ func unquoted(text string) string {
 type found struct {
 	signature.Values
 	unclosed bool
+	inner    bool // an object within it is not closed
 	bare     bool // some of its texts are words without quotes
+	mended   bool // some of its texts had quotes that were not escaped
+	comments []comment
+	before   string // what is said between the object before and this one
 }
 
 // objectStart tells JSON, also where it is malformed, from braces in prose.
@@ -89,9 +156,10 @@ func objectsIn(text string) (objects []found, prose, behind string, err error) {
 			err = json.Unmarshal(raw, &o.Values)
 		}
 		if err != nil {
-			return nil, "", "", structural("", "the JSON object in the reply cannot be read: %v", err)
+			return nil, "", "", structural("", "the JSON object in the reply cannot be read: %s", strings.TrimPrefix(err.Error(), "signature: "))
 		}
-		o.unclosed, o.bare = l.unclosed, l.bare
+		o.before, o.mended = text[:at[0]], l.mended
+		o.unclosed, o.inner, o.bare, o.comments = l.unclosed, l.inner, l.bare, l.comments
 		objects = append(objects, o)
 		around.WriteString(text[:at[0]])
 		text = text[at[0]+l.at:]
@@ -212,7 +280,10 @@ func withoutCall(text string) string {
 
 func (r reply) unwrapped(o found) found {
 	raw := wrapped(o.Values)
-	if raw == nil {
+	if inner := r.inside(o.Values); raw == nil && inner != nil {
+		o.Values = inner
+	}
+	if raw == nil || r.tells(o.Values) {
 		return o
 	}
 	for _, inside := range []json.RawMessage{raw, calledOnce(raw)} {
@@ -231,6 +302,28 @@ func (r reply) unwrapped(o found) found {
 	return o
 }
 
+// inside is the answer in the only member of an object, whatever its name, if all of it
+// is there and the name does not say that it is another's.
+func (r reply) inside(object signature.Values) (inner signature.Values) {
+	if len(object) != 1 || object[0].JSON[0] != '{' || !idleName(object[0].Name) || json.Unmarshal(object[0].JSON, &inner) != nil {
+		return nil
+	}
+	if _, known := fieldNamed(r.outputs, object[0].Name); known {
+		return nil
+	}
+	if lacking, _ := r.lacking(inner); lacking != nil {
+		return nil
+	}
+	return inner
+}
+
+// tells reports whether an object is the answer itself, with a text that looks like
+// another.
+func (r reply) tells(object signature.Values) bool {
+	f, only := r.only()
+	return only && len(object) == 1 && object[0].Name == f.Name && object[0].JSON[0] == '"' && f.Schema.AnyText()
+}
+
 // respell gives the outputs of an object their own names and order, and reads
 // those that are written otherwise: {"Score": "0.5"}.
 func (r reply) respell(o found) (signature.Values, error) {
@@ -242,7 +335,7 @@ func (r reply) respell(o found) (signature.Values, error) {
 	var problems []Problem
 	for _, f := range r.outputs {
 		raw, ok := given[f.Name]
-		if !ok && o.unclosed {
+		if o.unclosed && (!ok || o.inner && !shapeOf(f).hasAll(raw)) {
 			return nil, structural("", "the JSON object in the reply cannot be read: %v", errCutValue)
 		}
 		if !ok || string(raw) == string(Quote(NotGiven)) {
@@ -259,10 +352,16 @@ func (r reply) respell(o found) (signature.Values, error) {
 		if value == nil {
 			continue
 		}
+		if len(o.comments) > 0 && shapeOf(f).chooses(o.comments) {
+			problems = append(problems, Problem{f.Name, Structure, "has a comment that names another value; decide on one, and leave comments out"})
+		}
 		values = append(values, signature.Value{Name: f.Name, JSON: value})
 	}
 	if problems = append(problems, extra...); problems != nil {
 		return nil, &Error{problems}
+	}
+	if err := r.reasoned(values); err != nil {
+		return nil, err
 	}
 	return values, r.besides(values, o.Values)
 }
@@ -277,11 +376,15 @@ func (r reply) sorted(o found) (given map[string]json.RawMessage, extra []Proble
 		switch {
 		case known && twice:
 			return nil, nil, structural(f.Name, "is given twice; give it once")
+		case known && (o.unclosed || o.mended) && !shapeOf(f).known(v.JSON):
+			return nil, nil, structural(f.Name, "has members that were not asked for, and lacks a bracket or has quotes that are not escaped; write it as JSON")
 		case known && o.bare && !shapeOf(f).scalar():
 			return nil, nil, structural(f.Name, "is a word without quotes; write JSON")
 		case known:
 			given[f.Name] = v.JSON
-		case !r.idle(v) && !(reasons[strings.ToLower(v.Name)] && r.precedes(o.Values[i+1:])):
+		case r.missed(o.Values, v):
+			extra = append(extra, Problem{v.Name, Structure, "is no field of the answer, and may be one that it lacks; give it by its name, or leave it out"})
+		case o.mended, !r.idle(v) && !(reasons[strings.ToLower(v.Name)] && r.precedes(o.Values[i+1:])):
 			extra = append(extra, Problem{v.Name, Structure, "is no field of the answer, and may change what it says; leave it out"})
 		}
 	}

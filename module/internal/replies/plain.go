@@ -45,9 +45,13 @@ func PlainText(value json.RawMessage) string {
 }
 
 // quotedText is the text of a JSON string. That null decodes into a string, too, does
-// not make it one.
+// not make it one, and one with half of a character has no text.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
+	if ok && strings.Contains(text, "\ufffd") {
+		_, _, err := readLax(value)
+		ok = err == nil
+	}
 	return text, ok
 }
 

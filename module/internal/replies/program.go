@@ -31,7 +31,7 @@ func ProgramSpec(task *signature.Spec) *signature.Spec {
 // JSON object that is the whole reply, or in the one fenced block. A program of
 // which it isn't certain that it is whole, or the one that was meant, is an
 // error, worded for the model: it must not run.
-func ReadProgram(said string, truncated bool) (Program, error) {
+func ReadProgram(said string, truncated bool, asked Form) (Program, error) {
 	spec := programQuestion.Spec()
 	outputs := spec.Outputs()
 	text, err := visible(said)
@@ -50,29 +50,37 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if err == nil && rethought.MatchString(behind) {
 		err = errRethought
 	}
+	if err == nil && len(fields) > 0 && disowned(aboveMarks(text), behind) {
+		err = errDisowned
+	}
 	if err != nil {
 		return Program{}, err
 	}
 	p := Program{Reasoning: fields["reasoning"].text}
 	if code, ok := fields["code"]; ok {
-		p.Code, err = codeIn(code)
+		p.Code, err = codeIn(code, asked)
 	} else if object, isObject := programObject(text); isObject {
 		p = object
 	} else if tags, isTagged := programTags(text); isTagged {
 		p = tags
 	} else if len(fields) > 0 {
-		err = errors.New("there is nothing under " + marker("code") + "; put the program there")
+		err = errors.New("there is nothing " + asked.ofProgram() + "; put the program there")
 	} else {
 		var before string
-		p.Code, before, err = onlyBlock(text)
+		p.Code, before, err = onlyBlock(text, asked)
 		if p.Reasoning == "" {
 			p.Reasoning = before
+		}
+		if unread := unreadObject(text); err != nil && unread != nil {
+			err = unread
 		}
 	}
 	switch {
 	case err != nil:
 	case blank(p.Code):
 		err = errors.New("the program is empty")
+	case leavesOut(p.Code):
+		err = errors.New("a comment in the program stands for a part that is left out; write the program whole")
 	case p.Code == "null" || onlyComments(p.Code) || hollow("code", strings.TrimSpace(p.Code)):
 		err = errors.New("the program has a placeholder or comments, and nothing else; write it out")
 	}
@@ -87,7 +95,7 @@ var errRethought = errors.New("what is said behind the program may take it back;
 // codeIn takes a program out of the fence that most models put it in. Anything
 // beside the fence, or several of them, may be two programs, or one that holds a
 // fence as text.
-func codeIn(g given) (string, error) {
+func codeIn(g given, asked Form) (string, error) {
 	g.text = withoutOutput(g.text)
 	blocks, outside, open := fences(g.text)
 	quoted, isQuoted := quotedText(g.text)
@@ -98,12 +106,16 @@ func codeIn(g given) (string, error) {
 		return "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 1 && !mayBeJavaScript[blocks[0].tag]:
 		return "", fmt.Errorf("the program is said to be %s; write JavaScript", blocks[0].tag)
+	case len(blocks) == 1 && disowned(besideFence(g.text)):
+		return "", errDisowned
 	case len(blocks) == 1 && presentedBy(g.text, outside):
 		return blocks[0].text, nil
 	case len(blocks) > 0:
-		return "", errors.New("there is more than one fenced program under " + marker("code") + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
+		return "", errors.New("there is more than one fenced program " + asked.ofProgram() + "; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it")
 	case isQuoted:
 		return quoted, nil
+	case json.Valid([]byte(g.text)) && g.text[0] == '"':
+		return "", errors.New("the program has half of a character; write the character itself")
 	case g.open:
 		return "", errors.New("nothing says where the program ends; put it into a code fence, and the end marker behind it")
 	}
@@ -120,7 +132,7 @@ func closedByEnd(text string) string {
 }
 
 // printed finds what a program prints, in a fence of its own behind it.
-var printed = regexp.MustCompile("(?si)\n```\n\\s*(?:(?:expected |sample |example )?output|(?:this|it) (?:prints|outputs)|prints)[*_]*:[*_]*\\s*\n```(?:text|txt|console|output|plaintext)?\n[^`]*\n```\\s*$")
+var printed = regexp.MustCompile("(?si)\n```\n\\s*(?:(?:expected |sample |example )?output|(?:this|it) (?:prints|outputs|(?:should|will|would) (?:print|output)(?: something)?(?: like(?: this)?)?)|prints)[*_]*:[*_]*\\s*\n```(?:text|txt|console|output|plaintext)?\n[^`]*\n```\\s*$")
 
 // withoutOutput is a text without what the program in it is said to print.
 func withoutOutput(text string) string {
@@ -152,7 +164,7 @@ var explanation = regexp.MustCompile(`^(?:This|The|It|Here,|Note that) [^\n]*[^\
 // programObject reads a reply that is one JSON object. Objects within a reply
 // are not looked at: programs are full of them.
 func programObject(text string) (Program, bool) {
-	text = strings.TrimSpace(withoutCall(Unfence(text)))
+	text = strings.TrimSpace(unquoted(withoutCall(Unfence(text))))
 	if !strings.HasPrefix(text, "{") {
 		return Program{}, false
 	}
@@ -172,7 +184,24 @@ func programObject(text string) (Program, bool) {
 	if inner := Unfence(p.Code); !blank(inner) {
 		p.Code = inner
 	}
+	var language string
+	if json.Unmarshal(object["language"], &language) == nil && !mayBeJavaScript[strings.ToLower(language)] {
+		return Program{}, false
+	}
 	return p, true
+}
+
+// unreadObject says why an object with a program, as models write it, cannot be read.
+func unreadObject(text string) error {
+	text = strings.TrimSpace(withoutCall(Unfence(text)))
+	if !strings.HasPrefix(text, "{") || !codeMember.MatchString(text) {
+		return nil
+	}
+	_, _, err := readLax(text)
+	if err != nil {
+		err = fmt.Errorf("the JSON object in the reply cannot be read: %w", err)
+	}
+	return err
 }
 
 // programTags reads a program in tags, where there is no fence in the reply that
@@ -195,7 +224,8 @@ func programTags(text string) (p Program, ok bool) {
 			p.Reasoning = g.text
 		}
 	}
-	return p, blank(r.withoutEmpty(text[behind:]))
+	above, _, _ := strings.Cut(text, "<")
+	return p, blank(r.withoutEmpty(text[behind:])) && !disowned(above, "")
 }
 
 // argumentsOf is what is given to the function that an object calls, or the object.
@@ -214,7 +244,8 @@ func argumentsOf(object json.RawMessage) json.RawMessage {
 func twice(object json.RawMessage) bool { return json.Unmarshal(object, new(signature.Values)) != nil }
 
 // onlyBlock returns the one block that may hold JavaScript, and the text before.
-func onlyBlock(text string) (code, before string, err error) {
+func onlyBlock(text string, asked Form) (code, before string, err error) {
+	text = withoutOutput(text)
 	blocks, outside, open := fences(text)
 	blocks = slices.DeleteFunc(blocks, func(b block) bool { return !mayBeJavaScript[b.tag] })
 	before, _, _ = strings.Cut(text, "```")
@@ -222,17 +253,39 @@ func onlyBlock(text string) (code, before string, err error) {
 	case open:
 		return "", "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
 	case len(blocks) == 0:
-		return "", "", errors.New("the reply has no program; put it under " + marker("code"))
+		return "", "", errors.New("the reply has no program; put it " + asked.ofProgram())
 	case blocks[0].tag == "" && !blank(outside):
-		return "", "", errors.New("it is not certain that the text in the code fence is a program to run; put it under " + marker("code"))
-	case len(blocks) > 1:
-		return "", "", errors.New("the reply has several programs; put the one to run under " + marker("code"))
+		return "", "", errors.New("it is not certain that the text in the code fence is a program to run; put it " + asked.ofProgram())
+	case len(blocks) > 1, codeMember.MatchString(outside):
+		return "", "", errors.New("the reply has several programs; put the one to run " + asked.ofProgram())
 	}
-	if behind := text[strings.LastIndex(text, "```")+1:]; rethought.MatchString(behind) {
+	behind := text[strings.LastIndex(text, "```")+1:]
+	if rethought.MatchString(behind) || conditional.MatchString(behind) || forbids.MatchString(outside) || withheld(before) {
 		return "", "", errRethought
+	}
+	if disowned(before, behind) {
+		return "", "", errDisowned
 	}
 	return blocks[0].text, strings.TrimSpace(before), nil
 }
+
+// forbids finds what says that a program is not to run, and conditional what it waits for.
+var (
+	forbids     = regexp.MustCompile(`(?i)\b(?:do not|don['’]t|never|must not|not to) (?:yet )?(?:run|execute|use|submit)\b`)
+	conditional = regexp.MustCompile(`(?im)^` + "`*" + `\s*but\b|\b(?:permission|approval|your consent)\b`)
+)
+
+// withheld reports whether the last sentence before a program presents it as another than
+// the one to run: Old version:
+func withheld(before string) bool {
+	last := lastSentence(before)
+	return strings.HasSuffix(strings.TrimSpace(before), ":") && presentsOther.MatchString(last)
+}
+
+var presentsOther = regexp.MustCompile(`(?i)^\W*(?:(?:the|my|your|an?) )?(?:(?:old|previous|original|former|earlier|wrong|buggy|broken|bad|naive) (?:\w+)|for example|for instance|e\.g\.|example|draft)[\w ]{0,20}:?\W*$`)
+
+// codeMember finds an object with a program.
+var codeMember = regexp.MustCompile(`["']code["']\s*:\s*["'\x60]`)
 
 var mayBeJavaScript = map[string]bool{
 	"": true, "js": true, "javascript": true, "mjs": true, "jsx": true, "ts": true, "typescript": true,

@@ -71,7 +71,7 @@ func TestReadProgram(t *testing.T) {
 	for _, c := range programs {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := replies.ReadProgram(c.reply, false)
+			p, err := replies.ReadProgram(c.reply, false, replies.Markers)
 			wrong := ""
 			if err != nil {
 				p, wrong = replies.Program{}, err.Error()
@@ -86,7 +86,7 @@ func TestReadProgram(t *testing.T) {
 func TestReadProgramTruncated(t *testing.T) {
 	t.Parallel()
 	for _, c := range programs {
-		p, err := replies.ReadProgram(c.reply, true)
+		p, err := replies.ReadProgram(c.reply, true, replies.Markers)
 		if err == nil && !strings.Contains(c.reply, "completed") {
 			t.Errorf("%s: %q would run, but may not be whole", c.name, p.Code)
 		}
@@ -106,11 +106,11 @@ func FuzzReadProgram(f *testing.F) {
 			fence += "`"
 		}
 		reply := "[[ ## code ## ]]\n" + fence + "js\n" + text + "\n" + fence + end
-		normal := strings.TrimSuffix(strings.ReplaceAll(text+"\n", "\r\n", "\n"), "\n")
-		if p, err := replies.ReadProgram(reply, false); err == nil && p.Code != normal {
+		normal := strings.TrimSuffix(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd")+"\n", "\r\n", "\n"), "\n")
+		if p, err := replies.ReadProgram(reply, false, replies.Markers); err == nil && p.Code != normal {
 			t.Fatalf("%q was read as %q", text, p.Code)
 		}
-		p, err := replies.ReadProgram(text, false)
+		p, err := replies.ReadProgram(text, false, replies.Markers)
 		if err != nil || strings.Contains(normal, p.Code) {
 			return
 		}

@@ -139,7 +139,7 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "an example in a cut-off object", spec: "judgement", reply: `{"examples": [{"mood": "good", "score": 1}], "mood": "bad", "score": 0.`, wrong: `the JSON object in the reply cannot be read: it ends in the midst of a value`},
 	{name: "an object and labels", spec: "judgement", reply: "Such as {\"mood\": \"good\", \"score\": 1}. Mine:\nMood: bad\nScore: 0", wrong: `the field "mood" is given twice, with different values; give it once`},
 	{name: "an object of something else", spec: "judgement", reply: `I saw {"orders": 3}.`, wrong: "no field was found in the reply; put each value under its marker, such as [[ ## mood ## ]]"},
-	{name: "keys twice", spec: "remark", reply: `{"answer": "a", "answer": "b"}`, wrong: `the JSON object in the reply cannot be read: signature: the value of "answer" is given twice`},
+	{name: "keys twice", spec: "remark", reply: `{"answer": "a", "answer": "b"}`, wrong: `the JSON object in the reply cannot be read: the value of "answer" is given twice`},
 	{name: "keys twice in two cases", spec: "remark", reply: `{"answer": "a", "Answer": "b"}`, wrong: `the field "answer" is given twice; give it once`},
 	{name: "extra keys", spec: "remark", reply: `{"answer": "a", "why": "b"}`, want: `{"answer":"a"}`},
 	{name: "an extra key that qualifies", spec: "remark", reply: `{"answer": "a", "why": "Or rather c."}`, wrong: `the field "why" is no field of the answer, and may change what it says; leave it out`},
@@ -196,7 +196,7 @@ func TestReadTruncated(t *testing.T) {
 	whole := "[[ ## mood ## ]]\ngood\n[[ ## score ## ]]\n0.12"
 	for reply, want := range map[string]string{
 		whole:                             cutOff,
-		`{"mood": "good", "score": 0.12}`: cutOff, // more was to come
+		`{"mood": "good", "score": 0.12}`: "", // nothing of it can be missing
 		whole + end:                       "",
 		whole + end + "\nI hope":          "",
 		whole + end + "\n" + whole:        cutOff,
@@ -234,11 +234,15 @@ func FuzzReadText(f *testing.F) {
 	f.Add("```\n```\n```")
 	f.Add(`"a\"`)
 	f.Add("\ufeff0")
+	f.Add("**0**")
+	f.Add(" 0 1\n 0")
+	f.Add("0000\rA")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "")
-		exact, wrong := readAs(specs["remark"], answer(string(replies.Quote(text))))
-		if want := `{"answer":` + string(replies.Quote(text)) + `}`; exact != want {
-			t.Fatalf("JSON string: got %s %s, want %s", exact, wrong, want)
+		exact, wrong := readAs(specs["remark"], answer(string(replies.Escaped(replies.Quote(text)))))
+		var written remark
+		if err := json.Unmarshal([]byte(exact), &written); err != nil || written.Answer != text {
+			t.Fatalf("JSON string: got %s %s, want %q", exact, wrong, text)
 		}
 		got, _ := readAs(specs["remark"], answer(text))
 		if got == "" || replies.ThinkEnd.MatchString(text) {
@@ -255,14 +259,16 @@ func FuzzReadText(f *testing.F) {
 }
 
 // meanings are the readings of a text that the prompt allows for: as it is, out
-// of its fence or the quotes of code, without what cannot be seen at its ends, or
-// decoded.
+// of its fence, the quotes of code or bold print, without the indentation of all its
+// lines or what cannot be seen at its ends, or decoded.
 func meanings(text string) []string {
-	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	level := strings.TrimSpace(replies.Dedent(text))
+	text = strings.TrimSpace(text)
 	bare := strings.TrimSpace(replies.Unfence(text))
 	bare = strings.TrimFunc(bare, replies.IsInvisible)
-	all := []string{text, bare}
-	for _, mark := range []string{"`", "'"} {
+	all := []string{text, bare, level}
+	for _, mark := range []string{"`", "'", "**"} {
 		if inner, ok := replies.Within(bare, mark); ok {
 			all = append(all, inner)
 		}
@@ -295,4 +301,22 @@ func FuzzReadReply(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What no model says at once is not looked through, unless it is exactly what was asked
+// for.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("word ", 1<<18)
+	spec := kinds["string"]
+	if _, err := replies.Read(spec, "Here: "+text, false, replies.Markers); err == nil || err.Error() != "the reply is longer than 1048576 bytes; write less" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := replies.ReadProgram(text, false, replies.Markers); err == nil || err.Error() != "the reply is longer than 1048576 bytes; write less" {
+		t.Errorf("got %v", err)
+	}
+	values, err := replies.Read(spec, "[[ ## answer ## ]]\n"+text+"\n\n[[ ## completed ## ]]", false, replies.Markers)
+	if err != nil || len(values) != 1 || len(values[0].JSON) < len(text) {
+		t.Errorf("got %d values, %v", len(values), err)
+	}
 }

@@ -24,14 +24,27 @@ func (r reply) stand(values signature.Values, behind string) error {
 	if len(behind) > longestRemark {
 		return structural("", "too much is said behind the answer; end with the answer")
 	}
-	rest, err := r.contradicted(values, behind)
+	rest, err := r.contradicted(values, commentSign.ReplaceAllString(behind, ""))
 	if err != nil {
 		return err
 	}
 	if r.takesBack(values, rest) {
-		return structural("", "what is said behind the answer may take it back; end with the answer")
+		return structural("", "behind the answer the reply says %q, which may take the answer back; end with the answer", excerpt(rest))
 	}
 	return nil
+}
+
+// commentSign begins a comment behind an object, which is a remark as any other.
+var commentSign = regexp.MustCompile(`^[ \t]*//[ \t]*`)
+
+// excerpt is how a text begins, on one line.
+func excerpt(text string) string {
+	const most = 60
+	words := strings.Join(strings.Fields(text), " ")
+	if runes := []rune(words); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return words
 }
 
 // contradicted looks for other values beside those that were read, and returns
@@ -77,7 +90,7 @@ func looseText(text string) given { return given{text: text, loose: true} }
 
 // courtesies are lines that end many replies and say nothing, as long as no
 // second thought is in them.
-var courtesies = regexp.MustCompile(`(?im)^[ \t]*(?:(?:note|p\.?s\.?): )?(?:please (?:let me know|feel free)|let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else|anything else|if you (?:need|have|want|would) (?:any|more|further|other|me|like)|would you like|i(?:'m| am) happy to|happy to|have a (?:nice|great|good)|(?:thanks?(?: you)?|bye|done|good luck|enjoy)[.!]*$)(?:\W.*)?$`)
+var courtesies = regexp.MustCompile(`(?im)^[ \t]*(?:(?:note|p\.?s\.?): )?(?:please (?:let me know|feel free)|(?:let me know|tell me) (?:if|when|whether|should)|let me know|feel free|(?:i )?hope (?:this|that|it) helps|is there anything else|anything else|if you (?:need|have|want|would) (?:any|more|further|other|me|like)|would you like|i(?:'m| am) happy to|happy to|have a (?:nice|great|good)|\(?(?:word|character|token) count: \d+\)?$|(?:thanks?(?: you)?|bye|done|good luck|enjoy)[.!]*$)(?:\W.*)?$`)
 
 var secondThought = regexp.MustCompile(`(?i)\b(?:wait|actually|wrong|mistake|sorry|correction|instead|correct|answer is)\b`)
 
@@ -91,47 +104,42 @@ func courtesy(line string) string {
 
 // takesBack reports whether a text behind an answer may take it back.
 func (r reply) takesBack(values signature.Values, behind string) bool {
+	if inner, ok := strings.CutPrefix(strings.TrimSpace(behind), "("); ok {
+		behind = strings.TrimSuffix(inner, ")")
+	}
 	rest := courtesies.ReplaceAllStringFunc(behind, courtesy)
 	denied := false
 	rest = lacks.ReplaceAllStringFunc(rest, func(sentence string) string {
-		denied = denied || namesAnyGiven(values, sentence)
+		denied = denied || namesAnyGiven(values, sentence) || r.isOneTruth(values) && beginsWithNo.MatchString(sentence)
 		return unlessDoubtful(sentence)
 	})
-	rest = strings.TrimFunc(rest, func(c rune) bool { return strings.ContainsRune("`*_-# \t\r\n", c) || isPictogram(c) })
+	rest = strings.TrimFunc(rest, func(c rune) bool { return strings.ContainsRune("`~*_-# \t\r\n", c) || isPictogram(c) })
 	if rest == "" || denied {
 		return denied
 	}
 	words := wordsOf(patient.ReplaceAllString(rest, ""))
-	if len(words) < 4 && !r.truncated || refutes.MatchString(rest) ||
-		slices.ContainsFunc(words, func(w string) bool { return corrections[w] || contracted(w) }) {
+	if len(words) < 4 && !r.truncated || refutes.MatchString(rest) || alternative.MatchString(rest) || unfinished.MatchString(rest) ||
+		slices.ContainsFunc(remarksIn(rest), func(sentence string) bool { return r.withdraws(values, sentence) }) {
 		return true
 	}
 	return r.opposes(values, rest)
 }
 
+// isOneTruth reports whether an answer is nothing but a yes, to which what was not found
+// may matter.
+func (r reply) isOneTruth(values signature.Values) bool {
+	_, only := r.only()
+	return only && len(values) == 1 && string(values[0].JSON) == "true"
+}
+
+// alternative finds what begins with another answer, or against it: or is it Rome?
+var alternative = regexp.MustCompile(`(?i)^(?://|#|/\*|\()?\s*(?:or|but|that said|having said that|on the other hand|then again)\b`)
+
+// unfinished finds remarks that not all was seen from which the answer comes.
+var unfinished = regexp.MustCompile(`(?i)\b(?:is|was|are|were|been|be|only|seems?|an?) (?:truncated|incomplete|cut off|illegible|unreadable|partial)\b`)
+
 // patient finds where to wait is no second thought: it can wait.
 var patient = regexp.MustCompile(`(?i)\b(?:can|to|will|may|must) wait\b`)
-
-// opposes reports whether a text gives another value for a field.
-func (r reply) opposes(values signature.Values, text string) bool {
-	words := wordsOf(text)
-	for _, f := range r.outputs {
-		value, given := values.Get(f.Name)
-		if !given {
-			continue
-		}
-		s := shapeOf(f)
-		if s.boolean {
-			if _, agrees := s.agreeing(PlainText(value), text); !agrees {
-				return true
-			}
-		}
-		if rivals(s, PlainText(value), words) && !s.weighed(PlainText(value), "\n\n"+text, words) || restates(f, value, text) {
-			return true
-		}
-	}
-	return false
-}
 
 // refutes finds sentences that begin with a no. That there is no such thing, as in
 // No email is given, takes nothing back.
@@ -162,22 +170,6 @@ func namesGiven(values signature.Values, word string) bool {
 	})
 }
 
-// restates reports whether a sentence gives a field another value: The answer
-// is Rome.
-func restates(f signature.Field, value json.RawMessage, text string) bool {
-	for _, sentence := range sentenceEnd.Split(text, -1) {
-		sentence = strings.TrimSpace(sentence)
-		said := unframed(f.Name, sentence)
-		if sentence == "" || said == sentence {
-			continue
-		}
-		if again, err := readValue(f, given{text: said, loose: true}); err == nil && !equalJSON(again, value) {
-			return true
-		}
-	}
-	return false
-}
-
 // sentenceEnd is where a sentence ends, but not the whole of 0.15.
 var sentenceEnd = regexp.MustCompile(`[.!](?:\s|$)|\n`)
 
@@ -185,35 +177,145 @@ var sentenceEnd = regexp.MustCompile(`[.!](?:\s|$)|\n`)
 // next.
 var clauseEnd = regexp.MustCompile(`(?:[.!;:,](?:\s+|$)|\n)(?:(?i:so|thus|hence|therefore|and|then|overall)[ ,]+)*`)
 
+// reasoned reports whether the reasons for an answer, which are an output themselves,
+// end with another value than the one that is given behind them.
+func (r reply) reasoned(values signature.Values) error {
+	for i, v := range values {
+		if !reasons[strings.ToLower(v.Name)] || v.JSON[0] != '"' || i == len(values)-1 {
+			continue
+		}
+		if err := r.foretold(values[i+1:], lastSentence(PlainText(v.JSON))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lastSentence(text string) string {
+	text = strings.TrimRight(text, ".! \n")
+	text = text[max(0, len(text)-500):]
+	if all := sentenceEnd.FindAllStringIndex(text, -1); len(all) > 0 {
+		return text[all[len(all)-1][1]:]
+	}
+	return text
+}
+
 // foretold reports whether prose before an answer comes to another value of a field
 // that one word says: so the ratio is 0.15. Of several, the last counts.
 func (r reply) foretold(values signature.Values, prose string) error {
 	if blank(prose) || len(prose) > longestRemark {
 		return nil
 	}
-	clauses := clauseEnd.Split(prose, -1)
 	for _, v := range values {
 		f, _ := fieldNamed(r.outputs, v.Name)
 		if s := shapeOf(f); !s.scalar() {
-			continue
-		} else if last := s.lastSaid(clauses); last != nil && !equalJSON(last, v.JSON) {
-			return structural(f.Name, "is said to be %s before its marker, and something else under it; say which", last)
+			if s.text && s.constants == nil && namedOtherwise(f.Name, PlainText(v.JSON), lastSentence(prose)) {
+				return structural(f.Name, "is said to be another before the answer than in it; say which")
+			}
+		} else if last := s.lastIn(prose); last != nil && !equalJSON(last, v.JSON) {
+			return structural(f.Name, "is said to be %s before the answer, and something else in it; say which", last)
+		} else if last == nil && s.boolean && s.denied(PlainText(v.JSON), prose) {
+			return structural(f.Name, "is said before the answer to be the contrary of what is in it; say which")
 		}
 	}
 	return nil
 }
 
+// namedOtherwise reports whether a sentence says of a field that it is another name than
+// the one that is given, of which neither is a part of the other.
+func namedOtherwise(field, value, sentence string) bool {
+	said := Undecorated(unframed(field, strings.TrimSpace(sentence)))
+	if said == sentence || !properName.MatchString(said) || !properName.MatchString(value) {
+		return false
+	}
+	return !holdsWords(said, value) && !holdsWords(value, said)
+}
+
+var properName = regexp.MustCompile(`^\p{Lu}[\pL\pN.&'’-]*(?: (?:of|the|de|von|van|and|&|\p{Lu}[\pL\pN.&'’-]*)){0,5}$`)
+
+// lastIn is the last value that prose gives. A name with a colon is a label, or the
+// end of a clause that goes on.
+func (s shape) lastIn(prose string) json.RawMessage {
+	if day := s.dayIn(prose); day != nil {
+		return day
+	}
+	if last := s.lastSaid(s.clauses(prose)); last != nil || !valueLabel.MatchString(prose) {
+		return last
+	}
+	return s.lastSaid(clauseEnd.Split(prose, -1))
+}
+
+// dayIn is the last day that prose gives behind the name of a field: it was signed on
+// 2024-03-06.
+func (s shape) dayIn(prose string) json.RawMessage {
+	if s.format != date {
+		return nil
+	}
+	named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(spaced.Replace(s.name)) + `\b[^.;,\n\d]{0,20}(\d{4}-\d\d-\d\d)\b`)
+	if all := named.FindAllStringSubmatch(prose, -1); len(all) > 0 {
+		return Quote(all[len(all)-1][1])
+	}
+	return nil
+}
+
+// clauses are those of prose. A label says what something is.
+func (s shape) clauses(prose string) []string {
+	prose = valueLabel.ReplaceAllStringFunc(prose, func(label string) string {
+		name := strings.Trim(label, "*_: ")
+		if sums[strings.ToLower(name)] || sameName(name, s.name) {
+			return name + " is "
+		}
+		return label
+	})
+	return clauseEnd.Split(prose, -1)
+}
+
+var valueLabel = regexp.MustCompile(`(?m)[*_]*\b\w+[*_]*:[*_]* `)
+
+var sums = wordSet("total sum count answer result")
+
+// denied reports whether prose is nothing but another yes or no, or ends with a sentence
+// that says the contrary of a value.
+func (s shape) denied(value, prose string) bool {
+	word := strings.ToLower(strings.Trim(prose, " \t\n*_.!"))
+	if truth[word] != "" {
+		return truth[word] != value
+	}
+	last := lastSentence(prose)
+	if strings.ContainsAny(last, "?:\"") {
+		return false
+	}
+	_, agrees := s.agreeing(value, last)
+	return !agrees
+}
+
+// totalSaid finds clauses that say what a count comes to: the total is 1304 visitors.
+var totalSaid = regexp.MustCompile(`(?i)^(?:the |my |our )?(?:grand |overall )?(?:total|sum|count|result|answer)[*_]*(?: number)?(?: of [\pL ]+)? (?:is|was|comes to|=) [*_]*(\d[^*_\n]*)[*_]*$`)
+
+// demanded is how reasons say what an answer has to be.
+var demanded = regexp.MustCompile(` (?:must|should|has to|needs to) be `)
+
 // lastSaid is the last value that clauses give: the ratio is 0.15, it is not spam.
 func (s shape) lastSaid(clauses []string) (value json.RawMessage) {
+	var counted []json.RawMessage // maybe of parts
 	for _, clause := range clauses {
-		clause = strings.Trim(clause, " \t*`")
+		clause = demanded.ReplaceAllString(strings.Trim(clause, " \t*`"), " is ")
 		if said := unframed(s.name, clause); said != clause {
 			if v := s.exact(strings.TrimRight(said, ".")); v != nil {
 				value = v
 			}
+		} else if m := totalSaid.FindStringSubmatch(clause); m != nil && s.number() {
+			if v := s.exact(m[1]); v != nil {
+				value = v
+			}
 		} else if v := s.verdict(clause); v != nil {
 			value = v
+		} else if v := s.stated(clause); v != nil && s.integer {
+			counted = append(counted, v)
 		}
+	}
+	if value == nil && len(counted) == 1 {
+		return counted[0]
 	}
 	return value
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,13 +82,21 @@ func about[Out any]() *signature.Spec {
 		Text string `json:"text"`
 	}
 	sig := signature.Must(signature.New[in, Out](""))
-	decoded[sig.Spec()] = func(raw json.RawMessage) error { _, err := sig.Decode(raw); return err }
+	decoders.Store(sig.Spec(), decoder(func(raw json.RawMessage) error { _, err := sig.Decode(raw); return err }))
 	return sig.Spec()
 }
 
-// decoded are what turns the outputs of a question into Go values, as a program gets
-// them.
-var decoded = map[*signature.Spec]func(json.RawMessage) error{}
+// decoder turns the outputs of a question into Go values, as a program gets them.
+type decoder func(json.RawMessage) error
+
+// decoders are by the *signature.Spec of the question.
+var decoders sync.Map
+
+// decode says what is wrong with the outputs of a question.
+func decode(spec *signature.Spec, raw json.RawMessage) error {
+	d, _ := decoders.Load(spec)
+	return d.(decoder)(raw)
+}
 
 // sample is a reply, and what a careful reader takes from it.
 type sample struct {
@@ -97,11 +106,11 @@ type sample struct {
 	truncated bool
 }
 
-// samples reads testdata/replies. The name of a section is the way in which the
+// samples reads module/testdata/replies. The name of a section is the way in which the
 // reply is given, the reading that is expected, and whether it was cut off at the
 // limit of tokens. A carriage return is written \r.
-func samples(t testing.TB, folder string) []sample {
-	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
+func samples(t testing.TB) []sample {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "replies", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, "no replies")
 	}
@@ -161,7 +170,7 @@ func readSample(a module.Adapter, s sample) (object, wrong string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	if err := decoded[kinds[s.kind]](raw); err != nil {
+	if err := decode(kinds[s.kind], raw); err != nil {
 		return "", "not valid: " + err.Error()
 	}
 	return string(raw), ""
@@ -206,7 +215,7 @@ var adapters = []struct {
 // wrongly, and nearly all that a careful reader could use are used.
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	all := samples(t, "replies")
+	all := samples(t)
 	byKind, byWay := map[string]*score{}, map[string]*score{}
 	for _, a := range adapters {
 		var total score
@@ -275,7 +284,7 @@ func rows(title string, table map[string]*score) string {
 
 const scoresHead = `# How replies are read
 
-What the readers make of the replies in ` + "`module/internal/replies/testdata/replies`" + `, each
+What the readers make of the replies in ` + "`module/testdata/replies`" + `, each
 of which says what a careful reader would take from it: a value, or that he would
 ask again. They were written before the readers, which were then mended by them:
 so this says what the readers do, and not how they do on replies of tomorrow. What

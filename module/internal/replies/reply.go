@@ -34,11 +34,12 @@ func OutputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
 func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	var found signature.Field
 	n := 0
+	asOptional, optional := strings.CutSuffix(name, "?") // as the type has it
 	for _, f := range fields {
 		if f.Name == name {
 			return f, true
 		}
-		if sameName(f.Name, name) {
+		if sameName(f.Name, name) || optional && !f.Required && sameName(f.Name, asOptional) {
 			found, n = f, n+1
 		}
 	}

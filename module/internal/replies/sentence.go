@@ -21,15 +21,37 @@ func (s shape) stated(text string) json.RawMessage {
 	if value := s.claimed(text); value != nil {
 		return value
 	}
+	text = strings.Replace(text, "There will be ", "There are ", 1)
+	if value := s.declared(text); value != nil {
+		return value
+	}
 	said := s.statedWord(text)
-	if said == "" {
+	if said == "" || s.lasts() {
 		return nil
 	}
 	value := s.exact(said)
-	if value == nil || uncertain(s, PlainText(value), text) || refutes.MatchString(text) || slices.ContainsFunc(wordsOf(text), func(w string) bool { return reported[w] }) {
+	if value == nil || s.number() && s.numbersIn(strings.Replace(text, said, "", 1)) > 0 || uncertain(s, PlainText(value), strings.Replace(text, said, PlainText(value), 1)) || refutes.MatchString(text) || slices.ContainsFunc(wordsOf(text), func(w string) bool { return reported[w] }) {
 		return nil
 	}
 	return value
+}
+
+// declaration finds sentences that say what a number or a day is: The price in the ad is
+// $75.
+var declaration = regexp.MustCompile(`(?i)^(?:(?:so|thus|hence|therefore|overall|in total),? )?(?:the|this|its|their|my)(?: (?:final|total|correct|stated|overall|asking|exact|actual|advertised|full|given|requested))* (?:number of |count of )?([\pL_ ]+?)((?: (?:in|of|for|from|on|at|given|stated|mentioned) [^.,;:!?\d]{1,60}?)?)(?: is| was| are| were| =| amounts to| comes to| equals)(?: listed as| given as| set at| set for| exactly| on)? (\S.*?)[.!]?$`)
+
+// declared is the number or the day that a sentence says of a field, and nothing more.
+func (s shape) declared(text string) json.RawMessage {
+	m := declaration.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || !s.number() && !s.temporal() || !sameName(s.name, m[1]) && !frames[strings.ToLower(m[1])] {
+		return nil
+	}
+	if slices.ContainsFunc(wordsOf(m[2]), func(w string) bool {
+		return portions[w] || reported[w] || hedges[w] || corrections[w] || contrasts[w] || isNumeral(w)
+	}) {
+		return nil
+	}
+	return s.exact(m[3])
 }
 
 // reported are words of sentences that say what others hold, or of what else something
@@ -84,7 +106,10 @@ func (s shape) statedWord(text string) string {
 	if m := statement.FindStringSubmatch(text); m != nil && (s.constants != nil || s.boolean && !s.number()) {
 		return strings.Trim(m[1], "\"'`*“”")
 	}
-	if m := counting.FindStringSubmatch(text); m != nil && s.integer && !waysOf(text) {
+	if m := counting.FindStringSubmatch(text); m != nil && s.integer && !waysOf(text) && s.isCountOf(text[strings.Index(text, m[1])+len(m[1]):]) {
+		return m[1]
+	}
+	if m := having.FindStringSubmatch(text); m != nil && s.integer && s.ownUnit(m[1], strings.ToLower(m[2])) {
 		return m[1]
 	}
 	return ""
@@ -94,7 +119,24 @@ func (s shape) statedWord(text string) string {
 var statement = regexp.MustCompile("(?i)\\b(?:is|are|as|be|say|choose|seems|sounds|go with|rate it|rate this)\\s+(?:(?:\\w+ly|very)\\s+)?([\"'`*“]*[\\w-]+[\"'`*”]*)[.!]?$")
 
 // counting is a sentence that says how many there are.
-var counting = regexp.MustCompile(`(?i)^(?:(?:so|thus|hence|therefore|overall|altogether|in total),? )?(?:there (?:are|is|were|was)|i (?:count|counted|found|find|see)|(?:the|this) \w+ (?:mentions|contains|lists|has|names|includes|describes)|it (?:mentions|contains|lists|has|names|includes))(?: exactly| a total of)? \**(\d[\d,]*|[a-z]+)\** [a-z][^.,;:!?]*\.?$`)
+var counting = regexp.MustCompile(`(?i)^(?:(?:so|thus|hence|therefore|overall|altogether|in total),? )?(?:there (?:are|is|were|was|will be)|i (?:count|counted|found|find|see)|(?:the|this) \w+ (?:mentions|contains|lists|has|names|includes|describes)|it (?:mentions|contains|lists|has|names|includes))(?: exactly| a total of)? \**(\d[\d,]*|[a-z]+)\** [a-z][^.,;:!?]*\.?$`)
+
+// isCountOf reports whether a field is the number of what a sentence counts: its name
+// says no more than that it is a number, or is the word behind the number.
+func (s shape) isCountOf(behind string) bool {
+	own := wordsOf(spaced.Replace(s.name))
+	words := wordsOf(behind)
+	if len(own) == 0 || len(words) == 0 || s.isPlain() || counts[own[len(own)-1]] {
+		return true
+	}
+	return own[len(own)-1] == words[0] && (len(words) == 1 || afterNoun[words[1]])
+}
+
+// afterNoun are words that can't make another thing of the noun before them.
+var afterNoun = wordSet("in on at of during who that which for from with here there listed mentioned named present altogether")
+
+// having is a sentence that says how many of something there were, by its name.
+var having = regexp.MustCompile(`(?i)^(?:the|this|it|our) ?[\pL]* (?:has|had|saw|counted|recorded|received|welcomed|attracted|registered) [*_]*(\d[\d,]*)[*_]* (\pL+)\.?$`)
 
 // waysOf reports whether a sentence counts something about the question.
 func waysOf(text string) bool {
@@ -127,7 +169,7 @@ func ofField(name, text string) bool {
 }
 
 // verdicts are sentences about what is judged: This message is not spam.
-var verdicts = regexp.MustCompile(`(?i)^(?:(yes|no),? +)?(?:this|it|the)(?: [a-z]+){0,2}? (?:is|was)(n['’]t| not)?(?: (?:an? |clearly |definitely |certainly )*)?([a-z -]+)$`)
+var verdicts = regexp.MustCompile(`(?i)^(?:(yes|no),? +)?(?:this|it|he|she|the)(?: [a-z]+){0,2}? (?:is|was)(n['’]t| not)?(?: (?:an? |clearly |definitely |certainly )*)?([a-z -]+)$`)
 
 // verdict is the truth that a sentence tells of something by the name of a field.
 func (s shape) verdict(sentence string) json.RawMessage {

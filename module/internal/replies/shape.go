@@ -2,7 +2,9 @@ package replies
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -32,9 +34,19 @@ func (s shape) number() bool { return s.integer || s.fraction }
 
 func shapeOf(f signature.Field) shape {
 	s := parseShape(f.Schema.Raw())
-	s.name = f.Name
+	s.name = parted(f.Name)
 	return s
 }
+
+// parted is the name of a field with its words apart: weight_Kg of weightKg.
+func parted(name string) string {
+	if strings.ToLower(name) == name {
+		return name
+	}
+	return capital.ReplaceAllString(name, "${1}_$2")
+}
+
+var capital = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -108,7 +120,7 @@ func (s *shape) object(k keywords) {
 	}
 	for i, p := range k.Properties {
 		s.members[i] = member{p.Name, parseShape(p.JSON), required[p.Name]}
-		s.members[i].shape.name = p.Name
+		s.members[i].shape.name = parted(p.Name)
 	}
 }
 
@@ -138,7 +150,10 @@ func (s *shape) join(o shape) {
 // scalar reports whether it may be a number, a boolean, a constant or a date:
 // something that one word says.
 func (s shape) scalar() bool {
-	return s.number() || s.boolean || s.constants != nil || s.format == dateTime
+	return s.number() || s.boolean || s.constants != nil || s.temporal()
 }
 
-const dateTime = "date-time"
+// temporal reports whether it is a day or a moment.
+func (s shape) temporal() bool { return s.format == dateTime || s.format == date }
+
+const dateTime, date = "date-time", "date"

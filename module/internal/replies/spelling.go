@@ -36,15 +36,21 @@ func (s shape) literal(text string) json.RawMessage {
 		text = "[" + text + "]"
 	}
 	value, l, err := readLax(text)
-	if err != nil || l.unclosed || l.bare {
+	if err != nil || l.unclosed || l.bare || s.chooses(l.comments) {
 		return nil
 	}
 	behind := s.onceMore(value, strings.TrimSpace(text[l.at:]))
 	if before != "" && (!strings.HasSuffix(before, ":") || uncertain(shape{}, "", before)) {
 		return nil
 	}
+	if s.speaksOfMembers(behind) {
+		return nil
+	}
 	if strings.ContainsAny(behind, "{[") || construction.MatchString(behind) || strings.HasPrefix(behind, "#") && dubious(behind) ||
 		behind != "" && (reply{}).takesBack(nil, behind) {
+		return nil
+	}
+	if l.mended && !s.known(value) {
 		return nil
 	}
 	return s.bend(value)
@@ -67,7 +73,7 @@ func (s shape) onceMore(value json.RawMessage, behind string) string {
 		return behind
 	}
 	var object signature.Values
-	if json.Unmarshal(again, &object) == nil && len(object) == 1 && object[0].Name == s.name {
+	if json.Unmarshal(again, &object) == nil && len(object) == 1 && sameName(object[0].Name, s.name) {
 		again = object[0].JSON
 	}
 	before := strings.TrimRight(behind[:at], "`jsonJSON \n")
@@ -89,6 +95,10 @@ func withoutFence(text string) string {
 var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false",
 	"sí": "true", "oui": "true", "ja": "true", "nein": "false"}
 
+// truthAbroad are those of other languages. Beside a value they may be other words.
+var truthAbroad = map[string]string{"はい": "true", "いいえ": "false", "是": "true", "否": "false", "예": "true", "네": "true", "아니요": "false",
+	"да": "true", "нет": "false", "sim": "true", "não": "false", "sì": "true", "non": "false", "nej": "false", "nei": "false", "nee": "false"}
+
 // longestWord is how long a value of one word may be, with all that is round it.
 const longestWord = 300
 
@@ -98,13 +108,25 @@ func (s shape) exact(text string) json.RawMessage {
 	if len(text) > longestWord {
 		return s.constant(text)
 	}
+	if number := s.drawn(text); number != "" {
+		return json.RawMessage(number)
+	}
 	word := Undecorated(text)
 	lower := strings.ToLower(word)
+	if s.lasts() && !(s.null && (lower == "null" || lower == "none")) {
+		return s.nanoseconds(word)
+	}
 	if number := numeral(s, word); s.number() && number != "" {
 		return json.RawMessage(number)
 	}
+	if s.boolean && approving.MatchString(text) && truth[lower] == "false" {
+		return nil
+	}
 	if s.boolean && truth[lower] != "" {
 		return json.RawMessage(truth[lower])
+	}
+	if s.boolean && truthAbroad[lower] != "" {
+		return json.RawMessage(truthAbroad[lower])
 	}
 	if s.boolean && !s.number() && s.name != "" && strings.HasPrefix(lower, "not ") && sameName(s.name, lower[len("not "):]) {
 		return json.RawMessage("false")
@@ -115,11 +137,36 @@ func (s shape) exact(text string) json.RawMessage {
 	if s.format == dateTime {
 		return moment(word)
 	}
+	if s.format == date {
+		if day.MatchString(word) {
+			return Quote(word)
+		}
+		return calendar(word)
+	}
 	return s.constant(strings.TrimPrefix(word, "- "))
 }
 
+// itself reads the name of a truth as it, and its negation: vegan, unsafe.
+func (s shape) itself(text string) json.RawMessage {
+	word := strings.ToLower(Undecorated(text))
+	switch {
+	case !s.boolean || s.number() || s.isPlain() || len(s.name) < 3:
+		return nil
+	case sameName(s.name, word):
+		return json.RawMessage("true")
+	case sameName("un"+s.name, word), sameName("in"+s.name, word), sameName("non"+s.name, word):
+		return json.RawMessage("false")
+	}
+	return nil
+}
+
+var day = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+
 // spaced writes in_stock and in-stock as in stock.
 var spaced = strings.NewReplacer("_", " ", "-", " ")
+
+// camel finds where words are joined by a capital: notPlanned.
+var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu}\p{Ll})`)
 
 func (s shape) constant(word string) json.RawMessage {
 	var same []string
@@ -127,7 +174,7 @@ func (s shape) constant(word string) json.RawMessage {
 		if c == word {
 			return Quote(c)
 		}
-		if strings.EqualFold(spaced.Replace(c), spaced.Replace(word)) {
+		if strings.EqualFold(spaced.Replace(c), spaced.Replace(camel.ReplaceAllString(word, "$1 $2"))) || strings.EqualFold(spaced.Replace(c), spaced.Replace(word)) {
 			same = append(same, c)
 		}
 	}
@@ -165,7 +212,9 @@ func Undecorated(text string) string {
 		if isPictured(word) && !doubtful.MatchString(word) {
 			inner = strings.TrimFunc(inner, isPictogram)
 		}
-		inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
+		if !strings.HasSuffix(inner, "..") {
+			inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
+		}
 		for _, mark := range []string{"**", "`", `"`, "'"} {
 			if bare, ok := within(inner, mark); ok {
 				inner = strings.TrimSpace(bare)
@@ -200,6 +249,9 @@ func unboxed(word string) string {
 // doubtful finds pictograms that say something about a value.
 var doubtful = regexp.MustCompile(`[❌🚫⛔❎✖👎⚠🤔🤷❓❔🙃😕⁉]`)
 
+// approving finds pictograms that say yes.
+var approving = regexp.MustCompile(`[✅✔☑👍👌]`)
+
 // isPictured reports whether a word may begin or end with a pictogram.
 func isPictured(word string) bool {
 	return word != "" && (word[0] >= 0x80 || word[len(word)-1] >= 0x80)
@@ -208,29 +260,58 @@ func isPictured(word string) bool {
 // isPictogram reports whether a rune is no part of a word: a smiley, an arrow, a
 // star, and what modifies them.
 func isPictogram(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk) && r != '^' && r != '`' || r == '\ufe0f' || r == '\u200d'
+	return unicode.In(r, unicode.So, unicode.Sk) && r != '^' && r != '`' && r != '°' || r == '\ufe0f' || r == '\u200d'
 }
 
 // glosses begin what is said beside a value.
-var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; ", ". ", " # ", " // ", "  # "}
+var glosses = []string{"\n", " (", " - ", " – ", " — ", ", ", "; ", ". ", ": ", " because ", " since ", " as ", " # ", " // ", "  # "}
 
 // glossed reads a value that begins a text which goes on to explain it: 0.5
 // (high). The explanation may not make it doubtful.
 func (s shape) glossed(text string) json.RawMessage {
-	at := -1
-	for _, g := range glosses {
-		if i := strings.Index(text, g); i > 0 && (at < 0 || i < at) {
-			at = i
+	if !s.scalar() {
+		return nil
+	}
+	for at, tried := nextGloss(text, 0), 0; at > 0 && at <= longestWord && tried < 5; at, tried = nextGloss(text, at+1), tried+1 {
+		if value := s.exact(text[:at]); value != nil {
+			return s.unlessDoubted(value, text[:at], text[at:])
 		}
 	}
-	if at < 0 || !s.scalar() {
+	return nil
+}
+
+// nextGloss is where what is said beside a value may begin, -1 if nowhere from a place on.
+func nextGloss(text string, from int) int {
+	next := -1
+	for _, g := range glosses {
+		if i := strings.Index(text[from:], g); i >= 0 && (next < 0 || from+i < next) {
+			next = from + i
+		}
+	}
+	return next
+}
+
+// unlessDoubted is a value, unless what is said behind it makes it doubtful.
+func (s shape) unlessDoubted(value json.RawMessage, word, behind string) json.RawMessage {
+	said := strings.TrimRight(courtesies.ReplaceAllStringFunc(behind, courtesy), " \t\n")
+	switch {
+	case !s.lasts():
+	case s.lastsAsLong(value, said):
+		return value
+	case s.unitBeside(value, said):
 		return nil
 	}
-	value := s.exact(text[:at])
-	if value == nil {
+	if summed := s.withoutSums(PlainText(value), said); len(wordsOf(summed)) == 0 && !strings.ContainsAny(summed, "?=~") && summed != said {
+		return value
+	}
+	if said == "" || s.number() && multiplied(PlainText(value), said) || s.explains(word, PlainText(value), said) {
+		return value
+	}
+	if strings.HasPrefix(said, ":") || s.inPart(said) || s.integer && slices.ContainsFunc(wordsOf(said), func(w string) bool { return uncounted[w] }) {
 		return nil
 	}
-	if beside := s.withoutAside(PlainText(value), text[at:]); beside != "" && (s.format != dateTime && qualified(beside) || s.besides(text[:at], beside) || uncertain(s, PlainText(value), beside)) {
+	beside := s.withoutAside(PlainText(value), said)
+	if beside != "" && (s.format != dateTime && qualified(beside) || s.besides(word, beside) || uncertain(s, PlainText(value), beside)) {
 		return nil
 	}
 	return value
@@ -254,10 +335,18 @@ func unframed(name, text string) string {
 		words := wordsOf(strings.ReplaceAll(left, "_", " "))
 		foreign := slices.ContainsFunc(words, func(w string) bool { return !frames[w] && !slices.Contains(own, w) })
 		if len(words) > 0 && !foreign {
-			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(right), "**"))
+			return balanced(strings.TrimSpace(right))
 		}
 	}
 	return text
+}
+
+// balanced is a text without the end of bold print that began before it.
+func balanced(text string) string {
+	if strings.Count(text, "**") == 1 {
+		text = strings.TrimPrefix(text, "**")
+	}
+	return strings.TrimSpace(text)
 }
 
 // unwrapped is the value in an object that has only the field.

@@ -12,16 +12,27 @@ import (
 // equation is numbers with signs between them, and what they make.
 var equation = regexp.MustCompile(`^(-?[\d.,]+(?: ?[+/÷*·×−–-] ?[\d.,]+| x [\d.,]+){1,20}) ?= ?(-?[\d.,]+)$`)
 
+// operands finds numbers with what they are of.
+var operands = regexp.MustCompile(`(\d)(?: \pL{2,}){1,3}`)
+
 var term = regexp.MustCompile(`([+/÷*·×−–x-]?) ?([\d.,]+)`)
 
-// worked is the right side of an equation that holds.
-func worked(text string) string {
-	m := equation.FindStringSubmatch(text)
+// worked is the right side of an equation that holds: 8 × 12 = 96, 3 apples + 4 pears = 7.
+func (s shape) worked(text string) string {
+	left, right, ok := strings.Cut(text, "=")
+	if !ok {
+		return ""
+	}
+	right = strings.TrimSpace(right)
+	if number, unit := cutUnit(right); unit != "" && s.ownUnit(number, unit) {
+		right = number
+	}
+	m := equation.FindStringSubmatch(operands.ReplaceAllString(left, "$1") + "= " + right)
 	if m == nil {
 		return ""
 	}
-	left, right := evaluated(m[1]), plainRatio(m[2])
-	if left == nil || right == nil || left.Cmp(right) != 0 {
+	sum, result := evaluated(m[1]), plainRatio(m[2])
+	if sum == nil || result == nil || sum.Cmp(result) != 0 {
 		return ""
 	}
 	return strings.ReplaceAll(m[2], ",", "")
@@ -80,7 +91,7 @@ var totalLine = regexp.MustCompile(`(?i)^[*_]*(?:in )?(?:total|sum|altogether|ov
 // totalled reads a list of which each line has a number, with their sum below.
 func (s shape) totalled(text string) json.RawMessage {
 	lines := linesOf(text)
-	if !s.number() || len(lines) < 3 {
+	if !s.number() || s.lasts() || len(lines) < 3 {
 		return nil
 	}
 	m := totalLine.FindStringSubmatch(strings.TrimSpace(lines[len(lines)-1]))

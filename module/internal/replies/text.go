@@ -13,15 +13,22 @@ import (
 // readText takes a text as it is, unless it may be more or less than was meant.
 func readText(f signature.Field, g given, text string) (json.RawMessage, error) {
 	fenced := text != g.text
+	text = withoutOwnLabel(f, text)
 	text, certain := withoutPraise(f, text)
 	blocks, outside, openFence := fences(text)
 	switch {
 	case !certain:
 		return nil, structural(f.Name, "has a remark on the text behind it; write the text alone, or as a JSON string if that belongs to it")
-	case isChoice(text):
+	case isChoice(text), titled[strings.ToLower(f.Name)] && isOptions(text):
 		return nil, structural(f.Name, "gives a choice; decide on one, or write the text as a JSON string")
+	case isCorrectedBelow(text):
+		return nil, structural(f.Name, "may be taken back by what is said below it; write the text alone, or as a JSON string if that belongs to it")
 	case wraps(f, text):
 		return nil, structural(f.Name, "is given as an object with the field in it; give only the value, or write the text as a JSON string")
+	case labelsItself(f, text):
+		return nil, structural(f.Name, "is given with its name once more; give only the value, or write the text as a JSON string if the name belongs to it")
+	case openFence && !g.open && isCode(f) && onlyOpening.MatchString(text):
+		return Quote(text[strings.IndexByte(text, '\n')+1:]), nil // the next marker ends it
 	case openFence:
 		return nil, unended(f)
 	case fenced:
@@ -46,6 +53,25 @@ func isChoice(text string) bool {
 	return text != "" && strings.IndexByte("\"*`\xe2", text[0]) >= 0 && alternatives.MatchString(text)
 }
 
+// isCorrectedBelow reports whether a text is a short line, no sentence, with a second
+// thought below.
+func isCorrectedBelow(text string) bool {
+	first, below, more := strings.Cut(text, "\n")
+	first = strings.TrimSpace(first)
+	return more && len(first) < 100 && !strings.HasSuffix(first, ".") && correctedBelow.MatchString(strings.TrimSpace(below))
+}
+
+var correctedBelow = regexp.MustCompile(`(?i)^(?:wait,? no\b|no,? wait\b|wait,? (?:actually|that['’]s)|actually,? (?:no|wait|it)\b|scratch that|correction[:,]|on second thoughts?,?|hold on\b|sorry,)`)
+
+// isOptions reports whether every line of a text is an item of a list, of which a title
+// is one.
+func isOptions(text string) bool {
+	lines := linesOf(text)
+	return len(lines) > 1 && !slices.ContainsFunc(lines, func(line string) bool { return !bullet.MatchString(line) && !option.MatchString(line) })
+}
+
+var option = regexp.MustCompile(`(?i)^[*_]*(?:option|title|headline|version|variant|alternative) (?:[A-Z]|\d{1,2})\b`)
+
 // praise finds remarks on a text itself: This title captures both.
 var praise = regexp.MustCompile(`^(?:This|The above|The) ([a-z]+) (?:captures?|reflects?|highlights?|conveys?|emphasi[sz]es|evokes?|summari[sz]es|hints|plays|balances|works because|is (?:concise|short|catchy|clear))\b`)
 
@@ -65,6 +91,32 @@ func withoutPraise(f signature.Field, text string) (alone string, certain bool) 
 
 func unended(f signature.Field) error {
 	return structural(f.Name, "cannot be read: nothing says where the text ends; put the end marker behind it")
+}
+
+// labelsItself reports whether a line begins with the name of its field as a label, or
+// stands in tags of that name. A note may begin so by itself.
+func labelsItself(f signature.Field, text string) bool {
+	if text[0] == '<' {
+		return strings.HasPrefix(text, "<"+f.Name+">") && strings.HasSuffix(text, "</"+f.Name+">")
+	}
+	at := strings.IndexByte(text[:min(len(text), len(f.Name)+10)], ':')
+	if at < 0 || remarkNames[strings.ToLower(f.Name)] || strings.Contains(text, "\n") {
+		return false
+	}
+	name := strings.Trim(strings.ToLower(text[:at]), "*_")
+	return sameName(f.Name, strings.TrimPrefix(name, "final "))
+}
+
+// withoutOwnLabel is a line without the name of its field before it: City: Bergen.
+func withoutOwnLabel(f signature.Field, text string) string {
+	if text[0] == '<' || slices.Contains(plainNames, f.Name) || !labelsItself(f, text) {
+		return text
+	}
+	_, value, _ := labelled(text)
+	if value == "" || strings.ContainsAny(value[:1], "{[") {
+		return text
+	}
+	return value
 }
 
 // wraps reports whether a text is an object with the field in it.
@@ -140,23 +192,51 @@ func goesOn(text string) bool {
 	return false
 }
 
-// oneLine takes the text of one line out of the quotes of code or of Python. Of
-// bold print it is not certain whether it belongs to the text.
+// oneLine takes the text of one line out of the quotes of code or of Python, and out of
+// bold print that holds all of it.
 func oneLine(f signature.Field, g given, text string) (json.RawMessage, error) {
-	if inner, ok := within(text, "**"); ok && !g.loose {
-		return nil, structural(f.Name, "is in bold as a whole; write the text alone, or as a JSON string if the asterisks belong to it (it was read as %q)", inner)
+	pairs := []string{"`", "'", "**"}
+	if isBrief(f) {
+		pairs = append(pairs, "*", "_")
+		text = headingMark.ReplaceAllString(text, "")
 	}
-	pairs := []string{"`", "'"}
 	if g.loose {
-		pairs = append(pairs, "**", "__", `"`)
+		pairs = append(pairs, "__", `"`)
+		if m := commented.FindStringSubmatch(text); m != nil {
+			if (comment{text: m[2], name: f.Name, value: Undecorated(m[1])}).doubts() {
+				return nil, structural(f.Name, "has a comment beside it that makes it uncertain; leave comments out")
+			}
+			text = m[1]
+		}
 	}
 	for _, p := range pairs {
 		if inner, ok := within(text, p); ok && !strings.Contains(inner, `\`) {
-			return Quote(inner), nil
+			return nameOrText(f, inner)
 		}
 	}
-	return Quote(text), nil
+	return nameOrText(f, text)
 }
+
+// onlyOpening finds a program in a fence that is opened and not closed.
+var onlyOpening = regexp.MustCompile("^```\\w*\n[^`~]+$")
+
+// headingMark is the sign of a heading.
+var headingMark = regexp.MustCompile(`^#{1,6} +`)
+
+// nameOrText is a text as it is, or the name in it, if a name is asked for.
+func nameOrText(f signature.Field, text string) (json.RawMessage, error) {
+	if !holdsName(f) {
+		return Quote(text), nil
+	}
+	name, reason := nameIn(f, text)
+	if reason != "" {
+		return nil, structural(f.Name, "%s. A text that is meant so can be written as a JSON string", reason)
+	}
+	return Quote(name), nil
+}
+
+// commented finds a text in quotes with a comment of YAML behind it.
+var commented = regexp.MustCompile(`^("[^"]*"|'[^']*')\s+#([^\n]*)$`)
 
 // within returns what stands between a pair of marks, if they hold the whole
 // text and do not occur in it.

@@ -23,10 +23,19 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
+	if null := json.RawMessage("null"); f.Required && !f.Schema.AnyText() && notThere.MatchString(text) && fits(f, null) {
+		return null, nil
+	}
+	if !f.Required && notThere.MatchString(text) {
+		if f.Schema.AnyText() && ofKnowledge.MatchString(text) {
+			return nil, structural(f.Name, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
+		}
+		return nothing(f)
+	}
 	if hollow(f.Name, text) {
 		return nil, errHollow(f.Name)
 	}
-	if len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
+	if (!f.Required || !f.Schema.AnyText()) && len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
 		switch null := json.RawMessage("null"); {
 		case !f.Required:
 			return nothing(f)
@@ -34,17 +43,44 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 			return null, nil
 		}
 	}
-	if startsJSON(text) && fits(f, json.RawMessage(text)) {
+	if !f.Required && strings.IndexByte("(nN", text[0]) >= 0 && leftOut.MatchString(text) {
+		return nil, structural(f.Name, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
+	}
+	if text[0] == '"' || (text[0] == '[' || text[0] == '{') && !f.Schema.AnyText() {
+		mended, err := slashed(text)
+		if err != nil && json.Valid([]byte(text)) {
+			return nil, structural(f.Name, "cannot be read: %v", err)
+		}
+		if text != mended && json.Valid([]byte(text)) {
+			text = mended
+		}
+	}
+	if startsJSON(text) && (text[0] == '"' || !f.Schema.AnyText()) && fits(f, json.RawMessage(text)) {
 		return full(f, json.RawMessage(text))
+	}
+	if value := pythonic(f, text); value != nil {
+		return full(f, value)
+	}
+	if !g.open && !g.loose && text[0] == '{' && !f.Schema.AnyText() {
+		text = shapeOf(f).closed(text)
 	}
 	isString := text[0] == '"' && json.Valid([]byte(text))
 	if isString || !f.Schema.AnyText() && !fits(f, Quote(text)) {
 		return spelled(f, text)
 	}
-	if when := moment(text); when != nil && !f.Schema.AnyText() {
-		return when, nil
+	if !f.Schema.AnyText() {
+		if when := moment(text); when != nil {
+			return when, nil
+		}
 	}
-	return readText(f, g, text)
+	value, err := readText(f, g, text)
+	if err == nil && (strings.Contains(text, "\n") || isCode(f) || isBrief(f)) {
+		err = entire(f, PlainText(value), text != g.text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
 }
 
 // isInvisible reports whether a rune at the end of a value is no part of it.
@@ -58,11 +94,17 @@ func errHollow(field string) error {
 
 // full is a value that fits, unless a part of it is left out.
 func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if value[0] != '"' && undecided.Match(value) {
+		return nil, structural(f.Name, "leaves a choice in one of its texts; decide on one")
+	}
 	if value[0] != '"' && hollowJSON(f.Name, value) {
 		return nil, errHollow(f.Name)
 	}
 	return whole(f, unlinked(value))
 }
+
+// undecided finds a choice beside a text within a value: "Ann (or was it Anna?)".
+var undecided = regexp.MustCompile(`"[^"\\(]{1,60} \(or (?:was|is) (?:it|he|she|that) [^"\\]*\?`)
 
 // link finds texts that are links to themselves, as editors make of addresses.
 var link = regexp.MustCompile(`"\[([^\]"\\]+)\]\((?:mailto:|tel:|https?://)?([^)"\\]+)\)"`)
@@ -81,32 +123,25 @@ func unlinked(value json.RawMessage) json.RawMessage {
 	})
 }
 
-// absent is how models write that there is no value.
-var absent = map[string]bool{
-	"null": true, "none": true, "nil": true, "undefined": true, "n/a": true, "na": true,
-	"not applicable": true, "-": true, "–": true, "—": true, "~": true,
-}
-
-// nothing is the value of a field that is said to have none. One that has a
-// default would silently get it.
-func nothing(f signature.Field) (json.RawMessage, error) {
-	if null := json.RawMessage("null"); fits(f, null) {
-		return null, nil
-	}
-	var s struct{ Default json.RawMessage }
-	if json.Unmarshal(f.Schema.Raw(), &s) == nil && s.Default != nil {
-		return nil, structural(f.Name, "is said to have no value, but has the default %s if it is left out; give a value", s.Default)
-	}
-	return nil, nil
-}
-
 // integral finds whole numbers that are written as fractions, which a schema
 // takes for integers and Go does not.
 var integral = regexp.MustCompile(`\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)(?:\W|$)`)
 
+// huge finds numbers that may be larger than any that a program can hold.
+var huge = regexp.MustCompile(`\d[eE]\+?\d{3}`)
+
 // whole writes 42.0 as 42 where an integer is asked for. Of 42.000 it is not
 // certain that it isn't a thousand times as much.
 func whole(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if value[0] == '"' {
+		return value, entire(f, PlainText(value), false)
+	}
+	if !bytes.ContainsAny(value, ".eE") {
+		return value, nil
+	}
+	if huge.Match(value) && json.Unmarshal(value, new(any)) != nil {
+		return nil, structural(f.Name, "has a number that is too large")
+	}
 	if !integral.Match(value) {
 		return value, nil
 	}
@@ -136,13 +171,16 @@ func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
 func startsJSON(text string) bool { return strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0 }
 
 func fits(f signature.Field, value json.RawMessage) bool {
-	return json.Valid(value) && len(f.Schema.Validate(value)) == 0
+	return len(f.Schema.Validate(value)) == 0
 }
 
 // spelled reads a value that is not written as JSON.
 func spelled(f signature.Field, text string) (json.RawMessage, error) {
 	s := shapeOf(f)
 	var misfit json.RawMessage
+	if value := s.itself(text); value != nil && fits(f, value) {
+		return value, nil
+	}
 	for _, candidate := range []string{text, unframed(f.Name, text)} {
 		for _, spell := range spellings() {
 			value := spell(s, candidate)
@@ -162,25 +200,34 @@ func spelled(f signature.Field, text string) (json.RawMessage, error) {
 
 // spellings are ways to write values, from the most certain.
 func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted}
+	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.concluded, shape.pronounces, shape.verdict, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted, shape.boxed, shape.single}
 }
 
 type spelling func(shape, string) json.RawMessage
 
 // bendField reads a member of a JSON object.
 func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
+	if raw[0] == '{' && !fits(f, raw) {
+		raw = shapeOf(f).unboxedScalar(raw)
+	}
 	if hollowJSON(f.Name, raw) {
 		return nil, errHollow(f.Name)
 	}
+	if !f.Required && raw[0] == '"' && f.Schema.AnyText() && (saidAbsent.Match(raw) || notThere.MatchString(PlainText(raw))) {
+		return nothing(f)
+	}
 	if len(raw) > 2 && strings.IndexByte("\\*`\xe2", raw[1]) >= 0 && f.Schema.AnyText() && isChoice(PlainText(raw)) {
 		return nil, structural(f.Name, "gives a choice; decide on one")
+	}
+	if s := shapeOf(f); (!f.Required || s.null) && s.isVoid(raw) {
+		return nothing(f)
 	}
 	if raw = unlinked(raw); fits(f, raw) {
 		return whole(f, unfenced(f, raw))
 	}
 	s := shapeOf(f)
 	if bent := s.bend(raw); fits(f, bent) {
-		return bent, nil
+		return whole(f, bent)
 	}
 	return nil, mismatch(f, s, string(raw), nil)
 }
@@ -193,8 +240,14 @@ func (s shape) bend(raw json.RawMessage) json.RawMessage {
 		return raw
 	case raw[0] == '{' && s.members != nil:
 		return s.bendObject(raw)
+	case raw[0] == '{' && s.items != nil && s.items.members != nil:
+		return s.onlyObject(raw)
 	case raw[0] == '[' && s.items != nil:
 		return s.bendArray(raw)
+	case raw[0] == '[' && s.members != nil:
+		return s.onlyItem(raw)
+	case raw[0] == '{':
+		return s.unboxed(raw)
 	case raw[0] == '"':
 		return s.bendText(raw)
 	case s.number() && s.exact(string(raw)) != nil:
@@ -211,10 +264,13 @@ func (s shape) bendText(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &text) != nil || s.text && s.constants == nil && s.format == "" {
 		return raw
 	}
-	for _, spell := range []spelling{shape.literal, shape.exact, shape.list} {
+	for _, spell := range []spelling{shape.literal, shape.exact, shape.itself, shape.glossed, shape.stated, shape.concluded, shape.pronounces, shape.verdict, shape.list} {
 		if value := spell(s, text); value != nil {
 			return value
 		}
+	}
+	if value := s.single(text); value != nil {
+		return value
 	}
 	return raw
 }
@@ -224,13 +280,19 @@ func (s shape) bendArray(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &items) != nil {
 		return raw
 	}
+	if s.items.lasts() && mixed(textsIn(items)) {
+		return raw
+	}
 	for i := range items {
-		if !s.items.text || items[i][0] == '"' { // a number among texts may be a slip
+		if !s.items.text || items[i][0] == '"' || asName.Match(items[i]) { // 3 among texts may be a slip
 			items[i] = s.items.bend(items[i])
 		}
 	}
 	return encode(items)
 }
+
+// asName finds numbers that things are named by, such as a year.
+var asName = regexp.MustCompile(`^\d{3,}$`)
 
 func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 	var object signature.Values
@@ -247,12 +309,22 @@ func (s shape) bendObject(raw json.RawMessage) json.RawMessage {
 		switch _, taken := bent.Get(m.name); {
 		case !known || taken:
 			bent = append(bent, v)
-		case string(v.JSON) == "null" && !m.required && !m.shape.null:
+		case !m.required && !m.shape.null && m.shape.isVoid(v.JSON):
 		default:
 			bent = append(bent, signature.Value{Name: m.name, JSON: m.shape.bend(v.JSON)})
 		}
 	}
 	return encode(bent)
+}
+
+// onlyObject is the list of the one object that is given for it, if it is whole.
+func (s shape) onlyObject(raw json.RawMessage) json.RawMessage {
+	item := s.items.bendObject(raw)
+	var object signature.Values
+	if json.Unmarshal(item, &object) != nil || !s.items.whole(object) {
+		return raw
+	}
+	return encode([]json.RawMessage{item})
 }
 
 // unflattened puts members into the object that they are of, where that is missing,
@@ -325,6 +397,9 @@ func mismatch(f signature.Field, s shape, text string, misfit json.RawMessage) e
 		value = Quote(text)
 	}
 	findings := f.Schema.Validate(value)
+	if s.lasts() && value[0] == '"' {
+		return structural(f.Name, `does not say for certain how long; write an integer of nanoseconds, or a number with its unit, as in "90 seconds"`)
+	}
 	if s.holds(value) {
 		return notAllowed(f.Name, findings)
 	}

@@ -1,7 +1,6 @@
 package replies
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,13 +15,14 @@ var corrections = wordSet(`wait actually correction corrections corrected apolog
 	revise revised revising revision update updated edit edited amend amended meant instead rather should ought
 	disregard ignore hmm hm unsure uncertain fairer reflection alternatively alternative withdraw retract error
 	erroneous misread misspoke miscounted make could might perhaps maybe possibly however nope would
-	twice disagree disagrees disputes contradicts denies changed change mind prefer better actual final correct otherwise recount recounting recounted alternatives`)
+	twice disagree disagrees disputes contradicts denies changed change mind prefer better actual final correct otherwise recount recounting recounted alternatives guess guesses guessed guessing guesswork
+	pardon erratum errata scusa scusi scusate correzione rectification disculpa disculpe vielmehr korrektur korrigiert falsch eigentlich stattdessen entschuldigung irrtum berichtigung erreur désolé désolée plutôt perdón corrección incorrecto`)
 
 // hedges make a value uncertain that stands with them.
 var hedges = wordSet(`or either between about approx approximately around roughly nearly almost least more less than
 	unclear unknown if unless depends depending estimate estimated guess guessing assume assuming neither nor
 	sorry half minus negative thousand thousands million millions billion billions hundred hundreds dozen percent
-	partly mostly somewhat fairly probably likely cannot etc above below over under k m bn pct really yet outweigh outweighs leaning tending`)
+	presumably seemingly apparently arguably supposedly allegedly reportedly partly mostly somewhat fairly probably likely cannot etc above below over under k m bn pct really yet outweigh outweighs leaning tending`)
 
 // contrasts make a value uncertain if what is said beside it begins with them.
 var contrasts = wordSet("not no never but though although except nothing none")
@@ -37,29 +37,17 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
+// wordSetOf is a set of phrases.
+func wordSetOf(phrases ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, p := range phrases {
+		set[p] = true
+	}
+	return set
+}
+
 func contracted(word string) bool {
 	return strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t")
-}
-
-// rivals reports whether a text names another value that the field could have.
-func rivals(s shape, value string, words []string) bool {
-	for i, w := range words {
-		switch {
-		case s.boolean && w == "no" && i+1 < len(words): // as in no threats
-		case w == strings.ToLower(value), s.number() && numerals[w] == value:
-		case (s.number() || s.format == dateTime && !strings.Contains(strings.ToLower(value), w)) && isNumeral(w):
-			return true
-		case s.boolean && truth[w] != "" && truth[w] != value:
-			return true
-		case slices.ContainsFunc(s.constants, func(c string) bool { return strings.EqualFold(c, w) }):
-			return true
-		}
-	}
-	return false
-}
-
-func isNumeral(word string) bool {
-	return strings.ContainsFunc(word, unicode.IsDigit) || numerals[word] != "" && word != "one"
 }
 
 // wordsOf returns the words and numbers of a text in lower case.

@@ -1,0 +1,79 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// maxTemperature is more than any provider takes.
+const maxTemperature = 100
+
+// check checks what may have been learned, or set by hand.
+func (p *Predictor) check() error {
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
+		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
+	}
+	if len(p.Demos) == 0 {
+		return nil
+	}
+	if v := p.verdict.Load(); v != nil && v.spec == p.Spec && slices.EqualFunc(v.demos, p.Demos, sameDemo) {
+		return v.err
+	}
+	v := &verdict{p.Spec, slices.Clone(p.Demos), p.checkDemos()}
+	p.verdict.Store(v)
+	return v.err
+}
+
+// verdict is what was found of demos. It holds as long as they are the same: to check
+// them in every run would take longer than all else.
+type verdict struct {
+	spec  *signature.Spec
+	demos []Demo
+	err   error
+}
+
+func sameDemo(a, b Demo) bool {
+	return sameValues(a.Inputs, b.Inputs) && sameValues(a.Outputs, b.Outputs)
+}
+
+// sameValues reports whether two slices are the very same one.
+func sameValues(a, b signature.Values) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// checkDemos checks the values of demos. Some may be missing: there are demos
+// without the reasoning.
+func (p *Predictor) checkDemos() error {
+	asked := p.Spec
+	if p.task != nil {
+		asked = p.task
+	}
+	for i, d := range p.Demos {
+		if err := checkValues(asked.Inputs(), "input", d.Inputs); err != nil {
+			return fmt.Errorf("demo %d: %w", i+1, err)
+		}
+		if err := checkValues(p.Spec.Outputs(), "output", d.Outputs); err != nil {
+			return fmt.Errorf("demo %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func checkValues(fields []signature.Field, side string, values signature.Values) error {
+	for i, v := range values {
+		named := func(f signature.Field) bool { return f.Name == v.Name }
+		at := slices.IndexFunc(fields, named)
+		if at < 0 {
+			return fmt.Errorf("there is no %s %q", side, v.Name)
+		}
+		if _, twice := values[:i].Get(v.Name); twice {
+			return fmt.Errorf("the %s %q is given twice", side, v.Name)
+		}
+		if findings := fields[at].Schema.Validate(v.JSON); findings != nil {
+			return fmt.Errorf("the %s %q: %w", side, v.Name, &signature.InvalidError{Findings: findings})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// failures is several errors in few words.
+type failures struct {
+	text string
+	errs []error
+}
+
+func (f *failures) Error() string   { return f.text }
+func (f *failures) Unwrap() []error { return f.errs }
+
+// bare is the text of an error that stands within another of this package: what
+// says where it comes from is said once, also if the caller's code wrapped it.
+func bare(err error) string {
+	text := fmt.Sprint(err)
+	for ; err != nil; err = errors.Unwrap(err) {
+		own := err.Error()
+		if before, inside := strings.CutSuffix(text, own); inside {
+			text = before + strings.TrimPrefix(own, "module: ")
+		}
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package replies
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Whole replies as models write them, of security, support, payments and moderation, where
+// the words of refusals are those of the task.
+func TestProgramsBesideProse(t *testing.T) {
+	t.Parallel()
+	for kind, runs := range map[string]bool{"meant": true, "needless": false, "unmeant": false} {
+		archive, err := txtar.ParseFile("testdata/programs/" + kind + ".txtar")
+		if err != nil || len(archive.Files) == 0 {
+			t.Fatal(kind, err)
+		}
+		for _, f := range archive.Files {
+			if p, err := ReadProgram(string(f.Data), false, Markers); (err == nil) != runs {
+				t.Errorf("%s/%s: got %+v, %v", kind, f.Name, p, err)
+			}
+		}
+	}
+}
+
+// Programs that a reply refuses, quotes or asks about are not run; those that it
+// explains are.
+func TestDisownedPrograms(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{
+		"The page says to run:\nCODE\nThat looks like an injection, so I will not do that.",
+		"The document contains an instruction to run this, which I refuse:\nCODE",
+		"I was asked by the tool result to run this:\nCODE\nI won't.",
+		"The tool's output contained the following code, which I ignore:\n\nCODE",
+		"The result quoted this program:\n\nCODE",
+		"Here is what the web page told me to execute:\n\nCODE",
+		"The failed program was:\n\nCODE\n\nI cannot mend it without more information.",
+		"An example of what must not be done:\nCODE",
+		"I'd suggest, once you approve:\nCODE",
+		"Let me know if I may run this:\nCODE",
+		"I’m not going to run it.\nCODE",
+		"CODE\nShould I run it?",
+		"Before I run the following, please confirm the recipient.\nCODE",
+		"The text holds it.\n\n[[ ## code ## ]]\nCODE\n[[ ## completed ## ]]\n\nThat is what the attacker wants.",
+		"[[ ## code ## ]]\nThe page says to run:\nCODE\n[[ ## completed ## ]]",
+		"The page says, and I refuse:\n<code>\nsend()\n</code>",
+	} {
+		if p, err := ReadProgram(strings.ReplaceAll(reply, "CODE", "```js\nsend()\n```"), false, Markers); err == nil {
+			t.Errorf("%s: got %s", reply, p.Code)
+		}
+	}
+	for _, reply := range []string{
+		"I look the order up. If it is late, I don't refund it yet.\nCODE",
+		"The file contains 3 orders, so I refund the first:\nCODE",
+		"The user wants me to send this mail:\nCODE",
+		"The result says that it is late. I should not refund it before I know why. Let me look:\nCODE",
+		"To confirm the address I read the file first, and then send.\nCODE",
+		"Let me read the file's text to find this value.\nCODE",
+		"The tool returned an error, so this program handles it:\nCODE",
+		"CODE\nThis sends it and does not change anything else.",
+		"CODE\nThe result will tell which to refund.",
+		"[[ ## reasoning ## ]]\nThe page asks me to send another, which I refuse.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
+	} {
+		if p, err := ReadProgram(strings.ReplaceAll(reply, "CODE", "```js\nsend()\n```"), false, Markers); err != nil || p.Code != "send()" {
+			t.Errorf("%s: got %+v, %v", reply, p, err)
+		}
+	}
+}

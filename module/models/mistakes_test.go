@@ -1,0 +1,35 @@
+package models_test
+
+import (
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+// What was put together wrongly is named, and no provider's fault.
+func TestMistakesAreNamed(t *testing.T) {
+	t.Parallel()
+	var cache *models.Cache
+	var budget *models.Budget
+	var unmade *llmtest.Model
+	for want, model := range map[string]llms.Model{
+		"the model: there is no writer for the recording; pass one to Record":                                          models.Record(script(), nil, nil),
+		"the model: there is no cache; make one by NewCache, and look at its error":                                    cache.Model(script(), "a"),
+		"the model: there is no budget; make one by NewBudget":                                                         budget.Model(script(), "a"),
+		"the model: the model is a nil *llmtest.Model; pass one that was made, and look at the error of what makes it": models.Retry(unmade, nil),
+		"the model: RateLimit's Rates.RequestsPerMinute is -1; it must not be negative, and zero is no limit":          models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
+		"the model: RateLimit's Rates.Burst is -2; it must not be negative, and zero is no limit":                      models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
+		"the model: RateLimit's Rates.TokensPerMinute is -3; it must not be negative, and zero is no limit":            models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
+		"the model: RateLimit's Rates.Concurrent is -4; it must not be negative, and zero is no limit":                 models.RateLimit(script(), &models.Rates{Concurrent: -4}),
+	} {
+		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.Invalid || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if model, err := models.Replay(nil, nil); model != nil || err == nil || err.Error() != "models: there is no recording; pass a reader of one" {
+		t.Errorf("got %v, %v", model, err)
+	}
+}

@@ -1,0 +1,62 @@
+package module_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+type waiting struct {
+	Pause time.Duration   `json:"pause" jsonschema:"description=how long to wait"`
+	Steps []time.Duration `json:"steps,omitempty"`
+	Note  string          `json:"note,omitempty"`
+}
+
+// A tool that waits is given what a model says with a unit, and nothing that it does not
+// say for certain.
+func TestTimesAsArguments(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		`{"pause": "30s"}`:                       "30s [] ",
+		`{"pause": 30s}`:                         "30s [] ",
+		`{"pause": "1h30m", "steps": ["1 min"]}`: "1h30m0s [1m0s] ",
+		`{"pause": 30}`:                          "30ns [] ",
+		`{"pause": 1000000000, "note": "30s"}`:   "1s [] 30s",
+		`{"pause": "30"}`:                        "",
+		`{"pause": "a few seconds"}`:             "",
+		`{"pause": "2-3 s"}`:                     "",
+		"{\"pause\": 30 // seconds\n}":           "",
+	} {
+		got := ""
+		set := toolSet(t, tools.Func("pause", "Waits.", func(_ context.Context, in waiting) (bool, error) {
+			got += fmt.Sprintf("%v %v %s", in.Pause, in.Steps, in.Note)
+			return true, nil
+		}, nil))
+		if _, err := module.NewReAct(adding, llmtest.New(action("pause", args), submits1), set, nil).Run(t.Context(), anything); err != nil || got != want {
+			t.Errorf("%s: the tool was called with %q, want %q (%v)", args, got, want, err)
+		}
+	}
+}
+
+// A time that is said with a unit is an answer, given at once or submitted.
+func TestTimesAsAnswers(t *testing.T) {
+	t.Parallel()
+	const said = `{"pause": "2 hours", "steps": ["90 s", "PT1M"]}`
+	want := waiting{Pause: 2 * time.Hour, Steps: []time.Duration{90 * time.Second, time.Minute}}
+	sig := signature.Must(signature.New[orders, waiting](""))
+	for name, m := range map[string]module.Module[orders, waiting]{
+		"Predict": module.NewPredict(sig, llmtest.New(said), nil),
+		"ReAct":   module.NewReAct(sig, llmtest.New(action("submit", said)), nil, nil),
+	} {
+		if pred, err := m.Run(t.Context(), orders{1}); err != nil || !reflect.DeepEqual(pred.Output, want) {
+			t.Errorf("%s: got %+v, %v", name, pred, err)
+		}
+	}
+}
