@@ -12,5 +12,5 @@ import (
 func together(shell *exec.Cmd) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
-	shell.WaitDelay = 5 * time.Second
+	shell.WaitDelay = time.Minute
 }

@@ -178,7 +178,7 @@ func (c *config) print(w io.Writer, answer *agent.Answer, err error) {
 		r.Error = err.Error()
 	}
 	r.Steps, r.Usage = len(t.Steps), t.Usage()
-	for _, e := range t.Effects {
+	for _, e := range t.Calls {
 		r.Calls = append(r.Calls, call{e.Tool, e.Args, string(e.State)})
 	}
 	encoder := json.NewEncoder(w)

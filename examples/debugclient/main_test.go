@@ -46,7 +46,7 @@ func mcpserver(t *testing.T) string {
 }
 
 // durations differ from run to run.
-var durations = regexp.MustCompile(`\b[0-9.]+(µs|ms|s)\b|\b0s\b`)
+var durations = regexp.MustCompile(`\b([0-9]+h)?([0-9]+m)?[0-9.]+(µs|ms|s)\b`)
 
 var tokens = regexp.MustCompile(`[0-9]+ (tokens in|out)`)
 

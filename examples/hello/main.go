@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"github.com/tmc/langchaingo/llms/openai"
 	"github.com/writ-go/writ/module"
@@ -30,7 +31,8 @@ func main() {
 	model := must(openai.New()) // any llms.Model of langchaingo
 	box := must(sandbox.New(nil))
 	defer box.Close()
-	set := must(tools.NewSet(ctx, tools.Func("forecast", "Rain in mm for the next three hours.", forecast, nil)))
+	set := must(tools.NewSet(ctx, tools.Func("forecast", "Rain in mm for the next three hours.", forecast,
+		&tools.Hints{Class: tools.Read}))) // it changes nothing; without this it counts as an effect
 	advise := signature.Must(signature.New[City, Advice]("Does one need an umbrella in this city?"))
 
 	pred := must(module.NewCodeAct(advise, model, box, set, nil).Run(ctx, City{"Bergen"}))
@@ -39,7 +41,7 @@ func main() {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	return v
 }

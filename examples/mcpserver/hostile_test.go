@@ -49,7 +49,7 @@ func TestTakenNames(t *testing.T) {
 }
 
 // TestChangesWait has somebody else hold an environment, as another replica does that
-// removes it: nothing is changed until he is done.
+// removes it: nothing is changed until he is done, and then everything.
 func TestChangesWait(t *testing.T) {
 	t.Parallel()
 	session, a := begin(t, nil, nil, "-packages", "zod", "-allow-install")
@@ -62,18 +62,29 @@ func TestChangesWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	done := make(chan string, 2)
 	for name, args := range map[string]map[string]any{
-		"configure_environment": {"description": "meanwhile"}, "install_dependencies": {"packages": []string{"not-allowed"}},
+		"configure_environment": {"description": "after"}, "install_dependencies": {"packages": []string{"not-allowed"}},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		if result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args}); err == nil {
-			t.Errorf("%s did not wait: %+v", name, result.StructuredContent)
-		}
-		cancel()
+		go func() {
+			defer func() { done <- name }()
+			ask(t, session, name, args)
+		}()
+	}
+	select {
+	case name := <-done:
+		t.Errorf("%s did not wait", name)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if c := get[configuration](t, session, "get_environment_config", nil); c.Description != "before" {
+		t.Errorf("meanwhile the description is %q", c.Description)
 	}
 	unlock()
-	if c := get[configuration](t, session, "get_environment_config", nil); c.Description != "before" {
-		t.Errorf("the description is %q", c.Description)
+	for range cap(done) {
+		<-done
+	}
+	if c := get[configuration](t, session, "get_environment_config", nil); c.Description != "after" {
+		t.Errorf("in the end the description is %q", c.Description)
 	}
 }
 

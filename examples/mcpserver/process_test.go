@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // serveProcess starts the server as a process that serves HTTP, and returns where.
 func serveProcess(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"mcpserver", "-transport", "http", "-addr", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-transport", "http", "-addr", "127.0.0.1:0"}, patient, args)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,10 @@ func serveProcess(t *testing.T, args ...string) (*exec.Cmd, string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // a killed one may still be writing
+	})
 	address := regexp.MustCompile(`url=(\S+)`)
 	for log := bufio.NewScanner(stderr); log.Scan(); {
 		if at := address.FindStringSubmatch(log.Text()); at != nil {

@@ -20,6 +20,21 @@ func (c *catalog) stamp() stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
+// known notes which state of the file is read.
+func (c *catalog) known(s stamp) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read = s
+}
+
+// stale reports whether the file is there in another state than was read.
+func (c *catalog) stale() bool {
+	s := c.stamp()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s != c.read && s != stamp{}
+}
+
 // watch keeps the catalog up to date until ctx is done: the configuration is read
 // again when its file changes and when hup says so, and servers are listed again
 // when they say that their tools have changed. It calls changed after each change.
@@ -29,7 +44,6 @@ func (c *catalog) watch(ctx context.Context, hup <-chan os.Signal, changed func(
 	}
 	tick := time.NewTicker(c.look)
 	defer tick.Stop()
-	known := c.stamp()
 	for {
 		update := c.relist
 		select {
@@ -39,12 +53,11 @@ func (c *catalog) watch(ctx context.Context, hup <-chan os.Signal, changed func(
 		case <-hup:
 			update = c.reload
 		case <-tick.C:
-			if s := c.stamp(); s == known || s == (stamp{}) {
+			if !c.stale() {
 				continue
 			}
 			update = c.reload
 		}
-		known = c.stamp()
 		if err := update(ctx); err != nil {
 			c.log.Error("the tools stay as they were", "config", c.path, "err", err)
 			continue

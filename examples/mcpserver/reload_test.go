@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/tools/mcptools"
 )
 
 // TestReload changes the configuration under a running program: it keeps its tools,
@@ -89,11 +92,10 @@ func TestReloadBroken(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for !log.has("the tools stay as they were") {
-		time.Sleep(time.Millisecond)
-	}
-	if !log.has("WRIT_NO_SUCH") || !log.has(`server \"a\": no`) {
-		t.Errorf("the log lacks something:\n%s", log.String())
+	for _, text := range []string{"the tools stay as they were", "WRIT_NO_SUCH", `server \"a\": no`} { // it may see half of the file first
+		for !log.has(text) {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 		t.Errorf("got %+v", e)
@@ -121,10 +123,43 @@ func TestForward(t *testing.T) {
 				session = connect("", version, o)
 			}
 			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
-			<-heard
+			for n, told := 0, false; !told; n++ { // a client may be connected before it listens
+				select {
+				case <-heard:
+					told = true
+				case <-time.After(5 * time.Second):
+					executeCode(t, session, map[string]any{"code": fmt.Sprintf(`await fs.learn({path: "trick%d"})`, n)})
+				}
+			}
 			if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
 				t.Errorf("got %+v", e)
 			}
 		})
+	}
+}
+
+// TestChangedBeforeWatch has a configuration that changes when it has been read and is
+// not watched yet.
+func TestChangedBeforeWatch(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	c, err := openCatalog(t.Context(), path, &hidden{}, mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	c.look = time.Millisecond
+	old := c.current()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"fs"`, `"disk"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c.watch(ctx, nil, stop) // ends by the first change
+	if c.current() == old {
+		t.Error("nothing has changed")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,7 +51,7 @@ var announced = regexp.MustCompile(`url=(http://\S+)`)
 // launch starts the server and waits until it says where it is.
 func launch(t *testing.T, args ...string) *running {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"mcpserver", "-addr", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-addr", "127.0.0.1:0"}, patient, args)...)
 	r := &running{cmd: cmd, goroutines: make(chan string), ended: make(chan struct{})}
 	stderr, err := r.cmd.StderrPipe()
 	if err != nil {
@@ -79,7 +80,7 @@ func launch(t *testing.T, args ...string) *running {
 	case r.url = <-at:
 	case <-r.ended:
 		t.Fatalf("the server ended: %v", r.cmd.ProcessState)
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the server does not say where it is")
 	}
 	return r
@@ -90,7 +91,7 @@ func (r *running) stop(t *testing.T) {
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-r.ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the server does not end")
 		r.kill()
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/sandbox/esbuild"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -36,7 +38,7 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 	if model != nil {
 		s.model, s.open = "test:model", func(string) (llms.Model, error) { return model, nil }
 	}
-	if err := errors.Join(parse(s.options(), args, none), s.problems(t.Context())); err != nil {
+	if err := errors.Join(parse(s.options(), slices.Concat(patient, args), none), s.problems(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	log := &lines{}
@@ -45,6 +47,10 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 		t.Fatal(err)
 	}
 	a.catalog.look = 20 * time.Millisecond
+	a.bundler = sync.OnceValues(func() (*esbuild.Bundler, error) { // with time, on a busy machine too
+		defer close(a.bundling)
+		return esbuild.New(&esbuild.Options{Time: 5 * time.Minute})
+	})
 	t.Cleanup(a.close)
 	return served{a, log, make(chan os.Signal)}
 }

@@ -220,7 +220,7 @@ func newReport(ctx context.Context, answer *agent.Answer, err error, took time.D
 			r.Steps = append(r.Steps, taskStep{s.Code, s.Observation})
 		}
 	}
-	for _, e := range t.Effects {
+	for _, e := range t.Calls {
 		item := effect{Tool: e.Tool, State: string(e.State), Args: cut(string(e.Args), 500)}
 		if e.Err != nil {
 			item.Error = e.Err.Error()

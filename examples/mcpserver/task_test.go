@@ -83,7 +83,7 @@ func TestTaskUnfinished(t *testing.T) {
 			}
 			<-ctx.Done()
 			return llmtest.Reply{}, ctx.Err()
-		}), map[string]any{"task": "Write.", "timeout": 1}, "TIMEOUT", 1},
+		}), map[string]any{"task": "Write.", "timeout": 15}, "TIMEOUT", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

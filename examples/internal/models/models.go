@@ -3,6 +3,7 @@ package models
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func Open(name string, o Options) (llms.Model, error) {
 		return nil, fmt.Errorf("model %q: %w", name, err)
 	}
 	budget := models.NewBudget(models.Limits{Tokens: o.Tokens})
-	return models.Retry(budget.Model(m, name), &models.RetryOptions{OnRetry: func(why *models.Error, wait time.Duration) {
+	return models.Retry(budget.Model(m, name), &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
 		fmt.Fprintf(cmp.Or(o.Progress, io.Discard), "   asking again in %s: %v\n", wait.Round(time.Millisecond), why)
 	}}), nil
 }
