@@ -129,7 +129,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(answer.Text)
-	fmt.Println(len(answer.Trajectory.Effects), "calls in", answer.Trajectory.Usage().Calls, "step")
+	fmt.Println(len(answer.Trajectory.Calls), "calls in", answer.Trajectory.Usage().Calls, "step")
 	// Output:
 	// The files have 1100 bytes.
 	// 2 calls in 1 step
