@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,12 @@ func inTime(t *testing.T, work func()) {
 		t.Errorf("took %v", took) // without bounds it would be hours
 	}
 }
+
+// gaveUp is what is said of a value that takes too many steps. A slow machine is
+// through with the time for patterns before. And as the members of an object are
+// checked in any order, one in a hundred times what rules an alternative out comes
+// first so often that the value is known not to fit, though not where.
+var gaveUp = regexp.MustCompile("is too intricate to be checked|takes too long on this value|is too large and nested too deep to say where")
 
 func TestAlternativesAreBounded(t *testing.T) {
 	long(t)
@@ -73,8 +80,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 			if test.ok {
 				return
 			}
-			if len(found) != 1 || !strings.Contains(found[0].Message, "is too intricate to be checked") &&
-				!strings.Contains(found[0].Message, "takes too long on this value") { // a slow machine is through with its time before its steps
+			if len(found) != 1 || !gaveUp.MatchString(found[0].Message) {
 				t.Errorf("got %q", clip(lines(found)))
 			}
 			inTime(t, func() { found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"}) })
