@@ -99,6 +99,49 @@ func TestChargedFlight(t *testing.T) {
 	})
 }
 
+// A question that ends with the deadline of who asked first is charged to him, while
+// the others ask anew.
+func TestChargedDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+			if _, limited := ctx.Deadline(); !limited {
+				return llmtest.Reply{Text: "Paris", InputTokens: 7, OutputTokens: 1}, nil
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second) // who waits hears of his deadline first
+			return llmtest.Reply{}, ctx.Err()
+		})
+		budget := models.NewBudget(models.Limits{})
+		model := budget.Model(newCache(t, nil).Model(asked, ""), "")
+		var wg sync.WaitGroup
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wg.Go(func() {
+			if _, err := ask(short, model); !failure(t, err).MaybeCharged {
+				t.Errorf("who asked first is not charged: %v", err)
+			}
+		})
+		synctest.Wait()
+		long, stop := context.WithTimeout(t.Context(), time.Minute+time.Second/2)
+		defer stop()
+		wg.Go(func() {
+			if _, err := ask(long, model); failure(t, err).MaybeCharged {
+				t.Errorf("who waited is charged, too: %v", err)
+			}
+		})
+		wg.Go(func() {
+			if got, err := ask(t.Context(), model); err != nil || got.Text != "Paris" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+		wg.Wait()
+		if got := budget.Spent(); got.Estimated != 1 || got.OutputTokens != 1 {
+			t.Errorf("spent %+v, want one estimated and one counted", got)
+		}
+	})
+}
+
 // A failure is charged once, however many wait for the same reply.
 func TestChargedFailure(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ type flight struct {
 	copy    response // of the answer, which belongs to whoever takes it
 	waiting int
 	taken   bool // the answer, by somebody who counts what it cost
+	told    bool // that it may have been charged, to somebody who left
 	cancel  context.CancelFunc
 }
 
@@ -32,7 +33,8 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f))
+			ends := first && errors.Is(ctx.Err(), context.DeadlineExceeded)
+			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f, ends))
 		}
 		switch {
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):
@@ -50,12 +52,13 @@ func ranOut(err error) bool {
 	return errors.As(err, &e) && e.Kind == Cancelled
 }
 
-// take reports whether the caller is the first to have the answer.
-func (c *Cache) take(f *flight) (first bool) {
+// take reports whether the caller is the one to count what the answer cost.
+func (c *Cache) take(f *flight) (counts bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first, f.taken = !f.taken, true
-	return first
+	counts = !f.taken && (f.answer.err == nil || !f.told)
+	f.taken = true
+	return counts
 }
 
 func (c *Cache) join(ctx context.Context, key string, ask func(context.Context) answer) (f *flight, first bool) {
@@ -105,17 +108,21 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 // does.
 var errLeft = errors.New("the model ended its goroutine without an answer")
 
-// part leaves a flight, and ends it if nobody is left. It reports whether the answer
-// may have been charged and nobody has it who counts that.
-func (c *Cache) part(key string, f *flight) (charged bool) {
+// part leaves a flight, and ends it if nobody is left. Otherwise it goes on, unless it
+// ends with the deadline of who leaves; then the others ask anew. It reports whether
+// the answer may have been charged and nobody counts that.
+func (c *Cache) part(key string, f *flight, ends bool) (charged bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f.waiting--; f.waiting > 0 {
+	if f.waiting--; f.waiting == 0 {
+		f.cancel()
+		if c.flights[key] == f {
+			delete(c.flights, key)
+		}
+	} else if !ends {
 		return false
 	}
-	f.cancel()
-	if c.flights[key] == f {
-		delete(c.flights, key)
-	}
-	return !f.taken
+	charged = !f.taken && !f.told
+	f.told = true
+	return charged
 }
