@@ -21,7 +21,8 @@ import (
 // Compute is time of a processor, so that a program does not fail because the machine
 // was busy with something else; Time and Wait are by the clock. On Windows Compute is
 // by the clock as well. In process it is the lesser of the clock's time and what the
-// whole process took.
+// whole process took: beside other programs, and work of the host's own, nearly the
+// clock's. Give a program more there if many run at once.
 type Limits struct {
 	Time        time.Duration // from start to end; default 30 s
 	Compute     time.Duration // of that, computing; default 10 s
