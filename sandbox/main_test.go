@@ -16,6 +16,7 @@ import (
 // nothing behind: no goroutine, child or descriptor. The process may also be one
 // that TestAttacks has started, to which the same applies.
 func TestMain(m *testing.M) {
+	time.Local = time.UTC // as in a worker: a program in this process has the machine's zone
 	before := descriptors()
 	code := 0
 	if archive := os.Getenv(attackEnv); archive == "" {

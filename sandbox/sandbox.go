@@ -314,6 +314,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 	}
 	result, err := s.tier.Run(h.ctx, job, outside)
 	h.end()
+	result = h.overruled(result)
 	origin.result(result)
 	switch {
 	case errors.Is(err, worker.ErrClosed):

@@ -399,6 +399,29 @@ refund was held: E1 did that
 	})
 }
 
+// A program whose call was held, or was one too many, has not submitted, however fast it
+// was: it is asked often, as it may be slow.
+func TestSubmittedTooLate(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, tools.Func("slow", "", slow, nil))
+	eachTier(t, sandbox.Limits{Calls: 1}, func(t *testing.T, box *sandbox.Sandbox) {
+		for range 20 {
+			session := box.NewSession(nil)
+			for source, want := range map[string]string{
+				`slow({ms: 2}).catch(() => 1); submit(5)`: "call 1 at 1:1: slow({\"ms\":2}) threw denied of slow: refund was held: E1 did that\n" +
+					"failure: held\nrefund was held: E1 did that\n",
+				`slow({ms: 1}); slow({ms: 1}); submit(5)`: "call 1 at 1:1: slow({\"ms\":1}) → 1\n" +
+					"failure: call_limit\nthe program made more than 1 tool calls, the sandbox's Limits.Calls (ask for more at once, or do less in one program)\n",
+			} {
+				p := sandbox.Program{Source: source, Tools: set, Ledger: &ledger{hold: `{"ms":2}`}, Submit: true}
+				if got := outcomeOf(session.Run(t.Context(), p)); got != want || session.Len() != 0 {
+					t.Fatalf("got %s, want %s; the session has %d programs", got, want, session.Len())
+				}
+			}
+		}
+	})
+}
+
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, tools.Func("slow", "", slow, nil))

@@ -164,6 +164,11 @@ func TestPin(t *testing.T) {
 		if again := outcomeOf(box.Run(t.Context(), program)); again != first {
 			t.Errorf("then %s", again)
 		}
+		slow := sandbox.Program{Pin: pin, Source: `const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
+			set("last", 3); for (let i = 0; i < 3e4; i++); set("first", 2); const tick = setInterval(() => seen.push("tick"), 1); await sleep(5); clearInterval(tick); seen.join(" ")`}
+		if got, want := outcomeOf(box.Run(t.Context(), slow)), "value: \"tick first 2 tick last 3 tick tick\"\n"; got != want {
+			t.Errorf("got %s, want %s, however long it computes between two timers", got, want)
+		}
 		session := box.NewSession(&sandbox.SessionOptions{Pin: pin})
 		step{`await sleep(1000 / 100); Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
 		step{`Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)

@@ -38,6 +38,21 @@ func (h *host) done() *Outcome {
 	return h.outcome(&engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "the program could not be stopped"}})
 }
 
+// overruled is the result of a program that the host has ended. One may have been
+// faster, and submitted after the call for which it was: which of them comes first is
+// chance, and what a held call was to do has not been done.
+func (h *host) overruled(r *engine.Result) *engine.Result {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r == nil || r.Failure != nil || h.aborted == nil {
+		return r
+	}
+	ended := *r
+	ended.Value, ended.Submitted = nil, false
+	ended.Failure = &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
+	return &ended
+}
+
 // outcome puts together what the engine says and what the host knows.
 func (h *host) outcome(r *engine.Result) *Outcome {
 	h.mu.Lock()

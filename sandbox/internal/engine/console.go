@@ -20,10 +20,10 @@ func (r *run) console() goja.Value {
 	for _, name := range []string{"warn", "error", "trace"} {
 		must(console.Set(name, r.function(name, r.print(&r.stderr))))
 	}
-	for name, method := range rareConsole {
-		if r.globals.job.Session != nil || strings.Contains(r.program.source.text, name) {
-			must(console.Set(name, r.function(name, func(c goja.FunctionCall) goja.Value {
-				method(r, c)
+	for _, rare := range rareConsole { // a program can see in which order they are made
+		if r.globals.job.Session != nil || strings.Contains(r.program.source.text, rare.name) {
+			must(console.Set(rare.name, r.function(rare.name, func(c goja.FunctionCall) goja.Value {
+				rare.method(r, c)
 				return goja.Undefined()
 			})))
 		}
@@ -32,20 +32,23 @@ func (r *run) console() goja.Value {
 }
 
 // rareConsole is the rest of the console, as Node has it.
-var rareConsole = map[string]func(*run, goja.FunctionCall){
-	"group":          (*run).consoleGroup,
-	"groupCollapsed": (*run).consoleGroup,
-	"groupEnd":       func(r *run, _ goja.FunctionCall) { r.notes.indent = max(0, r.notes.indent-1) },
-	"clear":          func(*run, goja.FunctionCall) {},
-	"assert":         (*run).consoleAssert,
-	"count":          (*run).consoleCount,
-	"countReset":     func(r *run, c goja.FunctionCall) { delete(r.notes.counts, r.label(c)) },
-	"time":           (*run).consoleTime,
-	"timeLog":        func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) },
-	"timeEnd": func(r *run, c goja.FunctionCall) {
+var rareConsole = []struct {
+	name   string
+	method func(*run, goja.FunctionCall)
+}{
+	{"group", (*run).consoleGroup},
+	{"groupCollapsed", (*run).consoleGroup},
+	{"groupEnd", func(r *run, _ goja.FunctionCall) { r.notes.indent = max(0, r.notes.indent-1) }},
+	{"clear", func(*run, goja.FunctionCall) {}},
+	{"assert", (*run).consoleAssert},
+	{"count", (*run).consoleCount},
+	{"countReset", func(r *run, c goja.FunctionCall) { delete(r.notes.counts, r.label(c)) }},
+	{"time", (*run).consoleTime},
+	{"timeLog", func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) }},
+	{"timeEnd", func(r *run, c goja.FunctionCall) {
 		r.consoleElapsed("timeEnd", c)
 		delete(r.notes.timers, r.label(c))
-	},
+	}},
 }
 
 // notes are what the console remembers of one program.

@@ -75,9 +75,10 @@ func (x *index) find(namespace, name string) (tool int, ok bool) {
 	return tool, ok
 }
 
-// names lists the names that the job adds to the globals.
+// names lists the names that the job adds to the globals, in an order that is always
+// the same: of several that cannot be had, the first is told.
 func (s *scope) names() []string {
-	return slices.Concat(slices.Collect(maps.Keys(s.objects)), slices.Collect(maps.Keys(s.globals)), slices.Collect(maps.Keys(s.inputs)))
+	return slices.Concat(slices.Sorted(maps.Keys(s.objects)), slices.Sorted(maps.Keys(s.globals)), slices.Sorted(maps.Keys(s.inputs)))
 }
 
 func (s *scope) has(name string) bool {

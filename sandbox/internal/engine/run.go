@@ -70,6 +70,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 	}
 	r.vm.ClearInterrupt()
 	r.pin(job.Clock)
+	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
 	stucker, _ := host.(Stucker)
 	r.watch = newWatch(ctx, r.vm, job.Limits, stucker)

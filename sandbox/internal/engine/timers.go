@@ -9,11 +9,13 @@ import (
 )
 
 // timers are what waits for its time, the earliest first; among equals, what
-// was set first.
+// was set first. Where the program's clock is fixed, that says which is the earliest:
+// by the real one, it would depend on how fast the machine is.
 type timers struct {
 	list  []*timer
 	last  int64 // id given
 	clock *time.Timer
+	fixed bool
 }
 
 type timer struct {
@@ -37,10 +39,18 @@ func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func(
 
 func (t *timers) insert(added *timer) {
 	at := len(t.list)
-	for at > 0 && t.list[at-1].due.After(added.due) {
+	for at > 0 && t.time(t.list[at-1]).After(t.time(added)) {
 		at--
 	}
 	t.list = slices.Insert(t.list, at, added)
+}
+
+// time is by what timers are ordered.
+func (t *timers) time(of *timer) time.Time {
+	if t.fixed {
+		return of.shown
+	}
+	return of.due
 }
 
 func (t *timers) clear(id int64) {

@@ -23,6 +23,7 @@ type call struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	reader  atomic.Int32
+	wanted  atomic.Bool // whether somebody is to read from now on
 	verdict chan bool
 
 	mu      sync.Mutex
@@ -35,8 +36,10 @@ func newCall(s *server, run uint32) *call {
 	return c
 }
 
-// listen starts a reader, if there is none and the run isn't over.
+// listen starts a reader, if there is none and the run isn't over. The run's goroutine
+// does so itself when it has the verdict for which it reads just now.
 func (c *call) listen() {
+	c.wanted.Store(true)
 	if c.reader.CompareAndSwap(nobody, another) {
 		go c.s.read()
 	}
@@ -66,7 +69,9 @@ func (c *call) allowed() bool {
 			return false
 		}
 	}
-	c.reader.Store(nobody)
+	if c.reader.Store(nobody); c.wanted.Load() {
+		c.listen()
+	}
 	return <-c.verdict
 }
 

@@ -297,6 +297,11 @@ func hear(t *testing.T, errno syscall.Errno, user *syscall.Credential, numbers .
 	if len(numbers) > 0 {
 		cmd.Env = append(cmd.Env, "WRIT_TEST_REFUSE="+string(refusal))
 	}
+	if user != nil { // who may not start it if it was built under a strict umask
+		if err := os.Chmod("/proc/self/exe", 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 	out, err := cmd.Output()

@@ -19,7 +19,7 @@ func overtime(limit time.Duration) *engine.Failure {
 }
 
 func stopped() *engine.Failure {
-	return &engine.Failure{Kind: engine.Stopped, Message: "the run was cancelled"}
+	return &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
 }
 
 // A lack of memory has many faces: an allocation, a thread, a mapping of the race

@@ -260,7 +260,9 @@ func (p *Pool) trim() {
 		old++
 	}
 	tired := append([]idler(nil), p.idle[:old]...)
-	p.trims.Add(len(tired))
+	if len(tired) > 0 { // to add nothing beside a Wait that ends is misuse, too
+		p.trims.Add(len(tired))
+	}
 	p.idle = append(p.idle[:0], p.idle[old:]...)
 	if len(p.idle) > p.opts.Warm {
 		p.sweep.Reset(p.opts.Idle - time.Since(p.idle[0].since))

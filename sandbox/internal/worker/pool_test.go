@@ -283,7 +283,7 @@ func TestCancel(t *testing.T) {
 	p := newPool(t, Options{})
 	for source, message := range map[string]string{
 		"wait": "stopped in time", // what the worker says of it
-		"hang": "the run was cancelled",
+		"hang": "the program was stopped",
 	} {
 		start := time.Now()
 		res, err := cancelled(t, p, source)

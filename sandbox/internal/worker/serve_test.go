@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
@@ -14,6 +15,7 @@ import (
 // served is a server in this process, with the host's end of its connection.
 type served struct {
 	t    *testing.T
+	s    *server
 	in   *frameReader
 	out  *frameWriter
 	end  io.Closer
@@ -23,7 +25,7 @@ type served struct {
 func serve(t *testing.T) *served {
 	theirs, ours := net.Pipe()
 	s := newServer(theirs, fake)
-	v := &served{t: t, in: newFrameReader(ours, maxBody), out: newFrameWriter(ours), end: ours, done: make(chan error, 1)}
+	v := &served{t: t, s: s, in: newFrameReader(ours, maxBody), out: newFrameWriter(ours), end: ours, done: make(chan error, 1)}
 	go func() {
 		err := s.serve()
 		theirs.Close()
@@ -102,6 +104,27 @@ func TestServeStop(t *testing.T) {
 	v.expect(kindReport, 1, &engine.Report{})
 	v.send(kindStop, 1, nil)
 	v.send(kindVerdict, 1, true)
+	var res engine.Result
+	v.expect(kindResult, 1, &res)
+	if res.Failure == nil || res.Failure.Kind != engine.Stopped {
+		t.Errorf("%+v", res)
+	}
+	v.close("")
+}
+
+// TestServeNudged has the host nudge while the verdict is read, and say stop after it:
+// somebody reads on to hear that.
+func TestServeNudged(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.send(kindRun, 1, job("wait"))
+	v.expect(kindReport, 1, &engine.Report{})
+	waitFor(t, func() bool { return v.s.current().reader.Load() == itself })
+	v.s.look()
+	v.send(kindVerdict, 1, true)
+	late := time.AfterFunc(endTime, func() { v.end.Close() })
+	defer late.Stop()
+	v.send(kindStop, 1, nil)
 	var res engine.Result
 	v.expect(kindResult, 1, &res)
 	if res.Failure == nil || res.Failure.Kind != engine.Stopped {
