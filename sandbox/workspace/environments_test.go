@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +121,9 @@ func TestEnvironmentLock(t *testing.T) {
 		t.Errorf("%d, %v", removed, err)
 	}
 	holder.die(t)
+	// A process that another test starts would have the lock, too, until its program begins.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	unlock, err := e.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
