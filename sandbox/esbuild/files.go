@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -202,7 +204,7 @@ func (s *shelf) manifest(name string, text []byte) {
 		return
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
-		for dependency := range list {
+		for _, dependency := range slices.Sorted(maps.Keys(list)) { // not all may find room
 			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}

@@ -63,6 +63,26 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestReportIsOrdered has a package three times, once of them by name.
+func TestReportIsOrdered(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{Extra: 9})
+	env, _ := f.environment(npm.Options{})
+	report, err := env.Install(t.Context(), []string{"extra-0@0.0.1", "a@1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct []bool
+	for _, c := range report.Added {
+		if c.Name == "extra-0" {
+			direct = append(direct, c.Direct)
+		}
+	}
+	if want := []bool{false, true, false}; !slices.Equal(direct, want) { // as their paths are ordered
+		t.Errorf("got %v, want %v", direct, want)
+	}
+}
+
 // TestNothingChanges is every way in which an installation can fail.
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
@@ -84,6 +104,8 @@ func TestNothingChanges(t *testing.T) {
 		"a link to nothing": {plan{Link: "later"}, npm.Options{},
 			"npm: nothing was changed: the link a/link leads out of node_modules, or nowhere"},
 		"from git": {plan{From: "git+ssh://git@host/x.git#abc"}, npm.Options{},
+			"npm: nothing was changed: node_modules/a does not come from a registry"},
+		"all from git": {plan{From: "git+ssh://git@host/x.git#abc", Extra: 30}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
 		"from a file": {plan{From: "file:../x"}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -112,13 +113,15 @@ func (l *listing) check(most int) error {
 	if n := len(l.packages); n > most {
 		return &LimitError{What: "packages", Limit: int64(most), Got: int64(n)}
 	}
-	for where, p := range l.packages {
+	for _, where := range slices.Sorted(maps.Keys(l.packages)) { // of several, always the same is told
+		p := l.packages[where]
 		fetched := strings.HasPrefix(p.Resolved, "https://") || strings.HasPrefix(p.Resolved, "http://")
 		if p.Link || !(fetched || p.InBundle) {
 			return fmt.Errorf("%s does not come from a registry", where)
 		}
 		for _, group := range []map[string]string{p.Dependencies, p.Optional} {
-			for name, version := range group {
+			for _, name := range slices.Sorted(maps.Keys(group)) {
+				version := group[name]
 				if strings.ContainsAny(version, ":/") && !strings.HasPrefix(version, "npm:") {
 					return fmt.Errorf("%s wants %s from elsewhere than a registry", where, name)
 				}
@@ -130,7 +133,8 @@ func (l *listing) check(most int) error {
 
 func (l *listing) compare(after *listing) *Report {
 	r := &Report{Added: []Change{}, Updated: []Change{}, Removed: []Change{}, Packages: len(after.packages)}
-	for where, p := range after.packages {
+	for _, where := range slices.Sorted(maps.Keys(after.packages)) {
+		p := after.packages[where]
 		c := Change{Name: nameAt(where), Version: p.Version, Direct: after.isDirect(where)}
 		switch old, had := l.packages[where]; {
 		case !had:
@@ -140,13 +144,14 @@ func (l *listing) compare(after *listing) *Report {
 			r.Updated = append(r.Updated, c)
 		}
 	}
-	for where, p := range l.packages {
+	for _, where := range slices.Sorted(maps.Keys(l.packages)) {
+		p := l.packages[where]
 		if _, has := after.packages[where]; !has {
 			r.Removed = append(r.Removed, Change{Name: nameAt(where), Version: p.Version, Direct: l.isDirect(where)})
 		}
 	}
 	for _, changes := range [][]Change{r.Added, r.Updated, r.Removed} {
-		slices.SortFunc(changes, func(a, b Change) int {
+		slices.SortStableFunc(changes, func(a, b Change) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
 		})
 	}

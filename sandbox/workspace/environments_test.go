@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,7 +112,20 @@ func TestEnvironmentLock(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	_, err := e.Lock(ctx)
-	if errorIs(t, "held", err, context.Canceled, "workspace: gave up waiting for others: context canceled: gone home"); !errors.Is(err, cause) {
+	const gaveUp = "workspace: gave up waiting for others: context canceled: gone home"
+	if errorIs(t, "held", err, context.Canceled, gaveUp); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+	free := newEnvironment(t, store.Space("ann"), "free")
+	for range 20 {
+		unlock, err := free.Lock(ctx)
+		if err == nil {
+			unlock()
+			t.Fatal("who no longer waits has the lock")
+		}
+		errorIs(t, "free", err, context.Canceled, gaveUp)
+	}
+	if err := store.Space("ann").RemoveEnvironment(t.Context(), "free"); err != nil {
 		t.Error(err)
 	}
 	age(t, dir+"/owners/*/environments/*/lock", 1000*time.Hour)
@@ -120,6 +134,9 @@ func TestEnvironmentLock(t *testing.T) {
 		t.Errorf("%d, %v", removed, err)
 	}
 	holder.die(t)
+	// A process that another test starts would have the lock, too, until its program begins.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	unlock, err := e.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)

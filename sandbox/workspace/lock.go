@@ -23,6 +23,9 @@ var errBusy = errors.New("workspace: it is in use")
 // lock takes the lock of a folder, named from that of the owners. It waits until it
 // has it or ctx is done; it is [os.ErrNotExist] where the folder isn't, or no longer.
 func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
+	if ctx.Err() != nil { // or chance would say whether there is nothing to wait for
+		return nil, waited(ctx)
+	}
 	leave, err := s.turns.enter(ctx, folder)
 	if err != nil {
 		return nil, err

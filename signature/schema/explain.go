@@ -98,9 +98,7 @@ func joins(e *jsonschema.ValidationError) bool {
 // rest.
 func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	errs := x.leaves(e, nil)
-	if len(errs) > maxProblems {
-		slices.SortStableFunc(errs, byImportance)
-	}
+	slices.SortStableFunc(errs, byImportance) // the library goes over members in any order
 	var all []problem
 	more := 0
 	for _, e := range errs {
@@ -142,7 +140,23 @@ func byImportance(a, b *jsonschema.ValidationError) int {
 		cmp.Compare(importance(a), importance(b)),
 		slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens),
 		cmp.Compare(a.SchemaURL, b.SchemaURL),
+		cmp.Compare(about(a), about(b)),
 	)
+}
+
+// about is the name that an error is about, of those of which an object may have
+// several.
+func about(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.PropertyNames:
+		return k.Property
+	case *kind.DependentRequired:
+		return k.Prop
+	case *kind.Dependency:
+		return k.Prop
+	default:
+		return ""
+	}
 }
 
 func importance(e *jsonschema.ValidationError) int {
@@ -168,10 +182,11 @@ func extent(e *jsonschema.ValidationError) int {
 
 // first returns the first names, in order, and how many more there are.
 func first(names []string) ([]string, int) {
+	names = slices.Sorted(slices.Values(names))
 	if len(names) <= maxProblems {
 		return names, 0
 	}
-	return slices.Sorted(slices.Values(names))[:maxProblems], len(names) - maxProblems
+	return names[:maxProblems], len(names) - maxProblems
 }
 
 // cut keeps the first problems, and adds one that stands for the rest.

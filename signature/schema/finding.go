@@ -91,7 +91,7 @@ func (p problem) join(other problem) problem {
 // findings sorts problems by place, words them and drops repetitions.
 func (x *explainer) findings(problems []problem) []Finding {
 	slices.SortStableFunc(problems, func(a, b problem) int {
-		return cmp.Or(slices.CompareFunc(a.at, b.at, compareTokens), cmp.Compare(a.message(), b.message()))
+		return cmp.Or(slices.CompareFunc(a.at, b.at, compareTokens), cmp.Compare(a.message(), b.message()), cmp.Compare(a.hint, b.hint))
 	})
 	var all []Finding
 	more := 0

@@ -90,9 +90,10 @@ func (m *mender) reorder() {
 		return
 	}
 	moved := map[string][]string{}
-	for place, names := range m.order {
-		if _, at, ok := follow(m.root, tokens(place)); ok {
-			moved[pointer(at)] = names
+	for _, place := range slices.Sorted(maps.Keys(m.order)) {
+		_, at, ok := follow(m.root, tokens(place))
+		if to := pointer(at); ok && (to == place || moved[to] == nil) { // what was dropped may seem to have moved
+			moved[to] = m.order[place]
 		}
 	}
 	maps.Copy(m.order, moved)

@@ -1,8 +1,12 @@
 package schema_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/writ-go/writ/signature/schema"
 )
 
 func TestValidate(t *testing.T) {
@@ -117,5 +121,64 @@ func TestValidatePartial(t *testing.T) {
 			t.Parallel()
 			checkLines(t, compile(t, test.schema).ValidatePartial([]byte(test.value), test.unknown), test.want)
 		})
+	}
+}
+
+// TestAlwaysTheSame has objects of which several members would do as the answer, and
+// which have no order of their own.
+func TestAlwaysTheSame(t *testing.T) {
+	t.Parallel()
+	members := func(n int, format string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i))
+		}
+		return strings.Join(all, ",")
+	}
+	options := members(450, `"option%d":{}`)
+	for _, test := range []struct {
+		name, schema, value string
+		want                []string
+	}{
+		{"what alternatives have in common", `{"anyOf": [
+			{"properties": {"a": {"type": "integer"}, "kind": {"const": "x"}, "z": {"type": "integer"}}},
+			{"properties": {"a": {"type": "integer"}, "kind": {"const": "y"}, "z": {"type": "integer"}}}]}`, `{"a": "1", "z": "1", "kind": "w"}`, []string{
+			`kind must be one of "x", "y", not "w"`}},
+		{"which names are compared", `{"properties": {` + options + `}, "additionalProperties": false}`,
+			`{"optionAx": 1, "optionBx": 1, "optionCx": 1, "optionDx": 1, "optionEx": 1, "optionFx": 1}`, []string{
+				`optionAx is not a known property (did you mean option0?)`,
+				`optionBx is not a known property (did you mean option0?)`,
+				`optionCx is not a known property (did you mean option0?)`,
+				`optionDx is not a known property (did you mean option0?)`,
+				`optionEx is not a known property (did you mean option0?)`,
+				`optionFx is not a known property`}},
+		{"which of many are told", `{"propertyNames": {"maxLength": 2}}`, "{" + members(30, `"n%02d":1`) + "}", nil},
+	} {
+		s := compile(t, test.schema)
+		for range 30 {
+			got := lines(s.Validate([]byte(test.value)))
+			if test.want == nil {
+				test.want = got
+			}
+			if !slices.Equal(got, test.want) {
+				t.Fatalf("%s: got %q\nwant %q", test.name, got, test.want)
+			}
+		}
+	}
+	for range 30 {
+		_, err := schema.Compile([]byte(`{"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "#/properties/b"}, "c": {"$ref": "#/properties/c"}}}`))
+		if want := `schema: "#/properties/c" refers to itself without end`; err == nil || err.Error() != want {
+			t.Fatalf("got %v, want %s", err, want)
+		}
+	}
+	for range 30 { // the oneOf is dropped, since there is an anyOf already
+		s, err := schema.Loosely([]byte(`{"items": [{"type": "string"}], "anyOf": [{"type": "object", "properties": {"b": {}, "a": {}}}],
+			"oneOf": [{"type": "object", "properties": {"a": {}, "b": {}, "n": {"type": "int"}}}]}`)).Schema()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.TypeScript(nil), `[string] & {b?: unknown; a?: unknown}`; got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -67,11 +70,9 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	all = append(all, s.AllOf...)
 	all = append(all, s.AnyOf...)
 	all = append(all, s.OneOf...)
-	for _, d := range s.DependentSchemas {
-		all = append(all, d)
-	}
-	for _, d := range s.Dependencies {
-		all = appendSchemas(all, d)
+	all = appendMembers(all, s.DependentSchemas)
+	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
+		all = appendSchemas(all, s.Dependencies[name])
 	}
 	return present(all)
 }
@@ -86,18 +87,26 @@ func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
 	all = appendSchemas(all, s.Items)
 	all = appendSchemas(all, s.AdditionalItems)
 	all = appendSchemas(all, s.AdditionalProperties)
-	for _, p := range s.Properties {
-		all = append(all, p)
-	}
-	for _, p := range s.PatternProperties {
-		all = append(all, p)
-	}
+	all = appendMembers(all, s.Properties)
+	patterns := slices.SortedFunc(maps.Values(s.PatternProperties), func(a, b *jsonschema.Schema) int {
+		return cmp.Compare(a.Location, b.Location)
+	})
+	all = append(all, patterns...)
 	for _, x := range s.Extensions {
 		if n, ok := x.(names); ok {
 			all = append(all, n.rule)
 		}
 	}
 	return present(all)
+}
+
+// appendMembers appends in an order that is always the same: it decides at which of
+// several schemas weigh stops.
+func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Schema) []*jsonschema.Schema {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		all = append(all, members[name])
+	}
+	return all
 }
 
 // appendSchemas appends what one of the library's fields of several types holds.

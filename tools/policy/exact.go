@@ -2,12 +2,15 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// misspelt returns the first name in a JSON text that decoding into t would take
-// for another one, which differs only in case, or "". The tool may tell them apart.
+// misspelt returns a name in a JSON text that decoding into t would take for
+// another one, which differs only in case: of several in one object the first in the
+// alphabet. It is "" if there is none. The tool may tell them apart.
 func misspelt(t reflect.Type, text json.RawMessage) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -21,8 +24,8 @@ func misspelt(t reflect.Type, text json.RawMessage) string {
 	case reflect.Map:
 		var object map[string]json.RawMessage
 		_ = json.Unmarshal(text, &object) // what else it may be, decoding tells
-		for _, member := range object {
-			if name := misspelt(t.Elem(), member); name != "" {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if name := misspelt(t.Elem(), object[key]); name != "" {
 				return name
 			}
 		}
@@ -47,9 +50,9 @@ func misspeltField(t reflect.Type, text json.RawMessage) string {
 			fields[fieldName(f)] = f.Type
 		}
 	}
-	for key, member := range object {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if exact, ok := fields[key]; ok {
-			if name := misspelt(exact, member); name != "" {
+			if name := misspelt(exact, object[key]); name != "" {
 				return name
 			}
 			continue

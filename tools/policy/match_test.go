@@ -69,6 +69,7 @@ func TestMatch(t *testing.T) {
 		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
 		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
 		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
+		{"several names in another case", under, "refund", `{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
 		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
 		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`, "invalid_arguments: file.path is given twice"},
 		{"own function", policy.Calls(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
