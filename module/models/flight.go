@@ -32,7 +32,11 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f))
+			select {
+			case <-f.done: // as well: what it cost is known
+			default:
+				return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f))
+			}
 		}
 		switch {
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):
