@@ -255,6 +255,29 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 	}
 }
 
+// Of several parts that cannot be copied, it is always the first that is named.
+func TestAttemptsNameTheFirstLock(t *testing.T) {
+	t.Parallel()
+	type other struct {
+		Ask  *sumPredict
+		Lock sync.RWMutex
+	}
+	one := answering()
+	m := shelf{one, keyed{"a": guarded{Ask: one}, "b": other{Ask: one}}}
+	for range 20 {
+		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"
+		if err := second(module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// shelf is a module whose parts are in a map.
+type shelf struct {
+	*sumPredict
+	Parts keyed
+}
+
 // Attempts are runs within, and each judgement is told.
 func TestBestOfNEvents(t *testing.T) {
 	t.Parallel()

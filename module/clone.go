@@ -89,7 +89,7 @@ func (c *cloning) copied(v reflect.Value) reflect.Value {
 	default:
 		n := reflect.MakeMapWithSize(v.Type(), v.Len())
 		c.made[r] = n
-		for _, key := range v.MapKeys() {
+		for _, key := range sortedKeys(v) {
 			n.SetMapIndex(key, c.renewed(v.MapIndex(key)))
 		}
 	}

@@ -128,14 +128,19 @@ func (s *search) elements(path string, v reflect.Value) bool {
 }
 
 func (s *search) entries(path string, v reflect.Value) bool {
-	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
-	for _, key := range keys {
+	for _, key := range sortedKeys(v) {
 		if !s.value(path+"["+element(key.String())+"]", v.MapIndex(key)) {
 			return false
 		}
 	}
 	return true
+}
+
+// sortedKeys are the keys of a map whose keys are strings.
+func sortedKeys(v reflect.Value) []reflect.Value {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+	return keys
 }
 
 var plainKey = regexp.MustCompile(`^[\p{L}\p{N}_./ -]+$`)

@@ -86,6 +86,10 @@ func (b *budget) begin(ctx context.Context, conversation []message) (charge, err
 	if err := b.enter(ctx, c.held); err != nil {
 		return charge{}, err
 	}
+	if ctx.Err() != nil { // there was a slot all the same; what is not asked takes nothing
+		c.leave()
+		return charge{}, over(ctx)
+	}
 	if err := b.take(c.tokens); err != nil {
 		c.leave()
 		return charge{}, err

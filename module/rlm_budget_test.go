@@ -161,6 +161,33 @@ func TestRLMCancelledInTheQueue(t *testing.T) {
 	}
 }
 
+// What a tool would ask with a context of its own that has ended is not asked, and
+// takes nothing of the budget.
+func TestRLMEndedContextTakesNothing(t *testing.T) {
+	t.Parallel()
+	inner, asked := llmtest.New(), 0
+	ask := func(ctx context.Context, _ struct{}) (int, error) {
+		ended, cancel := context.WithCancel(module.Observe(ctx, func(e module.Event) {
+			if _, ok := e.(module.Asked); ok {
+				asked++
+			}
+		}))
+		cancel()
+		for range 20 {
+			if err := second(module.NewPredict(adding, inner, nil).Run(ended, anything)); !errors.Is(err, context.Canceled) {
+				return 0, err
+			}
+		}
+		return 1, nil
+	}
+	program := fence(`const n = await count({}); await llm("one"); submit({total: n})`)
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Sub: echoes(), MaxCalls: 1})
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Trajectory.Usage().Calls != 2 || asked != 0 {
+		t.Errorf("got %v, %v after %d events", pred, err, asked)
+	}
+}
+
 // Runs of runs share the budget, and their steps are part of it.
 func TestRLMNested(t *testing.T) {
 	t.Parallel()

@@ -33,8 +33,12 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			ends := first && errors.Is(ctx.Err(), context.DeadlineExceeded)
-			return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f, ends))
+			select {
+			case <-f.done: // as well: what it cost is known
+			default:
+				ends := first && errors.Is(ctx.Err(), context.DeadlineExceeded)
+				return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f, ends))
+			}
 		}
 		switch {
 		case !first && ctx.Err() == nil && ranOut(f.answer.err):

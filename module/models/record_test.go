@@ -323,6 +323,12 @@ func TestRecordOddNumbers(t *testing.T) {
 	if failure(t, err).Kind != models.Invalid || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
 		t.Errorf("got %v", err)
 	}
+	for range 20 { // always the first of two
+		_, err = models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithTopP(math.Inf(-1)), llms.WithTemperature(math.Inf(1)))
+		if err == nil || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
+			t.Errorf("got %v", err)
+		}
+	}
 	for after, want := range map[string]time.Duration{"1e300": 365 * 24 * time.Hour, "-5": 0, "1.5": 1500 * time.Millisecond} {
 		model := replayed(t, `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"failure":{"kind":"rate limited","retry_after":`+after+`,"message":"m"}}`, nil)
 		if _, err := ask(t.Context(), model); failure(t, err).RetryAfter != want {

@@ -46,9 +46,12 @@ type part struct {
 // cannot be written down.
 func requestOf(ctx context.Context, label string, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
-	for name, x := range map[string]*float64{"temperature": sampling.Temperature, "top_p": sampling.TopP} {
-		if x != nil && math.IsInf(*x, 0) {
-			return nil, fmt.Errorf("models: the %s is %g, which cannot be written as JSON", name, *x)
+	for _, x := range []struct {
+		name  string
+		value *float64
+	}{{"temperature", sampling.Temperature}, {"top_p", sampling.TopP}} {
+		if x.value != nil && math.IsInf(*x.value, 0) {
+			return nil, fmt.Errorf("models: the %s is %g, which cannot be written as JSON", x.name, *x.value)
 		}
 	}
 	r := &request{Label: label, Rollout: lm.Rollout(ctx), Temperature: sampling.Temperature, TopP: sampling.TopP}

@@ -34,6 +34,9 @@ func long(text string, size int) []string {
 // TestHostile holds that the memory that is used grows with the reply, and not
 // with its square.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and is not run with -short")
+	}
 	const size = 2_000
 	for name, text := range hostile {
 		small, large := long(text, size), long(text, 4*size)

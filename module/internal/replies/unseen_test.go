@@ -501,6 +501,9 @@ func plain(v any) any {
 // written to have the readers read them wrongly.
 func TestUnseenReplies(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long, and is not run with -short")
+	}
 	for _, set := range []struct {
 		folder string
 		kinds  map[string]*signature.Spec
