@@ -65,7 +65,10 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 // send makes the call. If it did not reach the server, which has ended since it
 // was last used, that is started again, once.
 func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	var err error
+	err := ctx.Err()
+	if err != nil { // else one in so many calls would be made all the same
+		return nil, r.unavailable(ctx, err)
+	}
 	for range 2 {
 		var c *connection
 		if c, err = r.server.live(ctx); err != nil {

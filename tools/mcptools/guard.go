@@ -3,9 +3,11 @@ package mcptools
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,8 +84,8 @@ func (g *guard) prepare(req *http.Request) (*http.Request, error) {
 				detail:  "Options.HeaderFunc failed", err: err,
 			}
 		}
-		for name, values := range own {
-			headers[http.CanonicalHeaderKey(name)] = values
+		for _, name := range slices.Sorted(maps.Keys(own)) { // as in [server.guard]
+			headers[http.CanonicalHeaderKey(name)] = own[name]
 		}
 	}
 	for name, values := range headers {
