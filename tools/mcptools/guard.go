@@ -205,8 +205,14 @@ func (g *guard) send(req *http.Request) (*http.Response, error) {
 		g.secrets.note(http.Header{"Authorization": token}) // which may be that of OAuth
 	}
 	var dialled, written atomic.Bool
+	_, plain := g.next.(*http.Transport)
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GetConn:      func(string) { dialled.Store(true) },
+		GetConn: func(string) {
+			dialled.Store(true)
+			if plain { // which tries another connection only where the one it had kept took in no call
+				written.Store(false)
+			}
+		},
 		WroteHeaders: func() { written.Store(true) },
 	})
 	resp, err := g.next.RoundTrip(req.WithContext(ctx))
