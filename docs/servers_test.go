@@ -20,8 +20,12 @@ import (
 // Tools that are held to what they were when somebody approved them.
 func Example_pins() {
 	ctx := context.Background()
-	approved := filepath.Join(os.TempDir(), "approved-tools.json")
-	defer func() { _ = os.Remove(approved) }()
+	dir, err := os.MkdirTemp("", "approved")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	approved := filepath.Join(dir, "tools.json")
 
 	// Somebody looks at the tools, and approves.
 	servers := connect(ctx, "Returns the weather.", nil)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,11 +133,11 @@ func (p program) prepare() (sandbox.Program, error) {
 		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
 	}
 	inputs := make(map[string]any, len(p.Variables))
-	for name, value := range p.Variables {
+	for _, name := range slices.Sorted(maps.Keys(p.Variables)) { // the same one is told of every time
 		if !tools.Identifier(name) || tools.Reserved(name) {
 			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
 		}
-		inputs[name] = value
+		inputs[name] = p.Variables[name]
 	}
 	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
 }

@@ -216,7 +216,7 @@ func TestBadArguments(t *testing.T) {
 		{map[string]any{"code": "1", "timeout": -1}, "timeout must be more than 0, not -1"},
 		{map[string]any{"code": 1}, "code must be a string, not 1"},
 		{map[string]any{"code": "1", "timeot": 3}, "timeot is not a known property (did you mean timeout?)"},
-		{map[string]any{"code": "1", "variables": map[string]any{"class": 1}}, `variables: "class" cannot be the name of a constant`},
+		{map[string]any{"code": "1", "variables": map[string]any{"with": 1, "class": 1, "new": 1}}, `variables: "class" cannot be the name of a constant`},
 	} {
 		e := executeCode(t, session, test.args)
 		want := []diagnostic{{ErrorType: "INVALID_ARGUMENT", Message: test.want}}

@@ -65,7 +65,10 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 // send makes the call. If it did not reach the server, which has ended since it
 // was last used, that is started again, once.
 func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	var err error
+	err := ctx.Err()
+	if err != nil { // select would make the call all the same, now and then
+		return nil, r.unavailable(ctx, err)
+	}
 	for range 2 {
 		var c *connection
 		if c, err = r.server.live(ctx); err != nil {
@@ -78,6 +81,9 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		}
 		if err = r.refusal(); err != nil {
 			return nil, err
+		}
+		if err = ctx.Err(); err != nil { // while it was waited
+			return nil, r.unavailable(ctx, err)
 		}
 		var raw json.RawMessage
 		if raw, err = r.over(ctx, c, args); err == nil {

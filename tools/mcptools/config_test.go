@@ -185,6 +185,13 @@ func TestParseConfig(t *testing.T) {
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
 				`server "b": ${input:key} has no answer; answer it with Options.Input, or use a variable: ${key}`,
 		},
+		{
+			"missing variables, by what they are for", `{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}`,
+			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
+				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
+				`server "a": variable THREE is not set; set it, or give a default: ${THREE:-…}` + "\n" +
+				`server "a": variable FOUR is not set; set it, or give a default: ${FOUR:-…}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

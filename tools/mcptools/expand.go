@@ -2,9 +2,11 @@ package mcptools
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,11 +39,12 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map; null is left out.
+// all expands the values of a map, by name, so that inputs are asked for and
+// errors told in the same order every time; null is left out.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
-	for name, value := range values {
-		if value != nil {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if value := values[name]; value != nil {
 			expanded[name] = x.expand(string(*value))
 		}
 	}

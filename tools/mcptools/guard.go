@@ -3,9 +3,11 @@ package mcptools
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,8 +84,8 @@ func (g *guard) prepare(req *http.Request) (*http.Request, error) {
 				detail:  "Options.HeaderFunc failed", err: err,
 			}
 		}
-		for name, values := range own {
-			headers[http.CanonicalHeaderKey(name)] = values
+		for _, name := range slices.Sorted(maps.Keys(own)) { // as in [server.guard]
+			headers[http.CanonicalHeaderKey(name)] = own[name]
 		}
 	}
 	for name, values := range headers {
@@ -203,8 +205,14 @@ func (g *guard) send(req *http.Request) (*http.Response, error) {
 		g.secrets.note(http.Header{"Authorization": token}) // which may be that of OAuth
 	}
 	var dialled, written atomic.Bool
+	_, plain := g.next.(*http.Transport)
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GetConn:      func(string) { dialled.Store(true) },
+		GetConn: func(string) {
+			dialled.Store(true)
+			if plain { // which tries another connection only where the one it had kept took in no call
+				written.Store(false)
+			}
+		},
 		WroteHeaders: func() { written.Store(true) },
 	})
 	resp, err := g.next.RoundTrip(req.WithContext(ctx))

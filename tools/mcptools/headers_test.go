@@ -30,9 +30,9 @@ func echo(header string) http.Handler {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	o := &Options{HeaderFunc: func(_ context.Context, server string) (http.Header, error) {
-		return http.Header{"x-Own": {"a", "b"}, "Both": {"host's for " + server}, "Content-Type": {"nonsense"}}, nil
+		return http.Header{"x-Own": {"a", "b"}, "X-own": {"c"}, "Both": {"host's for " + server}, "Content-Type": {"nonsense"}}, nil
 	}}
-	headers := map[string]string{"X-Static": "static", "Both": "file's", "accept": "nonsense"}
+	headers := map[string]string{"X-Static": "STATIC", "x-static": "static", "X-STATIC": "StAtIc", "Both": "file's", "accept": "nonsense"}
 	for header, want := range map[string]string{
 		"X-Static":      `"static"`,
 		"X-Own":         `"a,b"`,
@@ -120,7 +120,15 @@ func TestOAuth(t *testing.T) {
 		var token atomic.Value
 		token.Store("token1")
 		handler := &fakeOAuth{}
-		s := open(t, ServerConfig{URL: serveWeb(t, guarded(&token, h)) + name}, &Options{OAuth: map[string]auth.OAuthHandler{"s": handler}})
+		stood := make(chan struct{}, 10)
+		address := serveWeb(t, guarded(&token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				stood <- struct{}{}
+			}
+			h.ServeHTTP(w, r)
+		})))
+		s := open(t, ServerConfig{URL: address + name}, &Options{OAuth: map[string]auth.OAuthHandler{"s": handler}})
+		<-stood // a stream that is opened later would be authorized, too
 		tool := list(t, s)["t"]
 		equal(t, name, call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
 		if name == "/sse" {

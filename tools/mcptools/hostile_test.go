@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -259,6 +261,17 @@ func TestNewNamesWithoutEnd(t *testing.T) {
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "s": tool "t" has changed its description or schema since it was first listed`,
 		`mcp server "s": it has listed more than 3 tools by now; changes of 1 of them will not be noticed`)
+}
+
+// Which tools are known where not all of them are, is no chance.
+func TestNewNamesAreKnownInOrder(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/list": result(`{"tools":[{"name":"d"},{"name":"b"},{"name":"a"},{"name":"c"}]}`)}, nil)
+	list(t, s)
+	srv := s.servers[0]
+	srv.first, srv.o.MaxTools = nil, 2
+	srv.keep(&listing{server: srv, pins: srv.pins})
+	equal(t, "known", fmt.Sprint(slices.Sorted(maps.Keys(srv.first))), "[a b]")
 }
 
 // A line that is an array of millions costs what its bytes do.

@@ -170,12 +170,12 @@ func (s *server) keep(l *listing) {
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
-	for name, pin := range l.pins {
+	for _, name := range slices.Sorted(maps.Keys(l.pins)) { // where not all fit, which do is no chance
 		_, seen := s.first[name]
 		switch {
 		case seen:
 		case len(s.first) < s.o.MaxTools:
-			s.first[name] = pin
+			s.first[name] = l.pins[name]
 		default:
 			unwatched++
 		}

@@ -184,6 +184,24 @@ func TestArgumentsAreRaw(t *testing.T) {
 	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"name":"t","arguments":{}}`)
 }
 
+// A call whose context has ended is not made.
+func TestCallsThatAreNotMade(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	s := serve(t, script{"tools/call": func(json.RawMessage) string {
+		calls++
+		return `"result":{}`
+	}}, nil)
+	tool := list(t, s)["t"]
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; nothing was done")
+	}
+	equal(t, "the next", call(t.Context(), tool, `{}`), "null")
+	equal(t, "calls", fmt.Sprint(calls), "1")
+}
+
 func TestCallsThatAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,6 +26,7 @@ type stdio struct {
 	out    chan []byte // lines to write
 	closed atomic.Bool
 	ended  atomic.Bool   // nothing more comes from it
+	silent chan struct{} // closed then
 	broken chan struct{} // closed when nothing can be written any more
 }
 
@@ -34,6 +36,7 @@ func newStdio(p *process, limit int) *stdio {
 		limit:   limit,
 		lines:   lineReader{r: bufio.NewReaderSize(p.stdout, 64<<10), max: limit},
 		out:     make(chan []byte),
+		silent:  make(chan struct{}),
 		broken:  make(chan struct{}),
 	}
 }
@@ -60,7 +63,9 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 		line, long, err := s.lines.next()
 		switch {
 		case err != nil:
-			s.ended.Store(true)
+			if !s.ended.Swap(true) {
+				close(s.silent)
+			}
 			return nil, io.EOF // whatever the reason: the server is gone
 		case long != nil:
 			s.queue = s.tooLong(long)
@@ -115,9 +120,27 @@ func (s *stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case s.out <- append(line, '\n'):
 		return nil
 	case <-s.broken:
+		s.hearOut(ctx)
 		return errUnsent
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// hearOut waits until all is read that a process has said that has ended. It may
+// say why, and who fails to write to it ends the reading.
+func (s *stdio) hearOut(ctx context.Context) {
+	select {
+	case <-s.process.reaped:
+	default:
+		return
+	}
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-s.silent:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -85,6 +86,34 @@ func TestConnectErrors(t *testing.T) {
 			equal(t, "error", fmt.Sprint(err), "no mcp server could be used:\n"+c.want)
 		})
 	}
+}
+
+// A process that has ended before anything was written to it is heard out.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	config := fake("not-mcp")
+	cmd, err := config.command(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := startProcess(cmd, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.reaped
+	s := newStdio(p, 1<<20)
+	conn, err := s.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.broken
+	go func() { _, _ = conn.Read(t.Context()) }()
+	if err := conn.Write(t.Context(), &jsonrpc.Request{Method: "hello"}); !isUnsent(err) {
+		t.Errorf("it was sent: %v", err)
+	}
+	_, words := s.noise.seen()
+	equal(t, "words", words, "usage: tool [-v] file")
+	equal(t, "closing", fmt.Sprint(conn.Close()), "<nil>")
 }
 
 // One failure leaves the other servers as they are.
@@ -194,7 +223,10 @@ func TestMegabytesOnStderr(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("chatty"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
-	kept := s.Status()[0].Stderr
+	kept := ""
+	for begin := time.Now(); !strings.HasSuffix(kept, "line") && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
+		kept = s.Status()[0].Stderr // which comes by a pipe of its own
+	}
 	if len(kept) > stderrKept || !strings.HasSuffix(kept, "play \nthe last line") {
 		t.Errorf("%d bytes kept, ending %q", len(kept), kept[max(0, len(kept)-40):])
 	}

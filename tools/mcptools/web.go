@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -89,8 +90,8 @@ func (s *server) guard() (*guard, error) {
 		plain.SetBasicAuth(user.Username(), password)
 		endpoint.User = nil
 	}
-	for name, value := range s.config.Headers {
-		g.headers.Set(name, value)
+	for _, name := range slices.Sorted(maps.Keys(s.config.Headers)) { // of two spellings the same one wins every time
+		g.headers.Set(name, s.config.Headers[name])
 	}
 	return g, nil
 }

@@ -244,14 +244,47 @@ func TestUnreachable(t *testing.T) {
 		web.Listener = own
 	}
 	web.Start()
-	s := open(t, ServerConfig{URL: web.URL}, nil)
+	// No connection is kept: of one that ends at this moment nobody knows what went over it.
+	alone := &Options{HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := open(t, ServerConfig{URL: web.URL}, alone)
 	tool := list(t, s)["t"]
 	web.Close()
 	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; nothing was done")
 
 	address := strings.TrimPrefix(web.URL, "http://")
-	equal(t, "connecting", fails(t, ServerConfig{URL: web.URL}, nil),
+	equal(t, "connecting", fails(t, ServerConfig{URL: web.URL}, alone),
 		`mcp server "s": it cannot be reached; see that it runs and that the URL is right: dial tcp `+address+`: connect: connection refused`)
+}
+
+// severed is a connection over which nothing goes any more, once over is true.
+type severed struct {
+	net.Conn
+	over *atomic.Bool
+}
+
+func (c severed) Write(p []byte) (int, error) {
+	if c.over.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(p)
+}
+
+// Connections that were kept turn out to be dead, and there is no other: nothing has
+// been sent.
+func TestUnreachableOverKeptConnections(t *testing.T) {
+	t.Parallel()
+	var over atomic.Bool
+	o := &Options{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if over.Load() {
+			return nil, errors.New("no route")
+		}
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return severed{conn, &over}, err
+	}}}}
+	s := open(t, ServerConfig{URL: serveWeb(t, script{}.handler(asJSON, nil))}, o)
+	tool := list(t, s)["t"]
+	over.Store(true)
+	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; nothing was done")
 }
 
 func TestConnectErrorsOverHTTP(t *testing.T) {
