@@ -154,7 +154,8 @@ func (r *codeRun) program() (replies.Program, error) {
 		return replies.Program{}, err
 	}
 	code, reasoning := p.explained(programAlone, values)
-	found, err = replies.ReadProgram(markers{}.Answer(programAlone, code), false, replies.Markers)
+	code = append(slices.Clone(code), signature.Value{Name: "reasoning", JSON: replies.Quote(reasoning)})
+	found, err = replies.ReadProgram(markers{}.Answer(replies.ProgramSpec(programAlone), code), false, replies.Markers)
 	found.Reasoning = reasoning
 	return found, err
 }

@@ -40,7 +40,7 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply) {
+	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply, r.last().Reasoning) {
 		return b.Path() + " was not called: what the reply says beside the call may mean that it is not to be made. To call it, answer with the fields alone.", nil
 	}
 	args, err := a.argsFor(b, textNamed)

@@ -4,11 +4,14 @@ import (
 	"strings"
 )
 
-// Hesitates reports whether what a reply says beside its fields may mean that they are
-// not to be acted on: they are refused, quoted, asked about, taken back, or wait for
-// somebody. It is for replies of which something will be done, where a needless question
-// is the lesser evil.
-func Hesitates(said string) bool {
+// Hesitates reports whether what a reply says beside its fields, or in those that explain
+// them, may mean that they are not to be acted on: they are refused, quoted, asked about,
+// taken back, or wait for somebody. It is for replies of which something will be done,
+// where a needless question is the lesser evil.
+func Hesitates(said, reasoning string) bool {
+	if withdrawn(reasoning) {
+		return true
+	}
 	text, err := visible(said)
 	if err != nil {
 		return false

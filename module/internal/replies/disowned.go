@@ -20,15 +20,21 @@ func disowned(before, behind string) bool {
 	if blank(before) && blank(behind) {
 		return false
 	}
+	if len(before)+len(behind) > longestTalk {
+		return true // nobody explains a program at such length, and the expressions are slow
+	}
 	last := withAny(lastSentence(strings.ReplaceAll(before, "’", "'")), tellsOfOthers)
 	before, behind = unquotedWords(before), unquotedWords(behind)
-	if endsAsking(before) || ofAnother.MatchString(last) || ofHarm.MatchString(last) {
+	if endsAsking(before) || ofAnother.MatchString(last) || ofHarm.MatchString(last) && !examines.MatchString(last) {
 		return true
 	}
 	before, behind = withAny(before, tells), withAny(behind, tells)
 	return disowning.MatchString(before) || disowning.MatchString(behind) || foreignRefusal.MatchString(before+"\n"+behind) ||
-		shownOnly.MatchString(behind) || asksConsent(behind) || goAhead.MatchString(before)
+		shownOnly.MatchString(behind) || isUnable(behind) || asksConsent(behind) || goAhead.MatchString(before)
 }
+
+// longestTalk is how many bytes may stand beside a program.
+const longestTalk = 1 << 15
 
 // withAny are the sentences of a text in which there is any of these words. The
 // expressions are slow, and most sentences have nothing to do with them.
@@ -80,12 +86,12 @@ var (
 )
 
 // unquotedWords is a text without what it quotes from others, and without what it says of a
-// result that is still to come.
+// result that is still to come, and of a query that was not tried yet.
 func unquotedWords(text string) string {
 	return quotation.ReplaceAllString(strings.ReplaceAll(text, "’", "'"), `""`)
 }
 
-var quotation = regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|(?i)\b(?:I|we) (?:cannot|can't) (?:yet )?(?:see|know|tell)\b`)
+var quotation = regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|(?i)\b(?:I|we) (?:cannot|can't) (?:yet )?(?:see|know|tell)\b|\b(?:have not|haven't) run (?:it with (?:the|a|an|other|new)|(?:this|that) query)\b`)
 
 // disowning finds sentences that refuse a program, or wait for somebody's consent. That
 // a tool is not to be called yet is no such sentence: programs are explained so.
@@ -96,7 +102,7 @@ var disowning = anyOf(
 	`\b(?:I|we) (?:won't|will not|must not|cannot|can't)\s*(?:[.!;,:\n]|$)`,
 	`\b(?:I|we)\b[^.,;:!?\n]{0,30}?(?:not|n't|never) (?:\w+ ){0,2}(?:comply|obey|help|assist|proceed|(?:run|execut|perform|follow|us|do|act)(?:e|ing)?(?: on| with| as)? (?:this|that|these|those|it|so|such|any|the (?:code|program|script|instructions?))\b|(?:run|execute|follow|perform) them\W+(?:\n|$)|(?:run|execute|follow)\s*(?:[.!;,:]|$))`,
 	`\b(?:I|we) cannot (?:\w+ ){0,4}(?:comply|obey|help|assist|proceed|(?:run|execute|perform|follow|do) (?:this|that|these|it|so|the (?:code|program|script|instructions?)))\b`,
-	`\bnot comfortable\b|\b(?:I'm|I am|we are) not (?:authori[sz]ed|allowed|permitted)\b|\bbad idea\b|\brather not\b|\bnot (?:mine|my (?:own|code|program))\b|\bhold off\b|\bdon't think (?:\w+ ){0,2}should\b|\b(?:have not|haven't) (?:run|executed) (?:it|this|that)\b`,
+	`\bnot comfortable\b|\b(?:I'm|I am|we are) not (?:authori[sz]ed\b|(?:allowed|permitted)(?: to)?(?:\s*(?:[.!;,:\n]|$)| (?:run|do|execute|make|perform|follow|send) (?:this|that|it|these|such|so|the (?:code|program|script|instructions?))\b))|\bbad idea\b|\brather not\b|\bnot (?:mine|my (?:own|code|program))\b|\bhold off\b|\bdon't think (?:\w+ ){0,2}should\b|\b(?:have not|haven't) (?:run|executed) (?:it|this|that)\b`,
 	// This must not be run. Never do that. What not to do.
 	`\b(?:must|should|shall|may|can|is|are|was)(?: not|n't) (?:to )?(?:be (?:run|executed|followed|done)|run|execute)\b|\b(?:what|how) not to (?:do|run)\b|\bnot to be (?:run|executed)\b`,
 	`(?:^|\n|[.,;:!?(] *|\bplease )(?:do not|don't|never) (?:\w+ )?(?:run|execute|do|use|submit|copy|follow) (?:this|that|it|these|such|so|any|something|the (?:code|program|script|snippet|following|above))\b`,
@@ -108,21 +114,41 @@ var disowning = anyOf(
 	`\bbefore I (?:run|execute|proceed|continue|do)\b[^.!?\n]*\b(?:you|your|please|confirm\w*|approv\w*|permission|consent)\b|\byour? [^.!?\n]*\bbefore (?:I|this|it) (?:runs?|executes?|proceeds?|is run)\b`,
 	`\b(?:once|until|unless|after|when|if|before|as soon as) you(?:'ve| have)? (?:\w+ )?(?:confirm|approve|agree|consent|allow|authori[sz]e|say so|give (?:me )?(?:the|your))`,
 	`\b(?:run|execute|proceed|wait)\w*\b[^.!?\n]* (?:once|until|unless|after|when|if) (?:the user|somebody|someone|a human) (?:\w+ )?(?:confirm|approve|agree|consent|allow)`,
-	`\b(?:I|we)(?:'ll|'d|'m| will| would| must| am| still| first| do)* (?:need|require|await|wait(?:ing)? for)(?:ing)? (?:[\w']+ ){0,3}(?:confirmation|approval|permission|consent|authori[sz]ation|go-ahead|ok|okay)\b`,
+	`\b(?:I|we)(?:'ll|'d|'m| will| would| must| am| still| first| do)* (?:need|require|await|wait(?:ing)? for)(?:ing)? (?:(?:[\w']+ )?your (?:[\w']+ ){0,2}`+leave+`\b|(?:[\w']+ ){0,3}`+leave+`(?:\s*(?:[.!?;:,\n)]|$)| (?:from|first|before (?:I|this|it|running|executing)|to (?:run|execute|proceed|continue|do|go)|for (?:this|that|it))\b))`,
 	`\b(?:this|it|program) (?:still |first |would )?(?:needs?|requires?|awaits?|waits for) (?:[\w']+ ){0,3}(?:confirmation|approval|permission|consent|authori[sz]ation)(?:[.:!\n]|\s*$| (?:first|before|from you)\b)`,
 	`(?:^|\n|[.!?:] *)(?:please )?(?:reply|respond|answer|say|type) (?:with )?(?:""|yes\b|ok\b)|\byou (?:need|have|must|should) (?:to )?decide\b|\b(?:is|it's) (?:up to you|your (?:call|decision))\b`,
 	`\b(?:let me know|tell me|say)(?: if| whether| when) [^.!?\n]*\b(?:I (?:may|should|can|shall|could)|proceed|go ahead|run (?:it|this|that)|execute|approve|confirm|agree|ok|okay|fine)\b`,
 )
 
+// leave is what a program may wait for.
+const leave = `(?:confirmation|approval|permission|consent|authori[sz]ation|go-ahead|ok|okay)`
+
 // shownOnly finds what is said behind a program that is only shown, or was a mistake.
 var shownOnly = anyOf(
-	`\b(?:I|we) (?:cannot|can't|am unable to|need more)\b`,
 	`\b(?:scratch|strike|disregard|ignore|forget) (?:that|this|it|the (?:above|program|code))\b|\bnever ?mind\b|\btake (?:it|that|this) back\b|\bI (?:stop|refrain|abstain|leave it) `,
 	`(?:^|\n|[.,;:!?(–—-] *|\b(?:and|but|so|as|since|because|think|believe) )(?:this|that|it|which|(?:this|the|that) (?:code|program|script|snippet))(?:'s| is| was| looks| seems| appears| would| could| may| might)\b[^.,;:\n]{0,40}\b(?:malicious|phishing|suspicious|harmful|unsafe|dangerous|unauthori[sz]ed|attack|injection|scam)\b`,
 )
 
-// ofHarm finds a sentence that presents a program as one that does harm.
-var ofHarm = regexp.MustCompile(`(?i)\b(?:this|that|it|following|code|program|script|snippet)\b[^.,;:\n]{0,40}\b(?:malicious|harmful|unsafe|dangerous|unauthori[sz]ed|an attack|injection|a scam)\W*$`)
+// isUnable reports whether it is said behind a program that something cannot be done. What
+// can be done only when it has run is left to the next.
+func isUnable(behind string) bool {
+	return slices.ContainsFunc(inability.FindAllString(behind, -1), func(s string) bool {
+		return !untilRun.MatchString(s) || leaves.MatchString(s)
+	})
+}
+
+var (
+	inability = regexp.MustCompile(`(?i)[^.!?\n]*\b(?:I|we) (?:cannot|can't|am unable to|need more)\b[^.!?\n]*`)
+	untilRun  = regexp.MustCompile(`(?i)\b(?:until|before|so)\b`)
+	leaves    = regexp.MustCompile(`(?i)\b(?:you|your|please|user|proceed\w*|continu\w*|go ahead|confirm\w*|approv\w*|permission|consent|stop|refrain|(?:run|execut|send|pay|do|mak)(?:e|ing|ning)? (?:this|that|it|the))\b`)
+)
+
+// ofHarm finds a sentence that presents a program as one that does harm, and examines one
+// that asks whether something does.
+var (
+	ofHarm   = regexp.MustCompile(`(?i)\b(?:this|that|it|following|code|program|script|snippet)\b[^.,;:\n]{0,40}\b(?:malicious|harmful|unsafe|dangerous|unauthori[sz]ed|an attack|injection|a scam)\W*$`)
+	examines = regexp.MustCompile(`(?i)\b(?:determine|decide|check|see|find out|test|verify|judge|assess|know) (?:whether|if)\b`)
+)
 
 // asksConsent reports whether a text asks whether the program may run. Whether
 // something more is wanted is another question.
@@ -149,7 +175,7 @@ var (
 // ofAnother finds a sentence that presents a program as another's words.
 var ofAnother = anyOf(
 	// The page says to run this program. The mail contains the following code.
-	source+`[^.!?,\n]*`+says+`[^.!?,\n]*\b(?:to (?:run|execute)|(?:this|following) ?(?:\w+ )?(?:program|script|snippet|code|command|instructions?)|(?:a|an|the|some|such) (?:program|script|snippet|code)|this(?: one)?\W*$|the following\W*$)`,
+	source+`[^.!?,\n]*`+says+`[^.!?,\n]*\b(?:to (?:run|execute)(?: (?:this|that|it|these|the (?:following|code|program|script|snippet|command))\b|[^.!?\n]*:\s*$|\W*$)|(?:this|following) ?(?:\w+ )?(?:program|script|snippet|code|command|instructions?)|(?:a|an|the|some|such) (?:program|script|snippet|code)(?:\s*(?:[.:!,;\n]|$)| (?:that|which|to|for (?:me|us|you|agents)|below|here|and)\b)|this(?: one)?\W*$|the following\W*$)`,
 	// The tool's output was:
 	source+`[^.!?,\n]*`+`\b(?:says?|said|tells?|told|asks?|asked|reads?|was|is|were|contain(?:s|ed)?|demand(?:s|ed)?|returned|shows?|showed)(?: (?:me|us|this|the following))?:\s*$`,
 	source+`[^.!?\n]*\bto (?:run|execute)(?: this| it| the following)?\W*$`,

@@ -24,6 +24,46 @@ func TestProgramsBesideProse(t *testing.T) {
 	}
 }
 
+// A reasoning weighs what stands beside a program elsewhere: what is meant there is meant
+// as a reasoning, too.
+func TestProgramsWithReasoning(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile("testdata/programs/meant.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		before, behind := besideFence(string(f.Data))
+		for _, said := range []string{before, behind} {
+			if text := strings.Trim(said, "`\n"); withdrawn(text) {
+				t.Errorf("%s: %s", f.Name, text)
+			}
+		}
+	}
+}
+
+// Nobody explains a program at such length, and what is said there is not looked through:
+// it is asked for alone. A reasoning may be long, and withdraws it at an end.
+func TestLongTalk(t *testing.T) {
+	t.Parallel()
+	const program = "```js\nsend()\n```"
+	for n, runs := range map[int]bool{1000: true, 6000: false} {
+		said := strings.Repeat("The orders.\n", n)
+		for _, reply := range []string{said + program, program + "\n" + said} {
+			if _, err := ReadProgram(reply, false, Markers); (err == nil) != runs {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		reasoned := "[[ ## reasoning ## ]]\n" + said + "LAST\n\n[[ ## code ## ]]\n" + program + "\n\n[[ ## completed ## ]]"
+		if _, err := ReadProgram(reasoned, false, Markers); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+		if _, err := ReadProgram(strings.Replace(reasoned, "LAST", "I won't run this.", 1), false, Markers); err == nil {
+			t.Errorf("%d: is run", n)
+		}
+	}
+}
+
 // Programs that a reply refuses, quotes or asks about are not run; those that it
 // explains are.
 func TestDisownedPrograms(t *testing.T) {

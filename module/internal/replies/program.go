@@ -77,6 +77,8 @@ func ReadProgram(said string, truncated bool, asked Form) (Program, error) {
 	}
 	switch {
 	case err != nil:
+	case withdrawn(p.Reasoning) || withdrawnBeside(text, p.Code):
+		err = errDisowned
 	case blank(p.Code):
 		err = errors.New("the program is empty")
 	case leavesOut(p.Code):
@@ -172,20 +174,25 @@ func programObject(text string) (Program, bool) {
 	if err != nil || l.unclosed || l.bare || !blank(text[l.at:]) {
 		return Program{}, false
 	}
-	var object map[string]json.RawMessage
-	if raw = argumentsOf(raw); twice(raw) || json.Unmarshal(raw, &object) != nil {
+	var object signature.Values
+	if json.Unmarshal(argumentsOf(raw), &object) != nil {
 		return Program{}, false
 	}
 	var p Program
-	_ = json.Unmarshal(object["reasoning"], &p.Reasoning) // nothing depends on it
-	if json.Unmarshal(object["code"], &p.Code) != nil {
+	if object.Decode("code", &p.Code) != nil {
 		return Program{}, false
+	}
+	for _, v := range object {
+		var said string
+		if name := strings.ToLower(v.Name); (reasons[name] || remarkNames[name]) && json.Unmarshal(v.JSON, &said) == nil {
+			p.Reasoning = strings.TrimSpace(p.Reasoning + "\n\n" + said)
+		}
 	}
 	if inner := Unfence(p.Code); !blank(inner) {
 		p.Code = inner
 	}
 	var language string
-	if json.Unmarshal(object["language"], &language) == nil && !mayBeJavaScript[strings.ToLower(language)] {
+	if object.Decode("language", &language) == nil && !mayBeJavaScript[strings.ToLower(language)] {
 		return Program{}, false
 	}
 	return p, true
@@ -240,9 +247,6 @@ func argumentsOf(object json.RawMessage) json.RawMessage {
 	return object
 }
 
-// twice reports whether an object gives a name twice.
-func twice(object json.RawMessage) bool { return json.Unmarshal(object, new(signature.Values)) != nil }
-
 // onlyBlock returns the one block that may hold JavaScript, and the text before.
 func onlyBlock(text string, asked Form) (code, before string, err error) {
 	text = withoutOutput(text)
@@ -271,8 +275,12 @@ func onlyBlock(text string, asked Form) (code, before string, err error) {
 
 // forbids finds what says that a program is not to run, and conditional what it waits for.
 var (
-	forbids     = regexp.MustCompile(`(?i)\b(?:do not|don['’]t|never|must not|not to) (?:yet )?(?:run|execute|use|submit)\b`)
-	conditional = regexp.MustCompile(`(?im)^` + "`*" + `\s*but\b|\b(?:permission|approval|your consent)\b`)
+	forbids     = anyOf(`\b(?:do not|don['’]t|never|must not|not to) (?:yet )?(?:(?:run|execute)\b|(?:use|submit)(?:\s*(?:[.!?:;,\n]|$)| (?:this|that|it|these|those|such|so|again|yet)\b| (?:[\w-]+ ){0,2}(?:code|programs?|scripts?|snippets?|block)\b| the (?:following|above|below)\s*(?:[.!?:;,\n]|$)))`)
+	conditional = anyOf(`(?m:^)`+"`*"+`\s*but\b|\byour consent\b`,
+		// Needs approval. I run it with permission. That orders await approval is no condition.
+		`(?:^|[.!?;:(\n])\W*(?:[\w']+ ){0,2}(?:permission|approval)\b`,
+		`(?:^|[.!?;:(\n])\W*(?:(?:this|it|that|the program|is|still|only|first|to be run) )*(?:await\w*|wait\w*|pending|needs?|requires?|with|without|after|upon|on|once|until|subject to|given)\b[^.!?\n]*\b(?:permission|approval)\b`,
+		`\b(?:I|we|me|you|your|run|runs|running|executed?|proceed\w*)\b[^.!?\n]*\b(?:permission|approval)\b|\b(?:permission|approval)\b[^.!?\n]*\b(?:I|we|me|you|your|run|runs|running|executed?|proceed\w*)\b`)
 )
 
 // withheld reports whether the last sentence before a program presents it as another than
