@@ -36,7 +36,7 @@ func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], th
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("Refine", &err)
 	if r == nil {
-		return nil, errNotMade
+		return nil, notMade("Refine")
 	}
 	if a := r.Advisor; a != nil && a.Spec != nil {
 		if err := a.sound(); err != nil {
@@ -113,7 +113,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 // advisor is the module that asks Advisor.
 func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 	if r.Advisor == nil {
-		return nil, errNotMade
+		return nil, errNoPredictor
 	}
 	if err := r.Advisor.prepare(); err != nil {
 		return nil, err
