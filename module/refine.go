@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 // Refine makes up to n attempts at an answer, and tells each what to do better
@@ -101,13 +102,22 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 	result := resultFrom(ctx, advisor, occasion{
 		Input: clip(string(input)), Calls: calls.all(), Output: clip(string(output)),
 		Criterion: r.contest.options.Criterion,
-		Score:     fmt.Sprintf("%g, but at least %g is wanted", judged.Score, r.contest.threshold),
+		Score:     worth(judged.Score, r.contest.threshold),
 	}.values())
 	t.did(result.Trajectory())
 	if result.Err != nil {
 		return nil, fmt.Errorf("the advisor: %w", result.Err)
 	}
 	return hintsIn(result.Prediction.Output)
+}
+
+// worth is a score beside what is wanted. No score reaches infinity: all attempts are to
+// be made.
+func worth(score, threshold float64) string {
+	if math.IsInf(threshold, 1) {
+		return fmt.Sprintf("%g, but as much as possible is wanted", score)
+	}
+	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
 }
 
 // advisor is the module that asks Advisor.
