@@ -100,8 +100,8 @@ var instead = map[string]string{
 
 const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
 
-// unknownOfDSPy are types of DSPy that a value here cannot have.
-var unknownOfDSPy = []string{"Audio", "Code", "Document", "Reasoning", "Tool", "ToolCall", "ToolCalls"}
+// unknownOfDSPy are types that are known as those of DSPy, and are not here.
+var unknownOfDSPy = []string{"Audio", "Code", "Tool", "ToolCalls"}
 
 // modules are those whose names may stand before a type.
 var modules = []string{"dspy", "typing", "datetime"}
