@@ -177,6 +177,10 @@ func actionBriefing(task *signature.Spec, set *tools.Set, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You work in steps. In each you call one tool: tool is its name as it is declared here, with the object before it if it is in one, and args is its argument. You are shown what came of it, and take the next step. You may take %s at most.\n", plural(o.MaxIters, "step"))
 	fmt.Fprintf(&b, "\nsubmit gives the answer and ends the task. It is checked against this type:\n```ts\ndeclare function submit(args: %s): never;\n```\n", task.OutputTypeScript())
+	takesTime := func(t *tools.Binding) bool { return timed(t.InputSchema) }
+	if timed(task.OutputSchema().Raw()) || slices.ContainsFunc(set.Bindings(), takesTime) {
+		b.WriteString("\n" + unitRule + "\n")
+	}
 	if set.Len() == 0 {
 		return b.String()
 	}

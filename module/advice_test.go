@@ -3,6 +3,7 @@ package module_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -32,6 +33,25 @@ func TestAdviceIsBounded(t *testing.T) {
 		}
 		if !advised || advisor > 90_000 || len(attempts) != 2 || attempts[1]-attempts[0] > 5000 {
 			t.Errorf("%d calls: the advisor is sent %d bytes, the attempts %d", calls, advisor, attempts)
+		}
+	}
+}
+
+// No score is enough where all attempts are to be made, and the advisor is told so in words.
+func TestAdviceWithoutThreshold(t *testing.T) {
+	t.Parallel()
+	for threshold, want := range map[float64]string{
+		math.Inf(1): "0, but as much as possible is wanted\n",
+		2:           "0, but at least 2 is wanted\n",
+	} {
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: advised(r)}, nil
+		})
+		if _, err := module.NewRefine(module.NewPredict(adding, model, nil), 2, never, threshold, nil).Run(t.Context(), anything); err != nil {
+			t.Fatal(err)
+		}
+		if requests := model.Requests(); len(requests) != 3 || !strings.Contains(requests[1].Text(), want) {
+			t.Errorf("%g: %d requests, without %q", threshold, len(requests), want)
 		}
 	}
 }

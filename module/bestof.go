@@ -81,7 +81,7 @@ func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], t
 func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("BestOfN", &err)
 	if b == nil {
-		return nil, errNotMade
+		return nil, notMade("BestOfN")
 	}
 	ctx, t, err := b.contest.begin(ctx, "BestOfN", b.Module, in)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In
 	case ctx == nil:
 		return nil, nil, errNoContext
 	case m == nil && c.reward == nil:
-		return nil, nil, errNotMade
+		return nil, nil, notMade(module)
 	case err != nil:
 		return nil, nil, err
 	case c.reward == nil:

@@ -234,8 +234,8 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 		err  error
 		want string
 	}{
-		{zero, "module: the module was not made by its New function"},
-		{none, "module: the module was not made by its New function"},
+		{zero, "module: the BestOfN is nil, or was not made by NewBestOfN"},
+		{none, "module: the Refine is nil, or was not made by NewRefine"},
 		{best(nil, 1, fairly), "module: there is no module; pass one"},
 		{best(one, 0, fairly), "module: there must be at least one attempt; pass a number from 1"},
 		{best(one, 1, nil), "module: there is no reward; pass a function that judges answers"},

@@ -46,7 +46,7 @@ func NewChainOfThought[In, Out any](sig *signature.Signature[In, Out], model llm
 func (c *ChainOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	switch {
 	case c == nil:
-		return nil, errNotMade
+		return nil, notMade("ChainOfThought")
 	case c.err != nil:
 		return nil, c.err
 	}

@@ -52,7 +52,7 @@ func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
 // made says why the module cannot run.
 func (c *coder[In, Out]) made() error {
 	if c.name == "" {
-		return errNotMade
+		return notMade("CodeAct")
 	}
 	return c.err
 }
@@ -100,7 +100,7 @@ type codeRun struct {
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
 	if c == nil {
-		return nil, nil, errNotMade
+		return nil, nil, notMade("CodeAct")
 	}
 	if err := c.coder.made(); err != nil {
 		return nil, nil, err

@@ -1,10 +1,13 @@
 package module
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // writeSystem says what the fields are, how to answer, what to know and what to
@@ -18,6 +21,9 @@ func writeSystem(spec *signature.Spec, form, briefing string) string {
 	b.WriteString("Your output fields are:\n")
 	listFields(&b, spec.Outputs())
 	b.WriteString("\n" + form)
+	if timed(spec.OutputSchema().Raw()) {
+		b.WriteString("\n" + unitRule + "\n")
+	}
 	if briefing != "" {
 		b.WriteString("\n" + strings.Trim(briefing, "\n") + "\n")
 	}
@@ -25,6 +31,15 @@ func writeSystem(spec *signature.Spec, form, briefing string) string {
 		b.WriteString("\nYour objective:\n" + objective + "\n")
 	}
 	return b.String()
+}
+
+// unitRule is what is read besides the number that a [time.Duration] is declared as. It is
+// not said where programs give the value: theirs is a number.
+const unitRule = `A field that is an integer of nanoseconds may be text with its unit instead, such as "90m".`
+
+// timed reports whether there is such a field in what a schema is of.
+func timed(of json.RawMessage) bool {
+	return bytes.Contains(of, []byte(`"format":"`+schema.Nanoseconds+`"`))
 }
 
 // listFields writes one line for each field: what it is called, what it may be,

@@ -117,7 +117,7 @@ func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error
 	case ctx == nil:
 		return errNoContext
 	case c == nil || c.Predictor == nil:
-		return errNotMade
+		return notMade("MultiChainComparison")
 	case c.signature == nil:
 		return errNoSignature
 	case c.err != nil:

@@ -45,7 +45,9 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		writeData(&b, f.Tool)
 	}
 	writeConsoles(&b, out)
-	writeWarnings(&b, out)
+	if out.Failure != nil || out.Value == nil {
+		writeWarnings(&b, out)
+	}
 	if out.Failure != nil {
 		r.writeCalls(&b, out)
 	} else {
@@ -118,6 +120,7 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 		b.WriteString("\nWhat is undefined has no form in JSON and is left out.")
 	}
 	writeConsoles(&b, out)
+	writeWarnings(&b, out)
 	if r.session {
 		r.journal.Keep()
 		b.WriteString("\n\nThe variables of the program are kept: go on from there.")
@@ -207,10 +210,10 @@ func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
 	}
 }
 
-// writeWarnings says what was odd about a program that did not come to a value:
+// writeWarnings says what was odd about a program that did not come to what it should:
 // that may be why.
 func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
-	if out.Failure == nil && out.Value != nil || len(out.Warnings) == 0 {
+	if len(out.Warnings) == 0 {
 		return
 	}
 	b.WriteString("\n\nWarnings:")

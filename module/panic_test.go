@@ -236,9 +236,9 @@ func TestZeroValues(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the module was not made by its New function"},
-		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the module was not made by its New function"},
-		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)), "module: the module was not made by its New function"},
+		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the CodeAct is nil, or was not made by NewCodeAct"},
+		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
+		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)), "module: the RLM is nil, or was not made by NewRLM"},
 		{second(noStream.Result()), "module: the stream was not made by Start"},
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
 		{demoless, "module: there is no signature; make one by signature.New"},

@@ -69,10 +69,11 @@ func (r Results[Out]) Usage() Usage {
 //
 // There is one result for each input, in the order of the inputs, also beside an
 // error. The error is nil if all of them are answers. Otherwise it wraps that of
-// the run that failed first; with Collect it wraps those of all that failed. Once
-// a model was asked it is an *[IncompleteError], whose Trajectory.Runs are all
-// the runs: a module of yours may return it as its own. A run that panics, or
-// returns neither a prediction nor an error, has failed: see [Module].
+// the run that failed first, or of the first in order if ctx ended them; with
+// Collect it wraps those of all that failed. Once a model was asked it is an
+// *[IncompleteError], whose Trajectory.Runs are all the runs: a module of yours may
+// return it as its own. A run that panics, or returns neither a prediction nor an
+// error, has failed: see [Module].
 func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (results Results[Out], err error) {
 	defer rescue("Parallel", &err)
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
@@ -143,6 +144,7 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 	if ctx == nil {
 		return slices.Repeat(Results[Out]{{Err: errNoContext}}, n), errNoContext
 	}
+	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	b := &batch[Out]{results: make(Results[Out], n), of: of, stop: stop}
@@ -160,15 +162,25 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 			defer func() { <-workers }()
 			defer b.end(i) // also after a Goexit
 			b.results[i].Err = errNoReturn
-			if err := ctx.Err(); err != nil {
-				b.results[i].Err = fmt.Errorf("module: not begun: %w", err)
+			if ctx.Err() != nil {
+				b.results[i].Err = fmt.Errorf("module: not begun: %w", over(ctx))
 			} else {
 				b.results[i] = run(ctx, i)
 			}
 		})
 	}
 	running.Wait()
+	b.inOrder(caller.Err())
 	return b.results, b.err()
+}
+
+// inOrder makes the first of the runs that their caller has ended the one that is told.
+// Which of them noticed first is chance.
+func (b *batch[Out]) inOrder(ended error) {
+	of := func(r Result[Out]) bool { return errors.Is(r.Err, ended) }
+	if ended != nil && b.failed > 0 && of(b.results[b.first]) {
+		b.first = slices.IndexFunc(b.results, of)
+	}
 }
 
 // end counts a run that has ended. A panic of Progress ends the others.

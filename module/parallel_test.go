@@ -140,12 +140,16 @@ func TestParallelCancelsTheRest(t *testing.T) {
 
 func TestParallelCancelled(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, collect := range []bool{false, true} {
-		results, err := module.Parallel(ctx, module.NewPredict(adding, echo(), nil), limits(1, 2), &module.ParallelOptions{Collect: collect})
-		if !errors.Is(err, context.Canceled) || totals(results) != "- -" {
-			t.Errorf("got %s and %v", totals(results), err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	leaving := errors.New("shutting down")
+	cancel(leaving)
+	const first = "inputs[0]: not begun: context canceled: shutting down"
+	for collect, want := range map[bool]string{false: "module: " + first, true: "module: 2 of 2 runs failed; the first was " + first} {
+		for range 50 { // which of them ends first is chance, not which is told
+			results, err := module.Parallel(ctx, module.NewPredict(adding, echo(), nil), limits(1, 2), &module.ParallelOptions{Collect: collect})
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, leaving) || err.Error() != want || totals(results) != "- -" {
+				t.Fatalf("got %s and %v", totals(results), err)
+			}
 		}
 	}
 	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "module: inputs[0]: there is no module; pass one" {

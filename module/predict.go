@@ -41,7 +41,7 @@ const maxReplies = 2
 // the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
-		return nil, errNotMade
+		return nil, notMade("Predict")
 	}
 	return predict(ctx, "Predict", p.Predictor, p.signature, in)
 }
@@ -54,7 +54,7 @@ func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 // predict asks for outputs, and once more if the reply cannot be used.
 func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (pred *Prediction[Out], err error) {
 	defer rescueRun(module, &err)
-	q, err := ready(p, sig, in)
+	q, err := ready(module, p, sig, in)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (s *Step) advice() string {
 }
 
 // ready returns the question of a module that asks for what is in its inputs.
-func ready[In, Out any](p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
+func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
 	switch {
 	case p == nil:
-		return question{}, errNotMade
+		return question{}, notMade(module)
 	case sig == nil:
 		return question{}, errNoSignature
 	}

@@ -245,7 +245,7 @@ func contents(conversation []message) []llms.MessageContent {
 func (p *Predictor) usable() error {
 	switch {
 	case p == nil:
-		return errNotMade
+		return errNoPredictor
 	case p.Spec == nil:
 		return errNoSignature
 	case p.Model == nil:
@@ -264,10 +264,15 @@ func (p *Predictor) sound() error {
 	return nil
 }
 
+// notMade is the error of a module that cannot run, as one that a struct lacks.
+func notMade(name string) error {
+	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
+}
+
 // Errors of modules that were put together wrongly. Run returns them before
 // anything is asked.
 var (
-	errNotMade     = errors.New("module: the module was not made by its New function")
+	errNoPredictor = errors.New("module: a Predictor is nil; its module's New function makes it")
 	errNoSignature = errors.New("module: there is no signature; make one by signature.New")
 	errNoModel     = errors.New("module: there is no model; pass one of langchaingo's")
 	errNilOption   = errors.New("module: there is a nil among the Predictor's CallOptions; leave it out")

@@ -36,8 +36,8 @@ func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model l
 // Run asks for a program, runs it, and shows the model what came of it, until
 // there is an answer. It returns what [CodeAct.Run] does.
 func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
-	if p == nil {
-		return nil, errNotMade
+	if p == nil || p.coder.name == "" {
+		return nil, notMade("ProgramOfThought")
 	}
 	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
 	return act.Run(ctx, in)

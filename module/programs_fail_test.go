@@ -168,8 +168,8 @@ func TestProgramOfThoughtPutTogetherWrongly(t *testing.T) {
 		{run(module.NewProgramOfThought(noSig, model, box, nil)), "module: there is no signature; make one by signature.New"},
 		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; pass one of langchaingo's"},
 		{run(module.NewProgramOfThought(adding, model, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(nil), "module: the module was not made by its New function"},
-		{run(&module.ProgramOfThought[orders, sum]{}), "module: the module was not made by its New function"},
+		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
+		{run(&module.ProgramOfThought[orders, sum]{}), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)

@@ -135,11 +135,11 @@ func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *reactRun, error) {
 	switch {
 	case a == nil:
-		return nil, nil, errNotMade
+		return nil, nil, notMade("ReAct")
 	case a.err != nil:
 		return nil, nil, a.err
 	}
-	q, err := ready(a.Predictor, a.signature, in)
+	q, err := ready("ReAct", a.Predictor, a.signature, in)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,8 @@ func TestActingPutTogetherWrongly(t *testing.T) {
 	const (
 		noSignature = "module: there is no signature; make one by signature.New"
 		noModel     = "module: there is no model; pass one of langchaingo's"
-		notMade     = "module: the module was not made by its New function"
+		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
+		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)
 	for _, c := range []struct {
 		err  error
@@ -49,15 +50,15 @@ func TestActingPutTogetherWrongly(t *testing.T) {
 		{run(module.NewReAct(noSig, model, nil, nil)), noSignature},
 		{run(module.NewReAct(&zeroSig, model, nil, nil)), noSignature},
 		{run(module.NewReAct(adding, nil, nil, nil)), noModel},
-		{run(nil), notMade},
-		{run(&module.ReAct[orders, sum]{}), notMade},
+		{run(nil), noReAct},
+		{run(&module.ReAct[orders, sum]{}), noReAct},
 		{second(module.NewReAct(taken, model, nil, nil).Run(t.Context(), tooled{})),
 			`module: ReAct asks the model for a thought, a tool and args: signature: output field "tool": there is an input field of that name; rename one`},
 		{think(module.NewChainOfThought(noSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(&zeroSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(adding, nil, nil)), noModel},
-		{think(nil), notMade},
-		{think(&module.ChainOfThought[orders, sum]{}), notMade},
+		{think(nil), noThought},
+		{think(&module.ChainOfThought[orders, sum]{}), noThought},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 // Refine makes up to n attempts at an answer, and tells each what to do better
@@ -36,7 +37,7 @@ func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], th
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("Refine", &err)
 	if r == nil {
-		return nil, errNotMade
+		return nil, notMade("Refine")
 	}
 	if a := r.Advisor; a != nil && a.Spec != nil {
 		if err := a.sound(); err != nil {
@@ -101,7 +102,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 	result := resultFrom(ctx, advisor, occasion{
 		Input: clip(string(input)), Calls: calls.all(), Output: clip(string(output)),
 		Criterion: r.contest.options.Criterion,
-		Score:     fmt.Sprintf("%g, but at least %g is wanted", judged.Score, r.contest.threshold),
+		Score:     worth(judged.Score, r.contest.threshold),
 	}.values())
 	t.did(result.Trajectory())
 	if result.Err != nil {
@@ -110,10 +111,19 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 	return hintsIn(result.Prediction.Output)
 }
 
+// worth is a score beside what is wanted. No score reaches infinity: all attempts are to
+// be made.
+func worth(score, threshold float64) string {
+	if math.IsInf(threshold, 1) {
+		return fmt.Sprintf("%g, but as much as possible is wanted", score)
+	}
+	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
+}
+
 // advisor is the module that asks Advisor.
 func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 	if r.Advisor == nil {
-		return nil, errNotMade
+		return nil, errNoPredictor
 	}
 	if err := r.Advisor.prepare(); err != nil {
 		return nil, err

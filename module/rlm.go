@@ -159,8 +159,8 @@ func subPredictor(model llms.Model, onEvent func(Event)) *Predictor {
 func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of RLM", &err)
 	switch {
-	case m == nil:
-		return nil, errNotMade
+	case m == nil || m.coder.name == "":
+		return nil, notMade("RLM")
 	case ctx == nil:
 		return nil, errNoContext
 	}

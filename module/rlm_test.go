@@ -299,9 +299,9 @@ func TestRLMPutTogetherWrongly(t *testing.T) {
 		err  error
 		want string
 	}{
-		{run(nil), "module: the module was not made by its New function"},
-		{run(&module.RLM[book, found]{}), "module: the module was not made by its New function"},
-		{run(withoutSub), "module: the module was not made by its New function"},
+		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
+		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
+		{run(withoutSub), "module: a Predictor is nil; its module's New function makes it"},
 		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
 		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; pass one of langchaingo's"},
 		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},

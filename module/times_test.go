@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,12 +52,48 @@ func TestTimesAsAnswers(t *testing.T) {
 	const said = `{"pause": "2 hours", "steps": ["90 s", "PT1M"]}`
 	want := waiting{Pause: 2 * time.Hour, Steps: []time.Duration{90 * time.Second, time.Minute}}
 	sig := signature.Must(signature.New[orders, waiting](""))
+	object := module.NewPredict(sig, llmtest.New(said), nil)
+	object.Predictor.Adapter = module.JSON()
 	for name, m := range map[string]module.Module[orders, waiting]{
-		"Predict": module.NewPredict(sig, llmtest.New(said), nil),
+		"Predict": module.NewPredict(sig, llmtest.New("[[ ## pause ## ]]\n2 hours\n\n[[ ## steps ## ]]\n[\"90 s\", \"PT1M\"]\n\n[[ ## completed ## ]]"), nil),
+		"JSON":    object,
 		"ReAct":   module.NewReAct(sig, llmtest.New(action("submit", said)), nil, nil),
 	} {
 		if pred, err := m.Run(t.Context(), orders{1}); err != nil || !reflect.DeepEqual(pred.Output, want) {
 			t.Errorf("%s: got %+v, %v", name, pred, err)
 		}
 	}
+}
+
+// That a time may have a unit is said where it is read, and only there.
+func TestTimesAreToldTheirUnit(t *testing.T) {
+	t.Parallel()
+	const rule = `A field that is an integer of nanoseconds may be text with its unit instead, such as "90m".`
+	sig := signature.Must(signature.New[orders, waiting](""))
+	pauses := toolSet(t, tools.Func("pause", "Waits.", func(context.Context, waiting) (bool, error) { return true, nil }, nil))
+	model := llmtest.New()
+	object := module.NewPredict(sig, model, nil)
+	object.Predictor.Adapter = module.JSON()
+	for _, c := range []struct {
+		run  func(context.Context, orders) error
+		want bool
+	}{
+		{errorOf(module.NewPredict(sig, model, nil)), true},
+		{errorOf(object), true},
+		{errorOf(module.NewReAct(sig, model, nil, nil)), true},
+		{errorOf(module.NewReAct(adding, model, pauses, nil)), true},
+		{errorOf(module.NewPredict(adding, model, nil)), false},
+		{errorOf(module.NewReAct(adding, model, nil, nil)), false},
+		{errorOf(module.NewCodeAct(sig, model, inProcess(t), pauses, nil)), false},
+	} {
+		before := len(model.Requests())
+		err := c.run(t.Context(), anything)
+		if requests := model.Requests(); len(requests) == before || strings.Contains(requests[before].Text(), rule) != c.want {
+			t.Errorf("%d of %d: the rule is said: %v (%v)", before+1, len(requests), !c.want, err)
+		}
+	}
+}
+
+func errorOf[O any](m module.Module[orders, O]) func(context.Context, orders) error {
+	return func(ctx context.Context, in orders) error { _, err := m.Run(ctx, in); return err }
 }

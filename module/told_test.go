@@ -19,7 +19,8 @@ func TestToldOfFailures(t *testing.T) {
 			return 0, &tools.ToolError{Message: "no such key", Data: data}
 		}, &tools.Hints{Class: tools.Read})
 	}
-	set := toolSet(t, fails("find", json.RawMessage(`{"valid":["x","y"]}`)), fails("list", json.RawMessage(`"`+strings.Repeat("z", 3000)+`"`)), fails("look", nil))
+	count := tools.Func("count", "", func(_ context.Context, o orders) (orders, error) { return o, nil }, &tools.Hints{Class: tools.Read})
+	set := toolSet(t, count, fails("find", json.RawMessage(`{"valid":["x","y"]}`)), fails("list", json.RawMessage(`"`+strings.Repeat("z", 3000)+`"`)), fails("look", nil))
 	for program, want := range map[string]string{
 		`await find({limit: 1})`: `The program failed: line 1, column 7: ToolError: find: no such key
 1 | await find({limit: 1})
@@ -56,6 +57,17 @@ NaN and Infinity have no form in JSON and become null.
 4 programs are left.`,
 		`submit({total: "1"})`: `The submitted answer was not accepted:
 total must be an integer, not "1"
+
+4 programs are left.`,
+		`const o = count({limit: 1}); submit({total: o.limit})`: `The submitted answer was not accepted:
+total is required
+What is undefined has no form in JSON and is left out.
+
+Warnings:
+line 1, column 11: o is a promise: await count(…) before reading limit (write await before it)
+
+It had read:
+- count({"limit":1}) → {"limit":1}
 
 4 programs are left.`,
 	} {

@@ -42,6 +42,8 @@ func (h *host) warn(r engine.Report) []Finding {
 		switch {
 		case s.Discarded:
 			add(NotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
+		case s.Property != "" && s.Holder != "":
+			add(NotAwaited, fmt.Sprintf("%s is a promise: await %s before reading %s", s.Holder, call, s.Property), "write await before it", s.Pos)
 		case s.Property != "":
 			message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
 			add(NotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)

@@ -3,6 +3,7 @@ package signature
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/invopop/jsonschema"
 
@@ -39,7 +40,7 @@ func Turns(value json.RawMessage) (History, error) {
 // out. The error is that of [Signature.Encode], or wraps an [*InvalidError] if
 // the output does not fit.
 func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
-	inputs, err := s.Encode(in)
+	inputs, err := s.Encode(s.withoutPast(in))
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,21 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 		}
 	}
 	return turn, nil
+}
+
+// withoutPast adds the histories that values lack, and which a turn has not anyway.
+func (s *Signature[In, Out]) withoutPast(in In) In {
+	values, ok := any(in).(Values)
+	if !ok || !s.Spec().made() {
+		return in
+	}
+	values = slices.Clone(values)
+	for _, f := range s.spec.inputs {
+		if _, given := values.Get(f.Name); !given && f.Kind() == KindHistory {
+			values = append(values, Value{f.Name, json.RawMessage("[]")})
+		}
+	}
+	return any(values).(In)
 }
 
 // checkHistory checks the turns in one input.

@@ -3,6 +3,7 @@ package signature_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/writ-go/writ/signature"
@@ -185,6 +186,18 @@ func TestHistory(t *testing.T) {
 	raw, _ := values.Get("before")
 	if turns, err := signature.Turns(raw); err != nil || !reflect.DeepEqual(turns, signature.History{first, second}) {
 		t.Errorf("got %s, %v", turns, err)
+	}
+}
+
+// A turn of values needs no history either.
+func TestTurnOfValues(t *testing.T) {
+	t.Parallel()
+	s := signature.Must(signature.Parse("history: dspy.History, question -> answer", ""))
+	asked := signature.Values{{Name: "question", JSON: json.RawMessage(`"Who?"`)}}
+	answered := signature.Values{{Name: "answer", JSON: json.RawMessage(`"Me."`)}}
+	turn, err := s.Turn(asked, answered)
+	if want := append(slices.Clone(asked), answered...); err != nil || !reflect.DeepEqual(turn, want) {
+		t.Errorf("got %s, %v", turn, err)
 	}
 }
 

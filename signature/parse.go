@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -27,7 +28,7 @@ import (
 //	rule       = name "=" value .
 //	value      = JSON | "True" | "False" | "None" | text in single quotes .
 //
-// The named types are those of Python and of DSPy:
+// The named types are those of Python, and Image, File and History of DSPy:
 //
 //	str int float bool bytes    texts (bytes as base64), numbers, true or false
 //	date datetime time          texts such as 2026-01-31 and 2026-01-31T15:04:05Z
@@ -198,17 +199,42 @@ func (s *scanner) field() parsed {
 // typed reads what follows the name of a field or member.
 func (s *scanner) typed(name string) parsed {
 	p := parsed{name: name, optional: s.take("?"), typ: named["str"]}
+	written := ""
 	if s.take(":") {
+		at := s.skip()
 		p.typ = s.typ()
+		written = strings.TrimSpace(s.text[at:s.at])
 	}
 	s.skip()
 	switch {
 	case s.sees("=") && !s.sees("=>"):
-		s.fail(s.at, "a default is a rule of the type; write int(default=20)")
+		s.misplaced(p, written)
 	case s.sees(`"`), s.sees("'"):
 		s.fail(s.at, "a description is a rule of the type; write str(desc=\"…\")")
 	case s.sees("?"):
 		s.fail(s.at, "a ? stands behind the name; write name?: type")
 	}
 	return p
+}
+
+// misplaced says how the default that comes next is written, which Python has behind the
+// type.
+func (s *scanner) misplaced(p parsed, written string) {
+	at := s.at
+	s.take("=")
+	start := s.skip()
+	value := s.value()
+	text := s.text[start:s.at]
+	switch {
+	case string(value) == "null" && p.mayMiss():
+		s.fail(at, "what may be left out needs no default; leave out = %s", text)
+	case string(value) == "null":
+		s.fail(at, "what may be left out has a ? behind its name; write %s", strings.TrimSuffix(p.name+"?: "+written, ": "))
+	case written == "" && !strings.Contains("[{", text[:1]):
+		s.fail(at, "a default is a rule of the type; write %s: %s(default=%s)", p.name, synonyms[typeOf(value)], text)
+	case written == "" || strings.ContainsAny(written, "|()"):
+		s.fail(at, "a default is a rule of the type; write it in the parentheses behind the type, as in int(ge=0, default=20)")
+	default:
+		s.fail(at, "a default is a rule of the type; write %s(default=%s)", written, text)
+	}
 }

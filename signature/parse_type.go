@@ -95,8 +95,13 @@ var instead = map[string]string{
 	"text": "str", "char": "str", "rune": "str", "byte": "bytes", "map": "dict[str, …]", "Map": "dict[str, …]", "Record": "dict[str, …]",
 	"slice": "list", "Array": "list", "frozenset": "set", "unknown": "any", "interface": "any", "json": "any",
 	"enum": "Literal[…]", "Enum": "Literal[…]", "struct": "{name: type}", "nil": "None", "undefined": "None",
-	"timestamp": "datetime", "Time": "datetime", "Date": "date", "timedelta": "float", "duration": "float",
+	"timestamp": "datetime", "Time": "datetime", "Date": "date", "timedelta": aTime, "duration": aTime,
 }
+
+const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
+
+// unknownOfDSPy are types that are known as those of DSPy, and are not here.
+var unknownOfDSPy = []string{"Audio", "Code", "Tool", "ToolCalls"}
 
 // modules are those whose names may stand before a type.
 var modules = []string{"dspy", "typing", "datetime"}
@@ -166,9 +171,9 @@ func (s *scanner) one() typ {
 // named reads the name of a type and what is in its brackets.
 func (s *scanner) named() typ {
 	at := s.skip()
-	name := s.word()
+	name, module := s.word(), ""
 	if slices.Contains(modules, name) && s.take(".") {
-		name = s.word()
+		module, name = name, s.word()
 	}
 	if other, ok := synonyms[name]; ok {
 		name = other
@@ -179,6 +184,9 @@ func (s *scanner) named() typ {
 	t, known := named[name]
 	if s.sees("[") && (known || slices.Contains(generic, name)) {
 		return s.filled(name, at)
+	}
+	if !known && (module == "dspy" || slices.Contains(unknownOfDSPy, name)) {
+		s.fail(at, "the type %s of DSPy is not known; of its own there are Image, File and History", name)
 	}
 	if !known {
 		s.unknown(name, at)
@@ -217,7 +225,10 @@ var examples = map[string]string{
 // filled reads what is in the brackets behind a name.
 func (s *scanner) filled(name string, at int) typ {
 	advice, takes := examples[name]
-	if !takes {
+	switch {
+	case !takes && s.sees("[]"):
+		s.fail(s.at, "a list is written before its type; write list[%s]", name)
+	case !takes:
 		s.fail(s.at, "the type %s has nothing in brackets; leave them out", name)
 	}
 	s.want("[", "")

@@ -250,12 +250,14 @@ func argumentsOf(object json.RawMessage) json.RawMessage {
 // onlyBlock returns the one block that may hold JavaScript, and the text before.
 func onlyBlock(text string, asked Form) (code, before string, err error) {
 	text = withoutOutput(text)
-	blocks, outside, open := fences(text)
-	blocks = slices.DeleteFunc(blocks, func(b block) bool { return !mayBeJavaScript[b.tag] })
+	all, outside, open := fences(text)
+	blocks := slices.DeleteFunc(slices.Clone(all), func(b block) bool { return !mayBeJavaScript[b.tag] })
 	before, _, _ = strings.Cut(text, "```")
 	switch {
 	case open:
 		return "", "", errors.New("the code fence is not closed, so the program may be cut off; write it whole")
+	case len(blocks) == 0 && len(all) > 0:
+		return "", "", fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; put it %s", all[0].tag, asked.ofProgram())
 	case len(blocks) == 0:
 		return "", "", errors.New("the reply has no program; put it " + asked.ofProgram())
 	case blocks[0].tag == "" && !blank(outside):

@@ -48,7 +48,7 @@ var programs = []struct{ name, reply, code, reasoning, wrong string }{
 	{name: "another language marked", reply: "[[ ## code ## ]]\n```python\na()\n```\n[[ ## completed ## ]]", wrong: "the program is said to be python; write JavaScript"},
 	{name: "a fence that may be an example", reply: "Such as:\n```\na()\n```", wrong: "it is not certain that the text in the code fence is a program to run; put it under [[ ## code ## ]]"},
 	{name: "another language beside", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```", code: "a()", reasoning: "Given"},
-	{name: "another language", reply: "```python\na()\n```", wrong: noCode},
+	{name: "another language", reply: "```python\na()\n```", wrong: "the reply has a code fence of python, but no program in JavaScript; put it under [[ ## code ## ]]"},
 	{name: "two fences", reply: "```js\na()\n```\nor\n```\nb()\n```", wrong: "the reply has several programs; put the one to run under [[ ## code ## ]]"},
 	{name: "second fence open", reply: "```js\na()\n```\nor\n```\nb()", wrong: unclosed},
 	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, code: "a()", reasoning: "why"},

@@ -12,6 +12,7 @@ import (
 //	const orders = await orders.list({});
 
 func (s *surveyor) declaration(n *ast.LexicalDeclaration) {
+	s.held(n.List)
 	for _, b := range n.List {
 		if b.Initializer != nil {
 			s.readsItself(b.Target, b.Initializer)

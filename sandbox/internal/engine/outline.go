@@ -34,8 +34,11 @@ type outline struct {
 // usedName is a name, where it is first used.
 type usedName struct {
 	place
-	used, assigned bool // there
-	declared       bool // somewhere, in any scope
+	used, assigned bool   // there
+	declared       int    // how often, in any scope
+	uses           int    // how often, declarations and assignments among them
+	misread        int    // how often as if it were no promise
+	property       string // what is read of it first, if it is a promise
 }
 
 // place is a name and where it stands.
@@ -57,9 +60,8 @@ type callSite struct {
 	member
 	at        file.Idx
 	arguments []ast.Expression
-	deeper    bool   // what is called is a member of it
-	discarded bool   // its promise is
-	property  string // read from its promise, "" if none is
+	deeper    bool // what is called is a member of it
+	looseCall
 }
 
 // survey makes the outline of a program. Words says whether it lists every name.
@@ -73,8 +75,9 @@ func (p *program) survey(body []ast.Statement, words bool) {
 		s.walker.node(statement)
 	}
 	p.depth = s.walker.deepest
-	declares := func(name string) bool { return s.name(unistring.NewFromString(name)).declared }
-	p.names = slices.DeleteFunc(p.names, func(n *usedName) bool { return n.declared })
+	s.hold()
+	declares := func(name string) bool { return s.name(unistring.NewFromString(name)).declared > 0 }
+	p.names = slices.DeleteFunc(p.names, func(n *usedName) bool { return n.declared > 0 })
 	p.writes = slices.DeleteFunc(p.writes, func(w writeSite) bool { return declares(w.base()) })
 	p.calls = slices.DeleteFunc(p.calls, func(c callSite) bool { return declares(c.base()) })
 	if declares("Function") {
@@ -92,20 +95,9 @@ type surveyor struct {
 	walker  walker
 	words   bool
 	known   map[unistring.String]*usedName
-	loose   []looseCall
+	loose   map[*ast.CallExpression]looseCall // before they are visited
 	callees []callee
 }
-
-// looseCall is a call that nothing awaits, and what is read of its promise. It is
-// noted before it is visited.
-type looseCall struct {
-	call     *ast.CallExpression
-	property string
-}
-
-// discarded stands for the property that is read of a promise which nothing
-// looks at.
-const discarded = "\x00"
 
 func (s *surveyor) visit(n ast.Node) {
 	s.declare(n)
@@ -123,10 +115,15 @@ func (s *surveyor) visit(n ast.Node) {
 		s.unary(n)
 	case *ast.BinaryExpression:
 		s.in(n)
+		s.compute(n)
+	case *ast.TemplateLiteral:
+		s.interpolate(n)
 	case *ast.AssignExpression:
 		s.write(n.Left)
 	case *ast.ForIntoExpression:
 		s.write(n.Expression)
+	case *ast.VariableStatement:
+		s.held(n.List)
 	case *ast.LexicalDeclaration:
 		s.declaration(n)
 	case *ast.ForLoopInitializerLexicalDecl:
@@ -146,9 +143,7 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.BracketExpression:
 		s.mention(n, 1)
 		s.named(n.Member)
-		if call, ok := n.Left.(*ast.CallExpression); ok {
-			s.loose = append(s.loose, looseCall{call, "its elements"})
-		}
+		s.misread(n.Left, "its elements")
 	case *ast.PropertyKeyed:
 		s.named(n.Key)
 	case *ast.RegExpLiteral:
@@ -183,7 +178,7 @@ func (s *surveyor) declare(n ast.Node) {
 	}
 }
 
-func (s *surveyor) declared(name unistring.String) { s.name(name).declared = true }
+func (s *surveyor) declared(name unistring.String) { s.name(name).declared++ }
 
 func (s *surveyor) name(name unistring.String) *usedName {
 	known := s.known[name]
@@ -197,6 +192,7 @@ func (s *surveyor) name(name unistring.String) *usedName {
 // use notes a name that is used.
 func (s *surveyor) use(id *ast.Identifier) *usedName {
 	n := s.name(id.Name)
+	n.uses++
 	if !n.used {
 		n.used, n.at = true, id.Idx
 		s.names = append(s.names, n)
@@ -243,14 +239,10 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
 		s.look("globalThis", n.Identifier.Name.String())
 	}
-	call, ok := n.Left.(*ast.CallExpression)
-	if !ok {
-		return
-	}
 	switch name := n.Identifier.Name.String(); name {
 	case "then", "catch", "finally":
 	default:
-		s.loose = append(s.loose, looseCall{call, name})
+		s.misread(n.Left, name)
 	}
 }
 
@@ -299,7 +291,7 @@ func neverMatches(n *ast.RegExpLiteral) bool {
 // call notes a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	object, name, at, ok := calleeOf(n.Callee)
-	property := s.taken(n)
+	loose := s.loose[n]
 	s.callback(n)
 	s.textual(n.Callee)
 	if at != 0 {
@@ -312,11 +304,7 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	if object != "" {
 		s.mention(n.Callee, -1)
 	}
-	site := callSite{member: member{object, name}, at: at, arguments: n.ArgumentList, discarded: property == discarded}
-	if !site.discarded {
-		site.property = property
-	}
-	s.calls = append(s.calls, site)
+	s.calls = append(s.calls, callSite{member: member{object, name}, at: at, arguments: n.ArgumentList, looseCall: loose})
 }
 
 // deeper notes a call of a member of a member, as in tools.orders.list().
@@ -332,17 +320,6 @@ func (s *surveyor) deeper(callee ast.Expression) {
 		s.mention(of, -1)
 		s.calls = append(s.calls, callSite{member: member{object, name}, at: at, deeper: true})
 	}
-}
-
-// taken is what is read of a call's promise.
-func (s *surveyor) taken(n *ast.CallExpression) string {
-	for i, l := range slices.Backward(s.loose) {
-		if l.call == n {
-			s.loose = slices.Delete(s.loose, i, i+1)
-			return l.property
-		}
-	}
-	return ""
 }
 
 const fromText = "Function cannot be called: code cannot be made from text here"

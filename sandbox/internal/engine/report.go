@@ -153,7 +153,7 @@ func (p *program) site(s *scope, c callSite) (Site, bool) {
 	}
 	return Site{
 		Tool: tool, Namespace: c.object, Name: c.name, Args: args(c.arguments),
-		Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.at),
+		Discarded: c.discarded, Property: c.property, Holder: c.holder, Pos: p.source.fromIdx(c.at),
 	}, true
 }
 

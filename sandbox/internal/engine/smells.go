@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 )
 
 // impatient are the methods of arrays that make nothing of the promise which an
@@ -44,9 +47,89 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 	}
 }
 
+// looseCall is what becomes of the promise of a call that nothing awaits.
+type looseCall struct {
+	discarded bool   // nothing looks at it
+	property  string // what is read of it as if it were the result, "" if nothing is
+	holder    string // the variable that it is read of, "" if it is read at once
+}
+
+func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
+	if s.loose == nil {
+		s.loose = map[*ast.CallExpression]looseCall{}
+	}
+	s.loose[call] = l
+}
+
 // discard notes a call whose result nothing looks at.
 func (s *surveyor) discard(e ast.Expression) {
 	if call, ok := e.(*ast.CallExpression); ok {
-		s.loose = append(s.loose, looseCall{call, discarded})
+		s.lose(call, looseCall{discarded: true})
+	}
+}
+
+// misread notes what is read as only a result can be, not its promise.
+func (s *surveyor) misread(e ast.Expression, property string) {
+	if optional, ok := e.(*ast.Optional); ok {
+		e = optional.Expression
+	}
+	switch e := e.(type) {
+	case *ast.CallExpression:
+		s.lose(e, looseCall{property: property})
+	case *ast.Identifier:
+		n := s.name(e.Name)
+		n.misread++
+		n.property = cmp.Or(n.property, property)
+	}
+}
+
+const itsValue = "its value"
+
+func (s *surveyor) interpolate(n *ast.TemplateLiteral) {
+	if n.Tag != nil {
+		return
+	}
+	for _, e := range n.Expressions {
+		s.misread(e, itsValue)
+	}
+}
+
+func (s *surveyor) compute(n *ast.BinaryExpression) {
+	switch n.Operator {
+	case token.PLUS, token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT,
+		token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
+		s.misread(n.Left, itsValue)
+		s.misread(n.Right, itsValue)
+	}
+}
+
+// held notes the variables that hold a promise, if what initialises them is a tool.
+func (s *surveyor) held(list []*ast.Binding) {
+	for _, b := range list {
+		switch target := b.Target.(type) {
+		case *ast.Identifier:
+			if call, ok := b.Initializer.(*ast.CallExpression); ok {
+				s.lose(call, looseCall{holder: target.Name.String()})
+			}
+		case *ast.ObjectPattern:
+			s.misread(b.Initializer, "its properties")
+		}
+	}
+}
+
+// hold keeps of these the variables that are certainly taken for the result: each use
+// of them is.
+func (s *surveyor) hold() {
+	for i := range s.calls {
+		l := &s.calls[i].looseCall
+		if l.holder == "" {
+			continue
+		}
+		n := s.name(unistring.NewFromString(l.holder))
+		if n.declared == 1 && n.uses == 1+n.misread {
+			l.property = n.property
+		} else {
+			l.holder = ""
+		}
 	}
 }
