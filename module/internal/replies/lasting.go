@@ -143,9 +143,13 @@ var inUnit = regexp.MustCompile(`(?im)(?:\b(?:in|is|are|unit:?|of) (?:(?:US|euro
 // otherwiseMeasured is the error of a number, if the reply says of its numbers that they
 // have another unit than it has. What is said within texts is about anything.
 func (r reply) otherwiseMeasured(values signature.Values) error {
-	numbers := r.measured(values)
+	times, bare := r.times(values), map[string]bool(nil)
+	if times != nil {
+		bare = withoutUnit(r.text)
+	}
+	numbers := r.measured(values, bare)
 	if numbers == nil {
-		return nil
+		return r.otherwiseTimed(times, bare)
 	}
 	said := quotedTexts.ReplaceAllString(r.text, " ")
 	for _, v := range values {
@@ -155,8 +159,7 @@ func (r reply) otherwiseMeasured(values signature.Values) error {
 	}
 	for _, m := range inUnit.FindAllStringSubmatch(said, -1) {
 		for _, n := range numbers {
-			bare := n.lasts() && (len(n.value) < 7 || strings.Contains(ungrouped(said), string(n.value))) // else it was said with its unit
-			if bare && inOtherUnit(m[1]) {
+			if n.lasts() && inOtherUnit(m[1]) {
 				return structural(n.field, "is a number of nanoseconds, but the reply speaks of another unit; write the number with its unit")
 			}
 			if n.otherUnit(m[0]) {
@@ -164,22 +167,27 @@ func (r reply) otherwiseMeasured(values signature.Values) error {
 			}
 		}
 	}
-	return r.otherwiseTimed(values)
+	return r.otherwiseTimed(times, bare)
 }
 
-// measured is a number that has a unit, with the name of the field that it is in.
+// measured is a number that was not said with its unit, though it has one, and the name of
+// the field that it is in.
 type measured struct {
 	shape
 	field string
-	value json.RawMessage
 }
 
-func (r reply) measured(values signature.Values) (all []measured) {
+// measured are such numbers, one of each kind. A long time that is not in the reply as it is
+// was said with its unit.
+func (r reply) measured(values signature.Values, bare map[string]bool) (all []measured) {
 	for _, f := range r.outputs {
 		if value, given := values.Get(f.Name); given {
 			shapeOf(f).mapped(value, func(s shape, number json.RawMessage) json.RawMessage {
-				if s.lasts() && lastsAny(number) || s.number() && number[0] != 'n' && (s.unitInName() != "" || s.saysCurrency()) {
-					all = append(all, measured{s, f.Name, number})
+				isTime := s.lasts() && lastsAny(number) && (len(number) < 7 || bare[unsigned(number)])
+				isNamed := s.number() && number[0] != 'n' && (s.unitInName() != "" || s.saysCurrency())
+				known := func(m measured) bool { return m.field == f.Name && m.name == s.name && m.lasts() == s.lasts() }
+				if (isTime || isNamed) && !slices.ContainsFunc(all, known) {
+					all = append(all, measured{s, f.Name})
 				}
 				return number
 			})
@@ -199,18 +207,19 @@ func inOtherUnit(word string) bool {
 
 // otherwiseTimed is the error of times of which only some have a unit, or of one without,
 // if the reply has the same number with one.
-func (r reply) otherwiseTimed(values signature.Values) error {
-	times := r.times(values)
+func (r reply) otherwiseTimed(times []string, bare map[string]bool) error {
 	if times == nil {
 		return nil
 	}
-	said := ungrouped(asAskedFor.ReplaceAllString(r.text, " "))
-	bare := func(time string) bool { return strings.Contains(said, time) }
-	if slices.ContainsFunc(times, bare) && slices.ContainsFunc(times, func(t string) bool { return !bare(t) }) {
-		return errMixed
+	given := map[string]bool{}
+	for _, time := range times {
+		given[time] = true
+		if bare[time] != bare[times[0]] {
+			return errMixed
+		}
 	}
-	for _, m := range numberInUnit.FindAllStringSubmatch(said, -1) {
-		if slices.Contains(times, m[1]) && inOtherUnit(m[2]) {
+	for _, m := range numberInUnit.FindAllStringSubmatch(ungrouped(r.text), -1) {
+		if given[m[1]] && inOtherUnit(m[2]) {
 			return structural("", "%s is a number of nanoseconds, but the reply speaks of %[1]s %s; write the number with its unit", m[1], m[2])
 		}
 	}
@@ -224,12 +233,27 @@ var asAskedFor = regexp.MustCompile(`\d[\d.,_]*[ -]?(?:ns|nanos(?:ec(?:ond)?s?)?
 
 var numberInUnit = regexp.MustCompile(`(\d+)[ \x{a0}\x{202f}-]?(\pL+)`)
 
+// withoutUnit are the numbers in a text, as they are written, but for those of nanoseconds
+// that are said to be that.
+func withoutUnit(text string) map[string]bool {
+	text = asAskedFor.ReplaceAllString(text, " ")
+	all := map[string]bool{}
+	for _, written := range []string{text, ungrouped(text)} {
+		for _, number := range wholeNumbers.FindAllString(written, -1) {
+			all[number] = true
+		}
+	}
+	return all
+}
+
+var wholeNumbers = regexp.MustCompile(`\d+`)
+
 // ungrouped is a text with its thousands as one number.
 func ungrouped(text string) string { return thousandsIn.ReplaceAllString(text, "$1") }
 
 var thousandsIn = regexp.MustCompile(`[,_ '’](\d{3})\b`)
 
-// times are those in values, as they are said.
+// times are those in values, as they are said, without their signs.
 func (r reply) times(values signature.Values) (times []string) {
 	for _, v := range values {
 		if f, known := fieldNamed(r.outputs, v.Name); known && timed(f.Schema.Raw()) {
@@ -242,11 +266,15 @@ func (r reply) times(values signature.Values) (times []string) {
 func (s shape) times(raw json.RawMessage) (times []string) {
 	s.mapped(raw, func(s shape, raw json.RawMessage) json.RawMessage {
 		if s.lasts() && lastsAny(raw) {
-			times = append(times, Undecorated(PlainText(raw)))
+			times = append(times, unsigned(raw))
 		}
 		return raw
 	})
 	return times
+}
+
+func unsigned(time json.RawMessage) string {
+	return strings.TrimPrefix(Undecorated(PlainText(time)), "-")
 }
 
 // lastsAny reports whether a value may be how long something lasts, and not no time at all,
