@@ -34,6 +34,8 @@ func TestTimesAsArguments(t *testing.T) {
 		`{"pause": "a few seconds"}`:             "",
 		`{"pause": "2-3 s"}`:                     "",
 		"{\"pause\": 30 // seconds\n}":           "",
+		`{"pause": "1h", "steps": ["10s", 20]}`:  "",
+		`{"pause": "1h", "steps": [10, 20]}`:     "",
 	} {
 		got := ""
 		set := toolSet(t, tools.Func("pause", "Waits.", func(_ context.Context, in waiting) (bool, error) {
@@ -43,6 +45,18 @@ func TestTimesAsArguments(t *testing.T) {
 		if _, err := module.NewReAct(adding, llmtest.New(action("pause", args), submits1), set, nil).Run(t.Context(), anything); err != nil || got != want {
 			t.Errorf("%s: the tool was called with %q, want %q (%v)", args, got, want, err)
 		}
+	}
+}
+
+// Times of which only some have a unit are no answer: the others may have it too.
+func TestMixedTimesAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	const mixed = `{"pause": "2 hours", "steps": [10, "30 s"]}`
+	sig := signature.Must(signature.New[orders, waiting](""))
+	llm := llmtest.New(action("submit", mixed), action("submit", `{"pause": 7200000000000, "steps": [10, 30]}`))
+	pred, err := module.NewReAct(sig, llm, nil, nil).Run(t.Context(), orders{1})
+	if want := (waiting{Pause: 2 * time.Hour, Steps: []time.Duration{10, 30}}); err != nil || !reflect.DeepEqual(pred.Output, want) {
+		t.Errorf("got %+v, %v", pred, err)
 	}
 }
 

@@ -17,6 +17,7 @@ func readExact(r reply) signature.Values {
 		return nil // tags and tokens, too
 	}
 	values := make(signature.Values, 0, len(outputs))
+	remarked := false // beside a value that is no text
 	for _, f := range outputs {
 		text, ok := cutMarker(rest, f.Name)
 		if !ok || text == "" || text[0] != '\n' {
@@ -34,9 +35,10 @@ func readExact(r reply) signature.Values {
 		if err != nil || value == nil {
 			return nil
 		}
+		remarked = remarked || !f.Schema.AnyText() && string(value) != strings.TrimSpace(text)
 		values = append(values, signature.Value{Name: f.Name, JSON: value})
 	}
-	if end, ok := cutMarker(rest, EndName(outputs)); !ok || end != "" || r.reasoned(values) != nil {
+	if end, ok := cutMarker(rest, EndName(outputs)); !ok || end != "" || r.reasoned(values) != nil || (remarked || r.times(values) != nil) && r.otherwiseMeasured(values) != nil {
 		return nil
 	}
 	return values

@@ -136,30 +136,151 @@ func mixed(times []string) bool {
 	return bare && slices.ContainsFunc(times, func(t string) bool { return !bareNumber.MatchString(t) })
 }
 
-// textsIn are values as they are said.
-func textsIn(items []json.RawMessage) []string {
-	texts := make([]string, len(items))
-	for i, item := range items {
-		texts[i] = Undecorated(PlainText(item))
+// inUnit finds what says of the numbers in a reply that they have a unit: in seconds, or
+// the unit alone, behind what they are.
+var inUnit = regexp.MustCompile(`(?im)(?:\b(?:in|is|are|unit:?|of) (?:(?:US|euro) )?|^[^\d\n]*\()([\pL€$£¥°%]+)[^\pL\d\n]*$`)
+
+// otherwiseMeasured is the error of a number, if the reply says of its numbers that they
+// have another unit than it has. What is said within texts is about anything.
+func (r reply) otherwiseMeasured(values signature.Values) error {
+	times, bare := r.times(values), map[string]bool(nil)
+	if times != nil {
+		bare = withoutUnit(r.text)
 	}
-	return texts
+	numbers := r.measured(values, bare)
+	if numbers == nil {
+		return r.otherwiseTimed(times, bare)
+	}
+	said := quotedTexts.ReplaceAllString(r.text, " ")
+	for _, v := range values {
+		if text := PlainText(v.JSON); v.JSON[0] == '"' && strings.Contains(text, " ") {
+			said = strings.ReplaceAll(said, text, " ")
+		}
+	}
+	for _, m := range inUnit.FindAllStringSubmatch(said, -1) {
+		for _, n := range numbers {
+			if n.lasts() && inOtherUnit(m[1]) {
+				return structural(n.field, "is a number of nanoseconds, but the reply speaks of another unit; write the number with its unit")
+			}
+			if n.otherUnit(m[0]) {
+				return structural(n.field, "has its unit in its name, but the reply speaks of another; convert the number")
+			}
+		}
+	}
+	return r.otherwiseTimed(times, bare)
 }
 
-// inUnit finds what says of the numbers in a reply that they have another unit.
-var inUnit = regexp.MustCompile(`(?i)\b(?:in|is|are|unit:?|of) (?:milli|micro)?(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|ms|s|h)\b[^\pL\d]*(?:$|\n)`)
+// measured is a number that was not said with its unit, though it has one, and the name of
+// the field that it is in.
+type measured struct {
+	shape
+	field string
+}
 
-// otherwiseTimed is the error of a time without a unit, if the reply says of its numbers
-// that they have one.
-func (r reply) otherwiseTimed(values signature.Values) error {
+// measured are such numbers, one of each kind. A long time that is not in the reply as it is
+// was said with its unit.
+func (r reply) measured(values signature.Values, bare map[string]bool) (all []measured) {
 	for _, f := range r.outputs {
-		if !timed(f.Schema.Raw()) || !inUnit.MatchString(r.text) || !shapeOf(f).lasts() {
-			continue
+		if value, given := values.Get(f.Name); given {
+			shapeOf(f).mapped(value, func(s shape, number json.RawMessage) json.RawMessage {
+				isTime := s.lasts() && lastsAny(number) && (len(number) < 7 || bare[unsigned(number)])
+				isNamed := s.number() && number[0] != 'n' && (s.unitInName() != "" || s.saysCurrency())
+				known := func(m measured) bool { return m.field == f.Name && m.name == s.name && m.lasts() == s.lasts() }
+				if (isTime || isNamed) && !slices.ContainsFunc(all, known) {
+					all = append(all, measured{s, f.Name})
+				}
+				return number
+			})
 		}
-		if value, given := values.Get(f.Name); given && len(value) < 7 && string(value) != "null" {
-			return structural(f.Name, "is a number of nanoseconds, but the reply speaks of another unit; write the number with its unit")
+	}
+	return all
+}
+
+// quotedTexts finds texts of JSON.
+var quotedTexts = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
+
+// inOtherUnit reports whether a word is a unit of time that no number alone has.
+func inOtherUnit(word string) bool {
+	unit := lengthOf(word)
+	return unit != nil && unit.Cmp(lengths["ns"]) != 0
+}
+
+// otherwiseTimed is the error of times of which only some have a unit, or of one without,
+// if the reply has the same number with one.
+func (r reply) otherwiseTimed(times []string, bare map[string]bool) error {
+	if times == nil {
+		return nil
+	}
+	given := map[string]bool{}
+	for _, time := range times {
+		given[time] = true
+		if bare[time] != bare[times[0]] {
+			return errMixed
+		}
+	}
+	for _, m := range numberInUnit.FindAllStringSubmatch(ungrouped(r.text), -1) {
+		if given[m[1]] && inOtherUnit(m[2]) {
+			return structural("", "%s is a number of nanoseconds, but the reply speaks of %[1]s %s; write the number with its unit", m[1], m[2])
 		}
 	}
 	return nil
+}
+
+var errMixed = structural("", "only some of the times have a unit; write every number with its unit")
+
+// asAskedFor finds numbers of nanoseconds that are said to be that.
+var asAskedFor = regexp.MustCompile(`\d[\d.,_]*[ -]?(?:ns|nanos(?:ec(?:ond)?s?)?)\b`)
+
+var numberInUnit = regexp.MustCompile(`(\d+)[ \x{a0}\x{202f}-]?(\pL+)`)
+
+// withoutUnit are the numbers in a text, as they are written, but for those of nanoseconds
+// that are said to be that.
+func withoutUnit(text string) map[string]bool {
+	text = asAskedFor.ReplaceAllString(text, " ")
+	all := map[string]bool{}
+	for _, written := range []string{text, ungrouped(text)} {
+		for _, number := range wholeNumbers.FindAllString(written, -1) {
+			all[number] = true
+		}
+	}
+	return all
+}
+
+var wholeNumbers = regexp.MustCompile(`\d+`)
+
+// ungrouped is a text with its thousands as one number.
+func ungrouped(text string) string { return thousandsIn.ReplaceAllString(text, "$1") }
+
+var thousandsIn = regexp.MustCompile(`[,_ '’](\d{3})\b`)
+
+// times are those in values, as they are said, without their signs.
+func (r reply) times(values signature.Values) (times []string) {
+	for _, v := range values {
+		if f, known := fieldNamed(r.outputs, v.Name); known && timed(f.Schema.Raw()) {
+			times = append(times, shapeOf(f).times(v.JSON)...)
+		}
+	}
+	return times
+}
+
+func (s shape) times(raw json.RawMessage) (times []string) {
+	s.mapped(raw, func(s shape, raw json.RawMessage) json.RawMessage {
+		if s.lasts() && lastsAny(raw) {
+			times = append(times, unsigned(raw))
+		}
+		return raw
+	})
+	return times
+}
+
+func unsigned(time json.RawMessage) string {
+	return strings.TrimPrefix(Undecorated(PlainText(time)), "-")
+}
+
+// lastsAny reports whether a value may be how long something lasts, and not no time at all,
+// which is the same in any unit.
+func lastsAny(raw json.RawMessage) bool {
+	return raw[0] == '"' || raw[0] == '-' || raw[0] >= '1' && raw[0] <= '9'
 }
 
 // timed reports whether there may be times in what a schema is of, which spares others the
@@ -181,36 +302,52 @@ func (s shape) lastsAsLong(value json.RawMessage, text string) bool {
 	return again != nil && equalJSON(value, again)
 }
 
-// remeasured reports whether one of the comments could be the unit of a time.
+// remeasured reports whether one of the comments could be the unit of a time, or is
+// another than the number's.
 func (s shape) remeasured(comments []comment) bool {
-	return s.lasts() && slices.ContainsFunc(comments, func(c comment) bool {
+	return s.number() && slices.ContainsFunc(comments, func(c comment) bool {
+		if s.name != "" && !sameName(c.name, s.name) {
+			return false
+		}
+		if !s.lasts() {
+			return s.otherUnit(c.text)
+		}
 		value := s.nanoseconds(c.value)
-		return value != nil && (s.name == "" || sameName(c.name, s.name)) && s.unitBeside(value, c.text)
+		return value != nil && s.unitBeside(value, c.text)
 	})
 }
 
 // Timed are the arguments of a tool, with the times among them that are said with a unit as
-// the nanoseconds that its schema asks for.
+// the nanoseconds that its schema asks for, if all are.
 func Timed(of, args json.RawMessage) json.RawMessage {
 	if !timed(of) {
 		return args
 	}
-	return parseShape(of).timed(args)
-}
-
-func (s shape) timed(raw json.RawMessage) json.RawMessage {
-	switch {
-	case raw[0] == '"' && s.lasts() && !s.text:
+	s := parseShape(of)
+	if mixed(s.times(args)) {
+		return args
+	}
+	return s.mapped(args, func(s shape, raw json.RawMessage) json.RawMessage {
+		if raw[0] != '"' || !s.lasts() || s.text {
+			return raw
+		}
 		if value := s.nanoseconds(PlainText(raw)); value != nil && !bareNumber.MatchString(PlainText(raw)) {
 			return value
 		}
+		return raw
+	})
+}
+
+// mapped is a value with what is made of each scalar in it.
+func (s shape) mapped(raw json.RawMessage, of func(shape, json.RawMessage) json.RawMessage) json.RawMessage {
+	switch {
 	case raw[0] == '[' && s.items != nil:
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
 			return raw
 		}
 		for i := range items {
-			items[i] = s.items.timed(items[i])
+			items[i] = s.items.mapped(items[i], of)
 		}
 		return encode(items)
 	case raw[0] == '{' && s.members != nil:
@@ -220,10 +357,10 @@ func (s shape) timed(raw json.RawMessage) json.RawMessage {
 		}
 		for i, v := range object {
 			if m, known := s.member(v.Name); known && m.name == v.Name {
-				object[i].JSON = m.shape.timed(v.JSON)
+				object[i].JSON = m.shape.mapped(v.JSON, of)
 			}
 		}
 		return encode(object)
 	}
-	return raw
+	return of(s, raw)
 }

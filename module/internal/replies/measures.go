@@ -98,7 +98,7 @@ var unitNames = func() map[string]namedUnit {
 
 // unitPhrases are units of several words or signs.
 var unitPhrases = strings.NewReplacer("square meters", "m²", "square metres", "m²", "sq m", "m²", "m2", "m²", "km2", "km²", "m3", "m³", "cubic meters", "m³",
-	"square feet", "ft²", "sq ft", "ft²", "degrees celsius", "°c", "degrees fahrenheit", "°f", "° c", "°c", "-year-old", "years")
+	"square feet", "ft²", "sq ft", "ft²", "degrees celsius", "°c", "degrees fahrenheit", "°f", "° c", "°c", "-year-old", "years", "euro cents", "cents")
 
 // unitOf returns the words for a unit, and what it measures.
 func unitOf(word string) (synonyms []string, kind string) {

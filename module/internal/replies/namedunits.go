@@ -1,9 +1,11 @@
 package replies
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The name of a field may say in which unit its numbers are: weightKg, price_eur. Then a
@@ -51,6 +53,54 @@ func isUnit(own, behind string) bool {
 	return own == behind || slices.Contains(synonyms, own) || onlyInNames[own][behind]
 }
 
+// otherUnit reports whether what stands beside a number has a unit or a currency that is
+// another than the one which the name of the field says. One of another kind, in a text, may
+// be of something else: an hour beside kilometers.
+func (s shape) otherUnit(beside string) bool {
+	own := s.unitInName()
+	if !s.number() || s.lasts() || own == "" && !s.saysCurrency() {
+		return false
+	}
+	_, kind := unitOf(own)
+	words := unitWords(beside)
+	for i, w := range words {
+		_, of := unitOf(w)
+		money := currencies[w] != nil || minor[w]
+		ofAny := kind == "" || len(words) == 1
+		switch {
+		case otherwise[w] && i < len(words)-1:
+		case s.saysCurrency() && money && !s.ownCurrency(w):
+			return true
+		case own != "" && !isUnit(own, w) && (of != "" && (ofAny || of == kind) || of == "" && onlyBeside[w] || kind == "" && money):
+			return true
+		}
+	}
+	return false
+}
+
+// unitWords are the words beside a number, with the signs that units have.
+func unitWords(beside string) (words []string) {
+	for w := range strings.FieldsFuncSeq(unitPhrases.Replace(strings.ToLower(beside)), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("()[]{},;:.!?#*`\"'’–—-=", r)
+	}) {
+		if _, kind := unitOf(w); kind != "" || onlyBeside[w] {
+			words = append(words, w)
+			continue
+		}
+		words = append(words, strings.Split(w, "/")...)
+	}
+	return words
+}
+
+// onlyBeside are the words of all units that are in no list of a kind.
+var onlyBeside = func() map[string]bool {
+	all := map[string]bool{}
+	for _, words := range onlyInNames {
+		maps.Copy(all, words)
+	}
+	return all
+}()
+
 // isRate reports whether a field is how much there is of something for each of another, so
 // that its unit has two parts.
 func (s shape) isRate() bool {
@@ -87,6 +137,11 @@ func (s shape) otherCurrency(amount string) bool {
 		given = strings.ToLower(strings.TrimSuffix(given, "."))
 		return slices.ContainsFunc(names, func(own string) bool { return currencies[own] != nil && !currencies[own][given] })
 	})
+}
+
+// ownCurrency reports whether a word is the currency that the name of a field says.
+func (s shape) ownCurrency(word string) bool {
+	return slices.ContainsFunc(wordsOf(spaced.Replace(s.name)), func(own string) bool { return currencies[own][word] })
 }
 
 // saysCurrency reports whether the name of a field says that it is money.

@@ -331,6 +331,9 @@ func (r reply) respell(o found) (signature.Values, error) {
 	if err != nil {
 		return nil, err
 	}
+	if mixed(r.times(o.Values)) {
+		return nil, errMixed
+	}
 	values := make(signature.Values, 0, len(r.outputs))
 	var problems []Problem
 	for _, f := range r.outputs {

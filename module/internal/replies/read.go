@@ -45,7 +45,7 @@ func (r reply) read(asked Form) (values signature.Values, err error) {
 	for _, read := range readers() {
 		values, err := read(r)
 		if err == nil && values != nil {
-			err = r.otherwiseTimed(values)
+			err = r.otherwiseMeasured(values)
 		}
 		switch {
 		case err != nil:

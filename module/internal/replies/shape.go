@@ -33,8 +33,16 @@ type member struct {
 func (s shape) number() bool { return s.integer || s.fraction }
 
 func shapeOf(f signature.Field) shape {
-	s := parseShape(f.Schema.Raw())
-	s.name = parted(f.Name)
+	return parseShape(f.Schema.Raw()).called(f.Name)
+}
+
+// called is a shape with the name of its field, which is that of numbers in a list too if it
+// says their unit.
+func (s shape) called(name string) shape {
+	s.name = parted(name)
+	if s.items != nil && s.items.number() && (s.unitInName() != "" || s.saysCurrency()) {
+		s.items.name = s.name
+	}
 	return s
 }
 
@@ -119,8 +127,7 @@ func (s *shape) object(k keywords) {
 		required[name] = true
 	}
 	for i, p := range k.Properties {
-		s.members[i] = member{p.Name, parseShape(p.JSON), required[p.Name]}
-		s.members[i].shape.name = parted(p.Name)
+		s.members[i] = member{p.Name, parseShape(p.JSON).called(p.Name), required[p.Name]}
 	}
 }
 

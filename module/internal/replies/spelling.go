@@ -295,6 +295,8 @@ func nextGloss(text string, from int) int {
 func (s shape) unlessDoubted(value json.RawMessage, word, behind string) json.RawMessage {
 	said := strings.TrimRight(courtesies.ReplaceAllStringFunc(behind, courtesy), " \t\n")
 	switch {
+	case s.otherUnit(said):
+		return nil
 	case !s.lasts():
 	case s.lastsAsLong(value, said):
 		return value

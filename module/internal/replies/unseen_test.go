@@ -337,7 +337,7 @@ var neighbourKinds = func() map[string]*signature.Spec {
 	for name, fields := range map[string]string{
 		"weightKg": `label -> weightKg: float`, "distance_km": `route -> distance_km: float`, "tempC": `log -> tempC: float`, "sizeMB": `log -> sizeMB: float`,
 		"price_eur": `ad -> price_eur: float`, "priceCents": `ad -> priceCents: int`, "salary_k": `ad -> salary_k: float`, "delay_ms": `log -> delay_ms: int`,
-		"probability": `report -> probability: float`, "price_per_kg": `ad -> price_per_kg: float`, "area_m2": `ad -> area_m2: float`, "parcel": `label -> parcel: {weightKg: float, name: str}`,
+		"probability": `report -> probability: float`, "price_per_kg": `ad -> price_per_kg: float`, "area_m2": `ad -> area_m2: float`, "parcel": `label -> parcel: {weightKg: float, name: str}`, "weights_kg": `label -> weights_kg: list[float]`,
 	} {
 		kinds["units-"+name] = parsed(fields)
 	}
@@ -352,6 +352,17 @@ var neighbourKinds = func() map[string]*signature.Spec {
 			Name    string         `json:"name"`
 			Timeout *time.Duration `json:"timeout"`
 		} `json:"step"`
+	}]()
+	kinds["units-jobs"] = about[struct {
+		Jobs []struct {
+			Name  string        `json:"name"`
+			Every time.Duration `json:"every"`
+		} `json:"jobs"`
+	}]()
+	kinds["units-limits"] = about[struct {
+		Timeout  time.Duration `json:"timeout"`
+		Interval time.Duration `json:"interval"`
+		Why      string        `json:"why"`
 	}]()
 	kinds["anything"] = about[struct {
 		Anything any `json:"anything"`

@@ -280,7 +280,7 @@ func (s shape) bendArray(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &items) != nil {
 		return raw
 	}
-	if s.items.lasts() && mixed(textsIn(items)) {
+	if mixed(s.times(raw)) {
 		return raw
 	}
 	for i := range items {
