@@ -193,6 +193,9 @@ func (s shape) each(items []string) json.RawMessage {
 			item = strings.TrimSuffix(item, ".")
 		}
 		item = strings.TrimRight(item, ",;")
+		if values[i] = s.items.allowed(item); values[i] != nil {
+			continue
+		}
 		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) && (len(items) == 1 || !s.isRemark(item)) {
 			return nil
 		}
