@@ -20,8 +20,8 @@ import (
 var (
 	escapes  = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|.)`)
 	needless = regexp.MustCompile(`^\\u00(?:2[89ade]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[bBdDfF]|7[bBdDeE]|23)$`)
-	// allEscapes finds texts, such as …, that have no letter which needs none.
-	allEscapes = regexp.MustCompile(`"(?:\\u[0-9a-fA-F]{4})+"`)
+	// allEscapes finds those that have no letter which needs none: …, 等, 他, その他.
+	allEscapes = regexp.MustCompile(`"(?:\\u2026|\\u7b49|(?:\\u305d\\u306e)?\\u4ed6)"`)
 )
 
 // insisted is JSON without such escapes, nothing if it has none.
@@ -44,6 +44,15 @@ func insisted(text string) json.RawMessage {
 	return json.RawMessage(plain)
 }
 
+// taken is a value whose texts are taken as they are, nothing if no escape says so.
+func taken(f signature.Field, text string) (json.RawMessage, error) {
+	value := insisted(text)
+	if value == nil || value[0] == '"' || !fits(f, value) {
+		return value, nil
+	}
+	return whole(f, value)
+}
+
 // insist writes a value so that each of its texts is taken as it is.
 func insist(value json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
@@ -51,8 +60,8 @@ func insist(value json.RawMessage) json.RawMessage {
 	for _, text := range textIn.FindAllIndex(value, -1) {
 		b.Write(value[at:text[0]])
 		at = text[1]
-		if at < len(value) && value[at] == ':' {
-			b.Write(value[text[0]:at]) // a name
+		if at < len(value) && value[at] == ':' || at-text[0] == len(`""`) {
+			b.Write(value[text[0]:at]) // a name, or nothing
 		} else {
 			b.Write(withEscape(value[text[0]:at]))
 		}
@@ -61,8 +70,8 @@ func insist(value json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// textIn finds the texts in JSON that are not empty.
-var textIn = regexp.MustCompile(`"(?:[^"\\]|\\.)+"`)
+// textIn finds the texts in JSON.
+var textIn = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // withEscape is a text of JSON with one escape that it does not need, or with nothing else.
 func withEscape(text json.RawMessage) json.RawMessage {
@@ -88,7 +97,7 @@ func withEscape(text json.RawMessage) json.RawMessage {
 // another text is no placeholder, with words.
 func WrittenMember(f signature.Field, value json.RawMessage, words bool) json.RawMessage {
 	written := Escaped(value)
-	if read, err := bendField(f, written, words); err != nil || !equalJSON(read, value) {
+	if read, err := bendField(f, written, words); err != nil || !equalJSON(read, value) || string(value) == string(Quote(NotGiven)) {
 		return insist(value)
 	}
 	return written

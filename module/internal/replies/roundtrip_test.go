@@ -19,13 +19,13 @@ var special = []string{
 	"{v}", "<v>", "[v]", "[Your name]", "[City Name]", "your answer here", "<answer>", "string or null", "string | null", "(see above)", "lorem ipsum dolor sit amet", "// your code here", "[not provided]",
 	"I cannot help with that.", "I'm sorry, I can't.", "Please provide the text.", "Sorry, I do not know.", `"A" or "B"`, "`a` or `b`", "**a** or **b**", "either a or b", "Ann (or was it Anna?)",
 	"V: x", "v: x", "Title: x", "**Title:** x", "Answer: x", "**x**", "*x*", "_x_", "`x`", "'x'", `"x"`, "# x", "[x](x)", "x\n\nThis v captures both.", "wait\nno, wait", "a\nActually, no", "<b>x</b>", "<v>x</v>", "a &amp; b", "```\nx\n```",
-	"true", "false", "yes", "no", "1", "1,000", "42%", "a, b", "a and b", "<think>x</think>", "[[ ## v ## ]]", "[[ ## completed ## ]]", `{"v":"x"}`, `["x"]`, "{}", "[]", "", " x ", "\\", "\\times", "\t", "a\\u0041", "\n",
+	"true", "false", "yes", "no", "1", "1,000", "42%", "a, b", "a and b", "<think>x</think>", "[[ ## v ## ]]", "[[ ## completed ## ]]", `{"v":"x"}`, `["x"]`, replies.NotGiven, "{}", "[]", "", " x ", "\\", "\\times", "\t", "a\\u0041", "\n",
 }
 
 // kinds of values that hold a text, by their type. Those with %s are of one that is listed.
 var holders = []struct{ kind, value string }{
 	{`str`, `%s`}, {`str | None`, `%s`}, {`Any`, `%s`},
-	{`list[str]`, `[%s]`}, {`list[str]`, `["late",%s]`}, {`list[str]`, `[%[1]s,%[1]s]`},
+	{`list[str]`, `[%s]`}, {`list[str]`, `["late","",%s]`}, {`list[str]`, `[%[1]s,%[1]s]`},
 	{`dict[str, str]`, `{"a":%s}`}, {`dict[str, Any]`, `{"a":{"b":[%s]}}`},
 	{`{w: str}`, `{"w":%s}`}, {`{w?: str}`, `{"w":%s}`}, {`{w: str | None}`, `{"w":%s}`},
 	{`list[{w: str, x: list[str]}]`, `[{"w":%[1]s,"x":["y",%[1]s]}]`},
@@ -156,22 +156,47 @@ func TestWords(t *testing.T) {
 		{"args: dict[str, Any]", "[[ ## args ## ]]\n{\"state\":\"todo\"}\n\n[[ ## completed ## ]]", `{"state":"todo"}`},
 		{"tags: list[str]", `{"tags":["\u0074odo"]}`, `["todo"]`},
 		{"state: str", `{"state":"\u0074odo"}`, `"todo"`},
+		{"cup: {n: int, s: str}", `{"cup":{"n":3.0,"s":"\u0074odo"}}`, `{"n":3,"s":"todo"}`},
 		{"state: str", `{"state":"todo"}`, ""},
 		{"tags: list[str]", `{"tags":["tag1","tag2"]}`, ""},
 		{"tags: list[str]", `{"tags":["bug","..."]}`, ""},
 		{"cols: list[{name: str, type: str}]", `{"cols":[{"name":"string","type":"string"}]}`, ""},
 		{"state: str, note: str", `{"state":"<state>","note":"It is open."}`, ""},
 	} {
-		spec := parsed("a -> " + c.fields)
-		for _, a := range adapters {
-			values, err := a.Read(spec, c.reply, false)
-			got := ""
-			if err == nil {
-				got = string(values[0].JSON)
-			}
-			if got != c.want {
-				t.Errorf("%s, %s: %q was read as %s, %v", a.name, spec, c.reply, got, err)
-			}
+		reads(t, c.fields, c.reply, c.want)
+	}
+}
+
+// TestSigns holds that thousands are no items, and what signs in tags are.
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ fields, reply, want string }{
+		{"sums: list[str]", "[[ ## sums ## ]]\n1,000, 2,000\n\n[[ ## completed ## ]]", ""},
+		{"sums: list[str]", "[[ ## sums ## ]]\n1,000,2,000\n\n[[ ## completed ## ]]", ""},
+		{"sums: list[str]", "[[ ## sums ## ]]\n1000, 2000, 30\n\n[[ ## completed ## ]]", `["1000","2000","30"]`},
+		{"summary: str", "<summary>Order broken &amp; late.</summary>", `"Order broken \u0026 late."`},
+		{"summary: str", "<summary>It&#39;s &lt;b&gt;.</summary>", `"It's \u003cb\u003e."`},
+		{"summary: str", "<summary><![CDATA[a &amp; b]]></summary>", `"a \u0026amp; b"`},
+		{"summary: str", "<summary>a & b &amp; c</summary>", ""},
+		{"summary: str", "<summary>a & b</summary>", `"a \u0026 b"`},
+		{"who: {name: str, city: str}", "<who><name>A &amp; B</name><city>C</city></who>", `{"name":"A \u0026 B","city":"C"}`},
+	} {
+		reads(t, c.fields, c.reply, c.want)
+	}
+}
+
+// reads holds what is read of a reply for the first of some fields: nothing, if it is asked
+// again.
+func reads(t *testing.T, fields, reply, want string) {
+	spec := parsed("a -> " + fields)
+	for _, a := range adapters {
+		values, err := a.Read(spec, reply, false)
+		got := ""
+		if err == nil {
+			got = string(values[0].JSON)
+		}
+		if got != want {
+			t.Errorf("%s, %s: %q was read as %s, %v", a.name, spec, reply, got, err)
 		}
 	}
 }

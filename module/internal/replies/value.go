@@ -137,8 +137,8 @@ func errHollowJSON(field string) error {
 
 // full is a value that fits, unless a part of it is left out.
 func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
-	if plain := insisted(string(value)); plain != nil {
-		return plain, nil
+	if plain, err := taken(f, string(value)); plain != nil || err != nil {
+		return plain, err
 	}
 	if value[0] != '"' && undecided.Match(value) {
 		return nil, structural(f.Name, "leaves a choice in one of its texts; decide on one")
@@ -253,8 +253,8 @@ type spelling func(shape, string) json.RawMessage
 
 // bendField reads a member of a JSON object. With words, one such as TODO is what it says.
 func bendField(f signature.Field, raw json.RawMessage, words bool) (json.RawMessage, error) {
-	if value := insisted(string(raw)); value != nil && fits(f, value) {
-		return value, nil
+	if value, err := taken(f, string(raw)); err != nil || value != nil && fits(f, value) {
+		return value, err
 	}
 	if raw[0] == '{' && !fits(f, raw) {
 		raw = shapeOf(f).unboxedScalar(raw)
