@@ -50,8 +50,10 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 		}
 		if !given {
 			value = replies.Quote(replies.NotGiven)
+		} else {
+			value = replies.WrittenMember(f, value, false)
 		}
-		answer = append(answer, signature.Value{Name: f.Name, JSON: replies.Escaped(value)})
+		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
 	}
 	text, err := answer.MarshalJSON()
 	if err != nil { // a value that is not JSON, which no Predictor makes

@@ -29,8 +29,8 @@ func readAlone(r reply) (signature.Values, error) {
 	if value == nil || !fits(f, value) {
 		return nil, nil
 	}
-	if hollowJSON(f.Name, value) {
-		return nil, errHollow(f.Name)
+	if hollowJSON(f, value, false) {
+		return nil, errHollowJSON(f.Name)
 	}
 	return signature.Values{{Name: f.Name, JSON: value}}, nil
 }
@@ -69,7 +69,7 @@ func readAssigned(r reply) (signature.Values, error) {
 		return nil, nil
 	}
 	value := assigned(f, strings.TrimSpace(Unfence(r.text)))
-	if value == nil || !fits(f, value) || hollowJSON(f.Name, value) {
+	if value == nil || !fits(f, value) || hollowJSON(f, value, false) {
 		return nil, nil
 	}
 	return signature.Values{{Name: f.Name, JSON: value}}, nil

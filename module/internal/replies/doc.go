@@ -23,8 +23,8 @@
 //     numbers as they are spelled (spelling.go, number.go, sums.go), with their units
 //     (units.go, measures.go, namedunits.go), how long something lasts (lasting.go), days
 //     (months.go), names (names.go) and anything (anything.go). Placeholders are none
-//     (hollow.go), nor is a program of which a part is left out (omissions.go); what is
-//     said to be absent is (absent.go).
+//     (hollow.go), unless they are said to be meant (insist.go), nor is a program of which
+//     a part is left out (omissions.go); what is said to be absent is (absent.go).
 //  4. What stands around the values must leave them as they are: a reason for one
 //     (explained.go, parts.go, concluded.go), in parentheses (asides.go, doubt.go), before
 //     and behind the answer (remarks.go, guilt.go, settled.go, references.go), as more fields than

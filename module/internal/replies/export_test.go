@@ -8,7 +8,6 @@ var (
 	ThinkEnd     = thinkEnd
 	IsInvisible  = isInvisible
 	Within       = within
-	HollowIn     = hollowIn
 	EqualValues  = equalValues
 	Encode       = encode
 	Dedent       = dedent

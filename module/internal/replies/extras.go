@@ -61,7 +61,7 @@ func (r reply) another(values, object signature.Values, v signature.Value) bool 
 	for _, f := range r.outputs {
 		value, given := values.Get(f.Name)
 		s := shapeOf(f)
-		if given && conclusions[strings.ToLower(f.Name)] && conclusions[strings.ToLower(v.Name)] && s.holds(v.JSON) && !sameValue(f, v.JSON, value) {
+		if given && conclusions[strings.ToLower(f.Name)] && conclusions[strings.ToLower(v.Name)] && s.holds(v.JSON) && !sameValue(f, v.JSON, value, true) {
 			return true
 		}
 		if given && s.items != nil && counts[strings.ToLower(v.Name)] && !tallies(value, v) && !(strings.EqualFold(v.Name, "total") && s.items.drops(object, f)) {

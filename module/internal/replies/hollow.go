@@ -81,32 +81,102 @@ func bracketed(text string) (inner string, ok bool) {
 var typeNames = []string{"string", "<string>", "string (optional)", "string or null", "string | null"}
 
 // hollowJSON reports whether a value of JSON, or one in it, is hollow, or stands
-// for those that were left out.
-func hollowJSON(name string, value json.RawMessage) bool {
-	if len(value) < 3 || value[0] != '"' && value[0] != '[' && value[0] != '{' {
-		return false
-	}
-	if text, ok := unescaped(value); ok {
-		return hollowIn(name, string(text), false)
-	}
-	var v any
-	return json.Unmarshal(value, &v) == nil && hollowIn(name, v, false)
+// for those that were left out. What the schema lists is neither; with words, nor is a
+// word such as TODO. A whole field that is the word string is one of the template that was
+// not filled in.
+func hollowJSON(f signature.Field, value json.RawMessage, words bool) bool {
+	v, ok := decoded(value)
+	words = words && v != any("string")
+	return ok && shape{}.hollow(f.Name, v, false, false) && shapeOf(f).hollow(f.Name, v, false, words)
 }
 
-func hollowIn(name string, v any, listed bool) bool {
+// decoded is a value that has texts, of which most have nothing to decode.
+func decoded(value json.RawMessage) (v any, ok bool) {
+	if len(value) < 3 || value[0] != '"' && value[0] != '[' && value[0] != '{' {
+		return nil, false
+	}
+	if text, plain := unescaped(value); plain {
+		return string(text), true
+	}
+	return v, json.Unmarshal(value, &v) == nil
+}
+
+// isFilled reports whether a text in a value is no placeholder.
+func isFilled(name string, value json.RawMessage) bool {
+	v, ok := decoded(value)
+	return ok && hasText(name, v)
+}
+
+func hasText(name string, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return v != "" && (hollow(name, v) || len(v) < 20 && slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v))
+		return v != "" && !placeholders[strings.ToLower(v)] && !sameName(name, v) && !shape{}.hollow(name, v, true, false)
 	case []any:
-		return isTemplate(name, v) || slices.ContainsFunc(v, func(item any) bool { return hollowIn(name, item, true) })
+		return !isTemplate(name, v) && slices.ContainsFunc(v, func(item any) bool { return hasText(name, item) })
 	case map[string]any:
 		for member, inner := range v {
-			if hollowIn(member, inner, false) {
+			if hasText(member, inner) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hollow reports whether a value of the shape is hollow. Where anything may stand, words
+// are what they are.
+func (s shape) hollow(name string, v any, listed, words bool) bool {
+	words = words || s.any
+	switch v := v.(type) {
+	case string:
+		if v == "" || s.allowed(v) != nil || words && placeholderWord.MatchString(v) {
+			return false
+		}
+		return hollow(name, v) || len(v) < 20 && slices.Contains(typeNames, strings.ToLower(v)) || listed && andSoOn.MatchString(v)
+	case []any:
+		items := s.inner(s.items)
+		return !words && items.constants == nil && isTemplate(name, v) || slices.ContainsFunc(v, func(item any) bool { return items.hollow(name, item, true, words) })
+	case map[string]any:
+		for member, inner := range v {
+			if s.of(member).hollow(member, inner, false, words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// placeholderWord finds placeholders that are words of their own, too.
+var placeholderWord = regexp.MustCompile(`^(?i:todo|tbd|fixme|string|(?:name|string|value|example|tag|item|label|keyword|topic|category|entry|element|phrase|option)[ _-]?(?:\d+|[A-H]))$`)
+
+// allowed is the constant that a text gives, if the shape lists it.
+func (s shape) allowed(text string) json.RawMessage {
+	if s.constants == nil {
+		return nil
+	}
+	return s.constant(text)
+}
+
+// listsTexts reports whether it is a list of texts, where one that says nothing may stand
+// for others.
+func (s shape) listsTexts() bool { return s.items != nil && s.items.text }
+
+// inner is the shape of a part, if anything is known of it.
+func (s shape) inner(part *shape) shape {
+	if part == nil {
+		return shape{any: s.any}
+	}
+	return *part
+}
+
+// of is the shape of a member, by exactly that name.
+func (s shape) of(name string) shape {
+	for _, m := range s.members {
+		if m.name == name {
+			return m.shape
+		}
+	}
+	return s.inner(s.rest)
 }
 
 // blankForm reports whether nothing in an object is filled in, so that it shows the
@@ -116,7 +186,7 @@ func blankForm(object signature.Values) bool {
 		var inner signature.Values
 		switch v.JSON[0] {
 		case '"':
-			return !hollowJSON(v.Name, v.JSON) && PlainText(v.JSON) != "..."
+			return !shape{}.hollow(v.Name, PlainText(v.JSON), false, false) && PlainText(v.JSON) != "..."
 		case '{':
 			return json.Unmarshal(v.JSON, &inner) != nil || !blankForm(inner)
 		}
@@ -181,7 +251,7 @@ func (s shape) isVoid(value json.RawMessage) bool {
 	case value[0] == '"':
 		text := strings.ToLower(strings.TrimSpace(PlainText(value)))
 		asksText := s.any || s.text && s.constants == nil && !s.temporal()
-		return !asksText && s.items == nil && (text == "" || absent[text] || notThere.MatchString(text))
+		return !asksText && s.items == nil && s.allowed(PlainText(value)) == nil && (text == "" || absent[text] || notThere.MatchString(text))
 	case value[0] == '{' && s.members != nil:
 		var object signature.Values
 		return json.Unmarshal(value, &object) == nil && (len(object) > 0 || !s.whole(nil)) && !slices.ContainsFunc(object, func(v signature.Value) bool {

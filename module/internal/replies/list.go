@@ -28,13 +28,17 @@ func (s shape) list(text string) json.RawMessage {
 		items, certain = lines, !slices.ContainsFunc(lines, func(line string) bool { return !short(line, 4) || strings.ContainsAny(line[:1], " \t-*+•") })
 	case len(lines) == 1:
 		items, certain = commas(lines[0])
-		certain = certain && !(s.items.number() && !spacedCommas(lines[0])) && !s.mayEndInPair(lines[0]) && !(s.items.lasts() && lasting(lines[0]) != "")
+		certain = certain && !commaThousands.MatchString(lines[0]) && !(s.items.number() && !spacedCommas(lines[0])) && !s.mayEndInPair(lines[0]) && !(s.items.lasts() && lasting(lines[0]) != "")
 	}
 	if !certain {
 		return nil
 	}
 	return s.each(items)
 }
+
+// commaThousands finds numbers with a comma before their last three digits, or what may be
+// some.
+var commaThousands = regexp.MustCompile(`\d,\d{3}\b`)
 
 // unremarked is a text without its last paragraph, if that is a remark which adds
 // nothing.
@@ -193,6 +197,9 @@ func (s shape) each(items []string) json.RawMessage {
 			item = strings.TrimSuffix(item, ".")
 		}
 		item = strings.TrimRight(item, ",;")
+		if values[i] = s.items.allowed(item); values[i] != nil {
+			continue
+		}
 		if strings.HasSuffix(item, "?") && !strings.HasSuffix(items[0], "?") || struck.MatchString(item) && (len(items) == 1 || !s.isRemark(item)) {
 			return nil
 		}

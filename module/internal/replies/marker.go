@@ -40,14 +40,17 @@ const NotGiven = "(not given in this example)"
 // would be read as something else.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
-	if string(value) == text {
-		return string(Escaped(value))
-	}
-	if formOnly(f.Name, text) || strings.Contains(text, "[[") || strings.Contains(text, "\r") || strings.Contains(text, "</") && thinkEnd.MatchString(text) {
-		return string(Escaped(value))
-	}
-	if read, err := readValue(f, given{text: strings.TrimSpace(text)}); err == nil && read != nil && equalJSON(read, value) {
+	if string(value) != text && !formOnly(f.Name, text) && !strings.Contains(text, "[[") && !strings.Contains(text, "\r") && !(strings.Contains(text, "</") && thinkEnd.MatchString(text)) && readsAs(f, strings.TrimSpace(text), value) {
 		return text
 	}
-	return string(Escaped(value))
+	if written := string(Escaped(value)); readsAs(f, written, value) {
+		return written
+	}
+	return string(insist(value))
+}
+
+// readsAs reports whether a value is read of a text under its marker.
+func readsAs(f signature.Field, text string, value json.RawMessage) bool {
+	read, err := readValue(f, given{text: text})
+	return err == nil && read != nil && equalJSON(read, value)
 }

@@ -16,6 +16,7 @@ func readWhole(r reply) (signature.Values, error) {
 	if !strings.HasPrefix(r.text, "{") || !json.Valid([]byte(r.text)) {
 		return nil, nil
 	}
+	r.whole = true
 	return readObject(r)
 }
 
@@ -74,9 +75,10 @@ func (r reply) completed(values signature.Values, objects []found) error {
 			return structural("", "what is said behind the answer may take it back; end with the answer")
 		}
 		answered = answered || lacking == nil
+		words := r.filled(o)
 		for _, v := range o.Values {
 			f, known := fieldNamed(r.outputs, v.Name)
-			if value, given := values.Get(f.Name); known && given && !sameValue(f, v.JSON, value) || known && !given && (f.Required || !isNothing(f, v.JSON)) {
+			if value, given := values.Get(f.Name); known && given && !sameValue(f, v.JSON, value, words) || known && !given && (f.Required || !isNothing(f, v.JSON, words)) {
 				return structural(f.Name, "is given otherwise in another object than the answer; give one")
 			}
 		}
@@ -85,14 +87,20 @@ func (r reply) completed(values signature.Values, objects []found) error {
 }
 
 // isNothing reports whether a value is read as none.
-func isNothing(f signature.Field, raw json.RawMessage) bool {
-	value, err := bendField(f, raw)
+func isNothing(f signature.Field, raw json.RawMessage, words bool) bool {
+	value, err := bendField(f, raw, words)
 	return err == nil && (value == nil || string(value) == "null")
 }
 
-func sameValue(f signature.Field, raw, value json.RawMessage) bool {
-	bent, err := bendField(f, raw)
+func sameValue(f signature.Field, raw, value json.RawMessage, words bool) bool {
+	bent, err := bendField(f, raw, words)
 	return err == nil && equalJSON(bent, value)
+}
+
+// filled reports whether an object that is the whole reply has a text in it that is no
+// placeholder, so that words such as TODO are what the others say.
+func (r reply) filled(o found) bool {
+	return r.whole && slices.ContainsFunc(o.Values, func(v signature.Value) bool { return isFilled(v.Name, v.JSON) })
 }
 
 // reasonsInTags finds reasons in tags before an answer, drafts included.
@@ -334,7 +342,7 @@ func (r reply) respell(o found) (signature.Values, error) {
 	if mixed(r.times(o.Values)) {
 		return nil, errMixed
 	}
-	values := make(signature.Values, 0, len(r.outputs))
+	values, words := make(signature.Values, 0, len(r.outputs)), r.filled(o)
 	var problems []Problem
 	for _, f := range r.outputs {
 		raw, ok := given[f.Name]
@@ -344,7 +352,7 @@ func (r reply) respell(o found) (signature.Values, error) {
 		if !ok || string(raw) == string(Quote(NotGiven)) {
 			continue
 		}
-		value, err := bendField(f, raw)
+		value, err := bendField(f, raw, words)
 		if string(raw) == "null" && !f.Required {
 			value, err = nothing(f)
 		}
@@ -397,5 +405,5 @@ func (r reply) sorted(o found) (given map[string]json.RawMessage, extra []Proble
 // Respell gives the values of an object that did not come in a reply as they are
 // spelled right, or says what is wrong with them.
 func Respell(spec *signature.Spec, object signature.Values) (signature.Values, error) {
-	return reply{spec: spec, outputs: spec.Outputs()}.respell(found{Values: object})
+	return reply{spec: spec, outputs: spec.Outputs(), whole: true}.respell(found{Values: object})
 }

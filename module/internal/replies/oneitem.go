@@ -15,7 +15,7 @@ func (s shape) single(text string) json.RawMessage {
 	if s.items == nil || s.text || s.items.members != nil || s.items.items != nil {
 		return nil
 	}
-	if s.isNone(text) {
+	if s.items.allowed(Undecorated(text)) == nil && s.isNone(text) {
 		return json.RawMessage("[]")
 	}
 	text = Undecorated(text)

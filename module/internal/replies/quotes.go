@@ -43,12 +43,20 @@ func (l *lax) string() (json.RawMessage, error) {
 		case c == end[0] && strings.HasPrefix(l.text[l.at:], end):
 			b.WriteString(l.text[from:l.at])
 			l.at += len(end)
-			return l.stringEnd(Quote(b.String()), start, open)
+			return l.stringEnd(l.asMeant(Quote(b.String()), start), start, open)
 		default:
 			l.at++
 		}
 	}
 	return nil, errCutValue
+}
+
+// asMeant is the text that was read, with an escape if it had one that it does not need.
+func (l *lax) asMeant(text json.RawMessage, start int) json.RawMessage {
+	if insisted(l.text[start-1:l.at]) == nil {
+		return text
+	}
+	return insist(text)
 }
 
 // stringEnd is the text that was read, or the longer one that has its end in it.

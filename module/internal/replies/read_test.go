@@ -133,7 +133,7 @@ var readings = []struct{ name, spec, reply, want, wrong string }{
 	{name: "null for an optional field with a default", spec: "preset", reply: `{"text": "a", "page": null}`, wrong: `the field "page" is said to have no value, but has the default 1 if it is left out; give a value`},
 	{name: "an optional field with a default, left out", spec: "preset", reply: `{"text": "a"}`, want: `{"text":"a"}`},
 	{name: "null for an optional field", spec: "judgement", reply: `{"mood": "good", "score": 1, "tags": null}`, want: `{"mood":"good","score":1}`},
-	{name: "the form in an object", spec: "remark", reply: `{"answer": "{answer}"}`, wrong: `the field "answer" has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string`},
+	{name: "the form in an object", spec: "remark", reply: `{"answer": "{answer}"}`, wrong: `the field "answer" has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can have its first letter as an escape, such as \u0054 for T`},
 	{name: "the same object twice", spec: "remark", reply: `{"answer": "a"} that is {"answer":"a"}`, want: `{"answer":"a"}`},
 	{name: "an example and the answer", spec: "remark", reply: `{"answer": "a"} or {"answer": "b"}`, wrong: "the reply has several objects with the fields; give one"},
 	{name: "an example in a cut-off object", spec: "judgement", reply: `{"examples": [{"mood": "good", "score": 1}], "mood": "bad", "score": 0.`, wrong: `the JSON object in the reply cannot be read: it ends in the midst of a value`},

@@ -13,6 +13,7 @@ type reply struct {
 	text    string
 
 	truncated bool // behind the answer
+	whole     bool // the text is one JSON object
 }
 
 // given is what a reply gives for a field.

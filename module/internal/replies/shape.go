@@ -3,6 +3,7 @@ package replies
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type shape struct {
 	least, most *float64 // of a number
 	name        string   // of the field or member, if it has one
 	open        bool     // an object may have other members
+	rest        *shape   // of those
 }
 
 type member struct {
@@ -85,10 +87,9 @@ func parseShape(raw json.RawMessage) shape {
 		if text, ok := c.(string); ok {
 			s.text = true
 			s.constants = append(s.constants, text)
-		} else if c == nil && k.Enum != nil {
-			s.null = true
 		}
 	}
+	s.null = s.null || slices.Contains(k.Enum, nil)
 	s.any = s.any || k.Type == nil && k.Enum == nil && k.Const == nil && k.AnyOf == nil && k.OneOf == nil
 	return s
 }
@@ -122,6 +123,8 @@ func (s *shape) admit(k keywords) {
 func (s *shape) object(k keywords) {
 	s.members = make([]member, len(k.Properties))
 	s.open = string(k.Additional) != "false"
+	rest := parseShape(k.Additional)
+	s.rest = &rest
 	required := map[string]bool{}
 	for _, name := range k.Required {
 		required[name] = true
@@ -147,7 +150,7 @@ func (s *shape) join(o shape) {
 		s.items = o.items
 	}
 	if o.members != nil {
-		s.members, s.open = o.members, o.open
+		s.members, s.open, s.rest = o.members, o.open, o.rest
 	}
 	if o.format != "" {
 		s.format = o.format

@@ -131,7 +131,7 @@ func (s shape) exact(text string) json.RawMessage {
 	if s.boolean && !s.number() && s.name != "" && strings.HasPrefix(lower, "not ") && sameName(s.name, lower[len("not "):]) {
 		return json.RawMessage("false")
 	}
-	if s.null && (lower == "null" || lower == "none") {
+	if s.null && (lower == "null" || lower == "none") && s.allowed(word) == nil {
 		return json.RawMessage("null")
 	}
 	if s.format == dateTime {

@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"html"
 	"regexp"
 	"strings"
 
@@ -77,9 +78,14 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 		if n < 0 {
 			return g, 0, structural(f.Name, "cannot be read: the tag %s is not closed", open)
 		}
-		value := strings.TrimSpace(uncloaked(text[start : start+n]))
-		if strings.Contains(value, "<![CDATA[") {
+		value, cloaked := uncloaked(text[start : start+n])
+		if value = strings.TrimSpace(value); strings.Contains(value, "<![CDATA[") {
 			return g, 0, structural(f.Name, "cannot be read: it is not one section of CDATA; write the value alone")
+		}
+		if !cloaked {
+			if value, err = withoutEntities(f, value); err != nil {
+				return g, 0, err
+			}
 		}
 		if end > 0 && value != g.text {
 			return g, 0, givenTwice(f.Name)
@@ -90,13 +96,29 @@ func (r reply) between(f signature.Field, name string) (g given, end int, err er
 }
 
 // uncloaked is what stands in a section of XML in which no sign means anything.
-func uncloaked(text string) string {
+func uncloaked(text string) (inner string, cloaked bool) {
 	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "<![CDATA["); ok && strings.Count(inner, "]]>") == 1 {
 		if inner, ok = strings.CutSuffix(inner, "]]>"); ok {
-			return inner
+			return inner, true
 		}
 	}
-	return text
+	return text, false
+}
+
+// entity finds characters as XML writes them: &amp;.
+var entity = regexp.MustCompile(`&(?:\w+|#\d+|#[xX][0-9a-fA-F]+);`)
+
+// withoutEntities writes them as they are. Beside others that XML would write so, they may be
+// meant; within tags, they are left to who reads those.
+func withoutEntities(f signature.Field, value string) (string, error) {
+	switch {
+	case !entity.MatchString(value):
+	case !strings.ContainsAny(entity.ReplaceAllString(value, ""), "<&"):
+		return entity.ReplaceAllStringFunc(value, html.UnescapeString), nil
+	case f.Schema.AnyText():
+		return "", structural(f.Name, "cannot be read: some of its signs are written as in XML and some are not; write it as a section of CDATA")
+	}
+	return value, nil
 }
 
 // parameter finds the arguments of a call in tags: <parameter name="mood">good</parameter>.

@@ -118,7 +118,7 @@ func (s shape) grownObject(n node) json.RawMessage {
 		if !known || twice {
 			return nil
 		}
-		if b.leaf() && !m.required && (b.text == "" || absent[strings.ToLower(strings.Trim(b.text, "*_`()."))]) {
+		if b.leaf() && !m.required && (b.text == "" || m.shape.allowed(b.text) == nil && absent[strings.ToLower(strings.Trim(b.text, "*_`()."))]) {
 			continue
 		}
 		value := m.shape.grown(b.node)

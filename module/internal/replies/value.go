@@ -23,28 +23,14 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
-	if null := json.RawMessage("null"); f.Required && !f.Schema.AnyText() && notThere.MatchString(text) && fits(f, null) {
-		return null, nil
+	constant, item := enumerated(f, text)
+	if constant != nil {
+		return constant, nil
 	}
-	if !f.Required && notThere.MatchString(text) {
-		if f.Schema.AnyText() && ofKnowledge.MatchString(text) {
-			return nil, structural(f.Name, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
+	if !item {
+		if value, absent, err := without(f, text); absent {
+			return value, err
 		}
-		return nothing(f)
-	}
-	if hollow(f.Name, text) {
-		return nil, errHollow(f.Name)
-	}
-	if (!f.Required || !f.Schema.AnyText()) && len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
-		switch null := json.RawMessage("null"); {
-		case !f.Required:
-			return nothing(f)
-		case fits(f, null):
-			return null, nil
-		}
-	}
-	if !f.Required && strings.IndexByte("(nN", text[0]) >= 0 && leftOut.MatchString(text) {
-		return nil, structural(f.Name, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
 	}
 	if text[0] == '"' || (text[0] == '[' || text[0] == '{') && !f.Schema.AnyText() {
 		mended, err := slashed(text)
@@ -83,6 +69,59 @@ func readValue(f signature.Field, g given) (json.RawMessage, error) {
 	return value, nil
 }
 
+// without reads words that say that there is no value, or that one is to come.
+func without(f signature.Field, text string) (value json.RawMessage, absence bool, err error) {
+	if f.Required && !f.Schema.AnyText() && notThere.MatchString(text) && fits(f, json.RawMessage("null")) {
+		return json.RawMessage("null"), true, nil
+	}
+	if !f.Required && notThere.MatchString(text) {
+		if f.Schema.AnyText() && ofKnowledge.MatchString(text) {
+			return nil, true, errMayBeNone(f.Name)
+		}
+		value, err = nothing(f)
+		return value, true, err
+	}
+	if hollow(f.Name, text) {
+		return nil, true, errHollow(f.Name)
+	}
+	if (!f.Required || !f.Schema.AnyText()) && len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
+		switch {
+		case !f.Required:
+			value, err = nothing(f)
+			return value, true, err
+		case fits(f, json.RawMessage("null")):
+			return json.RawMessage("null"), true, nil
+		}
+	}
+	if !f.Required && strings.IndexByte("(nN", text[0]) >= 0 && leftOut.MatchString(text) {
+		return nil, true, errMayBeNone(f.Name)
+	}
+	return nil, false, nil
+}
+
+func errMayBeNone(field string) error {
+	return structural(field, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
+}
+
+// enumerated is the value of those that the schema lists which a text gives, whatever the
+// word says else, or whether it is one for the items of a list. What is JSON that fits is that.
+func enumerated(f signature.Field, text string) (constant json.RawMessage, item bool) {
+	if !f.Schema.Mentions(`"enum"`) && !f.Schema.Mentions(`"const"`) || len(text) > longestWord {
+		return nil, false
+	}
+	if text[0] != '"' && startsJSON(text) && fits(f, json.RawMessage(text)) {
+		return nil, false
+	}
+	s := shapeOf(f)
+	for _, word := range []string{text, Undecorated(strings.Trim(text, "()[]*_"))} {
+		if constant = s.allowed(word); constant != nil && fits(f, constant) {
+			return constant, false
+		}
+		item = item || s.items != nil && s.items.allowed(word) != nil
+	}
+	return nil, item
+}
+
 // isInvisible reports whether a rune at the end of a value is no part of it.
 func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
@@ -92,13 +131,20 @@ func errHollow(field string) error {
 	return structural(field, "has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string")
 }
 
+func errHollowJSON(field string) error {
+	return structural(field, `has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can have its first letter as an escape, such as \u0054 for T`)
+}
+
 // full is a value that fits, unless a part of it is left out.
 func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
+	if plain, err := taken(f, string(value)); plain != nil || err != nil {
+		return plain, err
+	}
 	if value[0] != '"' && undecided.Match(value) {
 		return nil, structural(f.Name, "leaves a choice in one of its texts; decide on one")
 	}
-	if value[0] != '"' && hollowJSON(f.Name, value) {
-		return nil, errHollow(f.Name)
+	if (value[0] == '[' || value[0] == '{') && hollowJSON(f, value, false) && (shapeOf(f).listsTexts() || hollowJSON(f, value, isFilled(f.Name, value))) {
+		return nil, errHollowJSON(f.Name)
 	}
 	return whole(f, unlinked(value))
 }
@@ -205,13 +251,16 @@ func spellings() []spelling {
 
 type spelling func(shape, string) json.RawMessage
 
-// bendField reads a member of a JSON object.
-func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) {
+// bendField reads a member of a JSON object. With words, one such as TODO is what it says.
+func bendField(f signature.Field, raw json.RawMessage, words bool) (json.RawMessage, error) {
+	if value, err := taken(f, string(raw)); err != nil || value != nil && fits(f, value) {
+		return value, err
+	}
 	if raw[0] == '{' && !fits(f, raw) {
 		raw = shapeOf(f).unboxedScalar(raw)
 	}
-	if hollowJSON(f.Name, raw) {
-		return nil, errHollow(f.Name)
+	if hollowJSON(f, raw, words) {
+		return nil, errHollowJSON(f.Name)
 	}
 	if !f.Required && raw[0] == '"' && f.Schema.AnyText() && (saidAbsent.Match(raw) || notThere.MatchString(PlainText(raw))) {
 		return nothing(f)
@@ -219,7 +268,7 @@ func bendField(f signature.Field, raw json.RawMessage) (json.RawMessage, error) 
 	if len(raw) > 2 && strings.IndexByte("\\*`\xe2", raw[1]) >= 0 && f.Schema.AnyText() && isChoice(PlainText(raw)) {
 		return nil, structural(f.Name, "gives a choice; decide on one")
 	}
-	if s := shapeOf(f); (!f.Required || s.null) && s.isVoid(raw) {
+	if s := shapeOf(f); (!f.Required || s.null) && !(raw[0] == '{' && fits(f, raw)) && s.isVoid(raw) {
 		return nothing(f)
 	}
 	if raw = unlinked(raw); fits(f, raw) {
