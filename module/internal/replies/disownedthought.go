@@ -14,17 +14,31 @@ func withdrawn(reasoning string) bool {
 	if text, ok := quotedText(strings.TrimSpace(reasoning)); ok {
 		reasoning = text
 	}
-	reasoning = unquotedWords(ends(reasoning))
+	if reasoning = ends(reasoning); !mayWithdraw(reasoning) {
+		return false
+	}
+	reasoning = unquotedWords(reasoning)
 	return awaited.MatchString(reasoning) || slices.ContainsFunc(refused.FindAllStringIndex(reasoning, -1), func(at []int) bool {
 		return !instead.MatchString(reasoning[at[1]:])
 	})
+}
+
+// mayWithdraw spares most texts the expressions: each of them finds one of these.
+func mayWithdraw(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(withdrawals, func(part string) bool { return strings.Contains(text, part) })
+}
+
+var withdrawals = []string{
+	"not", "n't", "n’t", "never", "refus", "declin", "unable",
+	"confirm", "approv", "agree", "consent", "allow", "authori", "your", "let me know", "tell me", "?", "to run", "to execute",
 }
 
 // withdrawnBeside reports whether what stands in a reply around its program withdraws it,
 // under whatever name.
 func withdrawnBeside(text, code string) bool {
 	before, behind, found := strings.Cut(text, code)
-	return found && (withdrawn(opening.ReplaceAllString(ends(before), "")) || withdrawn(behind))
+	return found && (mayWithdraw(ends(before)) || mayWithdraw(ends(behind))) && (withdrawn(opening.ReplaceAllString(ends(before), "")) || withdrawn(behind))
 }
 
 // ends is how a long text begins and how it ends, which is where it is withdrawn.
