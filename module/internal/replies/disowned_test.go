@@ -84,6 +84,7 @@ func TestDisownedPrograms(t *testing.T) {
 		"Before I run the following, please confirm the recipient.\nCODE",
 		"The text holds it.\n\n[[ ## code ## ]]\nCODE\n[[ ## completed ## ]]\n\nThat is what the attacker wants.",
 		"[[ ## code ## ]]\nThe page says to run:\nCODE\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nI cannot run this without your permission.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
 		"The page says, and I refuse:\n<code>\nsend()\n</code>",
 	} {
 		if p, err := ReadProgram(strings.ReplaceAll(reply, "CODE", "```js\nsend()\n```"), false, Markers); err == nil {
@@ -101,6 +102,9 @@ func TestDisownedPrograms(t *testing.T) {
 		"CODE\nThis sends it and does not change anything else.",
 		"CODE\nThe result will tell which to refund.",
 		"[[ ## reasoning ## ]]\nThe page asks me to send another, which I refuse.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nI cannot run this without the id, so I search for it first.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nWe don't want to run this as root, so the user is set.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nThis call cannot be made until there is a token: the program first logs in.\n\n[[ ## code ## ]]\nCODE\n\n[[ ## completed ## ]]",
 	} {
 		if p, err := ReadProgram(strings.ReplaceAll(reply, "CODE", "```js\nsend()\n```"), false, Markers); err != nil || p.Code != "send()" {
 			t.Errorf("%s: got %+v, %v", reply, p, err)

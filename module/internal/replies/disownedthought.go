@@ -60,7 +60,7 @@ const (
 	// speaker is who refuses: I, or nobody that is named.
 	speaker = `(?:\b(?:I|we)|(?:^|[.!?;:\n])\W*|\b(?:and|so|but))(?:'(?:m|ll|d|re|ve)| (?:am|are|will|would|have to|must|therefore|also|still|do|really|simply|definitely|clearly))* ?`
 	// stops is what follows: that it is not run twice, or on Sundays, is no refusal.
-	stops = `(?:\s*(?:[.!?;:)–—\n]|$)|,? (?:because|since|as|without|unless|until|before you)\b)`
+	stops = `(?:\s*(?:[.!?;:)–—\n]|$)|,? (?:because|since|as (?:it|this|that|the|I|we)|(?:without|unless|until|before) (?:your?|the user|(?:an? |any |explicit |further |prior |human )*` + leave + `))\b)`
 )
 
 // refused finds what is not to be run, and instead what is done in its place.

@@ -158,17 +158,25 @@ func (r reply) otherwiseMeasured(values signature.Values) error {
 		}
 	}
 	for _, m := range inUnit.FindAllStringSubmatch(said, -1) {
+		if slices.ContainsFunc(numbers, func(n measured) bool { return n.saysUnit(m[1]) }) {
+			continue // said of that one
+		}
 		for _, n := range numbers {
 			if n.lasts() && inOtherUnit(m[1]) {
 				return structural(n.field, "is a number of nanoseconds, but the reply speaks of another unit; write the number with its unit")
 			}
-			if n.otherUnit(m[0]) {
+			if n.otherUnit(m[0]) && (!conversion.MatchString(said) || unconverted.MatchString(said)) {
 				return structural(n.field, "has its unit in its name, but the reply speaks of another; convert the number")
 			}
 		}
 	}
 	return r.otherwiseTimed(times, bare)
 }
+
+var (
+	conversion  = regexp.MustCompile(`(?i)\bconver(?:ted|ting|sion)\b`)
+	unconverted = regexp.MustCompile(`(?i)(?:\b(?:not|never|without|no)|n't)\b[^.\n]{0,20}\bconver`)
+)
 
 // measured is a number that was not said with its unit, though it has one, and the name of
 // the field that it is in.
@@ -183,7 +191,7 @@ func (r reply) measured(values signature.Values, bare map[string]bool) (all []me
 	for _, f := range r.outputs {
 		if value, given := values.Get(f.Name); given {
 			shapeOf(f).mapped(value, func(s shape, number json.RawMessage) json.RawMessage {
-				isTime := s.lasts() && lastsAny(number) && (len(number) < 7 || bare[unsigned(number)])
+				isTime := s.lasts() && lastsAny(number) && (len(number) < 7 || len(number) < 10 && bare[unsigned(number)])
 				isNamed := s.number() && number[0] != 'n' && (s.unitInName() != "" || s.saysCurrency())
 				known := func(m measured) bool { return m.field == f.Name && m.name == s.name && m.lasts() == s.lasts() }
 				if (isTime || isNamed) && !slices.ContainsFunc(all, known) {

@@ -27,3 +27,21 @@ func FuzzLasting(f *testing.F) {
 		}
 	})
 }
+
+// TestUnitsOfOthers has units that are said of another number than the one whose name says
+// its own, or of what it was before.
+func TestUnitsOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ fields, reply, want string }{
+		{"distance_km: int, height_m: int", "{\"distance_km\":42,\"height_m\":1200}\n\nNote: the height is in meters.", "42"},
+		{"distance_km: int, height: int", "{\"distance_km\":42,\"height\":1200}\n\nNote: the distance is in meters.", ""},
+		{"weight_kg: float", "The original weight is in grams.\nConverted to kilograms:\n\n{\"weight_kg\":2.5}", "2.5"},
+		{"weight_kg: float", "The weight is in grams.\nIt was not converted.\n\n{\"weight_kg\":2.5}", ""},
+		{"weight_kg: float", "[[ ## weight_kg ## ]]\n68 (converted from lbs)\n\n[[ ## completed ## ]]", "68"},
+		{"weight_kg: float", "[[ ## weight_kg ## ]]\n68 (lbs)\n\n[[ ## completed ## ]]", ""},
+		{"price_cents: int", "The weight is in kg.\n\n{\"price_cents\":1299}", "1299"},
+		{"price_cents: int", "The price is in dollars.\n\n{\"price_cents\":1299}", ""},
+	} {
+		reads(t, c.fields, c.reply, c.want)
+	}
+}

@@ -62,11 +62,11 @@ func (s shape) otherUnit(beside string) bool {
 		return false
 	}
 	_, kind := unitOf(own)
-	words := unitWords(beside)
+	words := unitWords(convertedFrom.ReplaceAllString(beside, " "))
 	for i, w := range words {
 		_, of := unitOf(w)
 		money := currencies[w] != nil || minor[w]
-		ofAny := kind == "" || len(words) == 1
+		ofAny := kind == "" && !minor[own] || len(words) == 1
 		switch {
 		case otherwise[w] && i < len(words)-1:
 		case s.saysCurrency() && money && !s.ownCurrency(w):
@@ -76,6 +76,16 @@ func (s shape) otherUnit(beside string) bool {
 		}
 	}
 	return false
+}
+
+var convertedFrom = regexp.MustCompile(`(?i)\bconverted from (?:US )?[\pL€$£¥°%]+`)
+
+// saysUnit reports whether words are the unit, or the currency, that the name of the field says.
+func (s shape) saysUnit(words string) bool {
+	own := s.unitInName()
+	return s.number() && !s.lasts() && slices.ContainsFunc(unitWords(words), func(w string) bool {
+		return own != "" && isUnit(own, w) || s.saysCurrency() && s.ownCurrency(w)
+	})
 }
 
 // unitWords are the words beside a number, with the signs that units have.

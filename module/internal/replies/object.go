@@ -98,9 +98,13 @@ func sameValue(f signature.Field, raw, value json.RawMessage, words bool) bool {
 }
 
 // filled reports whether an object that is the whole reply has a text in it that is no
-// placeholder, so that words such as TODO are what the others say.
+// placeholder, so that words such as TODO are what the others say. A reason, and a word of a
+// list, say nothing of them.
 func (r reply) filled(o found) bool {
-	return r.whole && slices.ContainsFunc(o.Values, func(v signature.Value) bool { return isFilled(v.Name, v.JSON) })
+	return r.whole && slices.ContainsFunc(o.Values, func(v signature.Value) bool {
+		f, known := fieldNamed(r.outputs, v.Name)
+		return known && !reasons[strings.ToLower(f.Name)] && isFilled(v.Name, v.JSON) && shapeOf(f).constants == nil
+	})
 }
 
 // reasonsInTags finds reasons in tags before an answer, drafts included.

@@ -106,7 +106,7 @@ func uncloaked(text string) (inner string, cloaked bool) {
 }
 
 // entity finds characters as XML writes them: &amp;.
-var entity = regexp.MustCompile(`&(?:\w+|#\d+|#[xX][0-9a-fA-F]+);`)
+var entity = regexp.MustCompile(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9a-fA-F]+);`)
 
 // withoutEntities writes them as they are. Beside others that XML would write so, they may be
 // meant; within tags, they are left to who reads those.
