@@ -405,8 +405,24 @@ func normalised(out *sandbox.Outcome, err error) string {
 		silent.Stdout, silent.Stderr = sandbox.Output{}, sandbox.Output{}
 		out = &silent
 	}
+	if out != nil && leavesCalls(out.Failure) { // whether each of them was still made is chance
+		left := *out
+		left.Calls = slices.Clone(out.Calls)
+		for i := range left.Calls {
+			left.Calls[i].Result, left.Calls[i].Error, left.Calls[i].Pending = json.RawMessage(`"or not made"`), nil, false
+		}
+		failure := *out.Failure
+		failure.Message, _, _ = strings.Cut(failure.Message, "\n- ")
+		left.Failure = &failure
+		out = &left
+	}
 	text := strings.ReplaceAll(outcomeOf(out, err), "\r", "␍") // which archives do not keep
 	return overtime.ReplaceAllString(text, "the program ran out of time")
+}
+
+// leavesCalls reports whether a program ended so with calls under way.
+func leavesCalls(f *sandbox.Failure) bool {
+	return f != nil && (f.Kind == sandbox.Unawaited || f.Kind == sandbox.CallLimit || strings.HasSuffix(f.Message, "Error: ended"))
 }
 
 // leak matches what only the host's inside has: Go's names, files and addresses.

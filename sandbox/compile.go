@@ -154,7 +154,7 @@ func oversize(c *Compiled, source int) []Finding {
 
 // uncompiled is how a run ends whose program could not be compiled.
 func (h *host) uncompiled(err error) (*Outcome, error) {
-	h.end()
+	h.end(nil)
 	if err != nil {
 		return nil, err
 	}

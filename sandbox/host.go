@@ -34,6 +34,8 @@ type host struct {
 	dispatcher *tools.Dispatcher
 	discovery  *tools.Dispatcher // of the last of the bindings
 	slots      chan struct{}     // one for each call under way; nil before the first
+	dropping   sync.Once
+	closing    chan struct{} // closed when the program has ended: queued calls are dropped
 	start      time.Time
 
 	mu        sync.Mutex
@@ -42,6 +44,7 @@ type host struct {
 	warnings  []Finding
 	calls     []*Call
 	counted   int            // of the calls, those that count
+	refused   int            // calls beyond the limit
 	uncounted map[string]int // those that do not, by the path of the tool
 	aborted   error          // why the host ended the program
 	over      bool           // the run has ended; who settles now is late
@@ -51,7 +54,7 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
-		parent: ctx, start: time.Now(),
+		parent: ctx, start: time.Now(), closing: make(chan struct{}),
 	}
 	var ledger tools.Ledger
 	if p.Ledger != nil {
@@ -78,8 +81,12 @@ func (w watched) Issue(c tools.Call) (tools.Entry, error) {
 	return entry, err
 }
 
-// errCallLimit ends a program that makes too many calls.
+// errCallLimit ends a program that goes on to make calls though they are refused.
 var errCallLimit = errors.New("too many tool calls")
+
+// maxRefused is how many calls beyond the limit a program may make, each of which is
+// refused, before it is ended.
+const maxRefused = 1000
 
 // mendable reports whether a rewritten program may do without what ended this
 // one. Behind a fatal error there may be a hold, but of another run's.
@@ -104,8 +111,8 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 
 // Call implements [engine.Host].
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
-	if !h.counts(c.Tool) {
-		h.abort(errCallLimit)
+	if te := h.exhausted(c.Tool); te != nil {
+		return func() { reply(engine.Reply{Error: te}) }
 	}
 	c.Args = h.named(c.Tool, c.Args)
 	record := h.record(c)
@@ -114,7 +121,9 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	}
 	issued := h.issue(c)
 	h.mu.Lock()
-	record.Recorded = issued.Recorded
+	if record.Recorded = issued.Recorded; !issued.Recorded {
+		h.charge(record.Tool)
+	}
 	h.mu.Unlock()
 	return func() {
 		defer h.running.Done()
@@ -122,21 +131,37 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	}
 }
 
-// counts counts a call, and reports whether it is within the limit.
-func (h *host) counts(tool int) bool {
+// exhausted is the error of a call beyond the limit, nil for one within it. A program
+// that goes on and on is ended.
+func (h *host) exhausted(tool int) *engine.ToolError {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if most := h.program.Uncounted; len(most) > 0 {
-		if path := h.path(tool); h.uncounted[path] < most[path] {
-			if h.uncounted == nil {
-				h.uncounted = map[string]int{}
-			}
-			h.uncounted[path]++
-			return true
+	path := h.path(tool)
+	if h.uncounted[path] < h.program.Uncounted[path] || h.counted < h.limits.Calls {
+		h.mu.Unlock()
+		return nil
+	}
+	h.refused++
+	te := plain(&tools.ToolError{Tool: path, Kind: tools.KindLimit, Message: fmt.Sprintf(
+		"this program has made the %d tool calls that it may make%s; the call was not made; submit or print what is known",
+		h.limits.Calls, h.besides())})
+	endless := h.refused > maxRefused
+	h.mu.Unlock()
+	if endless {
+		h.abort(errCallLimit)
+	}
+	return te
+}
+
+// charge counts a call that the record does not answer.
+func (h *host) charge(path string) {
+	if h.uncounted[path] < h.program.Uncounted[path] {
+		if h.uncounted == nil {
+			h.uncounted = map[string]int{}
 		}
+		h.uncounted[path]++
+		return
 	}
 	h.counted++
-	return h.counted <= h.limits.Calls
 }
 
 // record notes a call, if the program may still make one.
@@ -162,11 +187,10 @@ func (h *host) record(c engine.Call) *Call {
 func (h *host) issue(c engine.Call) tools.Issued {
 	repeat, err := parseRepeat(c.More)
 	if err != nil {
-		te := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
-		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
+		return tools.Refused(&tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()})
 	}
 	if te := h.misshapen(c); te != nil {
-		return tools.Issued{Perform: func(context.Context) (json.RawMessage, error) { return nil, te }}
+		return tools.Refused(te)
 	}
 	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source}
 	if own := c.Tool - h.program.Tools.Len(); own >= 0 {
@@ -201,7 +225,7 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
-	case <-h.callCtx.Done(): // Perform will say so, and do nothing
+	case <-h.closing: // Perform will say so, and do nothing
 	}
 	returned := false
 	defer func() {
@@ -213,9 +237,9 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	result, err := issued.Perform(h.callCtx)
 	returned = true
 	te, catchable := thrown(err, record.Tool)
-	h.settle(record, result, te)
+	h.settle(record, issued.Args(), result, te)
 	switch {
-	case h.callCtx.Err() != nil: // the program is being stopped, and learns nothing more
+	case h.ended(): // the program learns nothing more
 	case err == nil:
 		reply(engine.Reply{Value: result})
 	case catchable:
@@ -249,9 +273,12 @@ func thrown(err error, tool string) (te *tools.ToolError, catchable bool) {
 	}
 }
 
-func (h *host) settle(record *Call, result json.RawMessage, err *tools.ToolError) {
+func (h *host) settle(record *Call, performed, result json.RawMessage, err *tools.ToolError) {
 	h.mu.Lock()
 	record.Result, record.Error, record.Pending = result, err, false
+	if performed != nil {
+		record.Args = performed
+	}
 	record.Duration = time.Since(h.start) - record.Started
 	ended, over := *record, h.over
 	h.mu.Unlock()
@@ -298,18 +325,40 @@ func (h *host) abort(err error) {
 	}
 	cancel := h.cancelCalls
 	h.mu.Unlock()
-	if h.stop(err); cancel != nil && !mendable(err) {
+	h.stop(err)
+	if h.drop(); cancel != nil && !mendable(err) {
 		cancel(err)
+	}
+}
+
+// drop drops the calls that have not reached their tools: nothing more is done, and
+// nobody is asked, for a program that is over.
+func (h *host) drop() {
+	h.dropping.Do(func() {
+		close(h.closing)
+		h.dispatcher.End()
+	})
+}
+
+// ended reports whether the program has ended, or is being stopped.
+func (h *host) ended() bool {
+	select {
+	case <-h.closing:
+		return true
+	default:
+		return h.callCtx.Err() != nil
 	}
 }
 
 // settleTime is how long handlers that were told to stop may take to do so.
 const settleTime = 200 * time.Millisecond
 
-// end sees to the calls still under way. Where the program will be rewritten
-// they may end in their time, for what they did would otherwise be unknown;
-// then, as in all other cases, they are cancelled and waited for, but not long.
-func (h *host) end() {
+// end sees to the calls still under way. If the program has come to an end by
+// itself, or will be rewritten, they may end in their time, for what they did would
+// otherwise be unknown; then, as in all other cases, they are cancelled and waited
+// for, but not long.
+func (h *host) end(r *engine.Result) {
+	h.drop()
 	h.mu.Lock()
 	aborted, calls := h.aborted, len(h.calls)
 	h.over = calls == 0
@@ -323,7 +372,7 @@ func (h *host) end() {
 		h.running.Wait()
 		close(ended)
 	}()
-	if aborted != nil && mendable(aborted) {
+	if aborted != nil && mendable(aborted) || aborted == nil && h.ctx.Err() == nil && byItself(r) {
 		wait(ended, h.timeLimit()-time.Since(h.start))
 	}
 	h.cancelCalls(context.Canceled)
@@ -331,6 +380,21 @@ func (h *host) end() {
 	h.mu.Lock()
 	h.over = true
 	h.mu.Unlock()
+}
+
+// byItself reports whether a program ended before any limit did that to it.
+func byItself(r *engine.Result) bool {
+	if r == nil {
+		return false
+	}
+	if r.Failure == nil {
+		return true
+	}
+	switch r.Failure.Kind {
+	case engine.Thrown, engine.Unawaited, engine.Deadlock, engine.BadValue, engine.TooLarge:
+		return true
+	}
+	return false
 }
 
 // breaths are the steps in which that time comes to its end: a machine that stands
@@ -356,9 +420,10 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	d := json.NewDecoder(bytes.NewReader(more))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, errors.New("the second argument of a tool is {same}, {again} or {distinct}; everything else goes into the first")
+		return nil, errors.New("the second argument of a tool is {same}, {again}, {distinct} or {fresh}, and only answers " +
+			"a call that was held; everything else goes into the first argument")
 	}
-	if r.Same == "" && r.Again == "" && len(r.Distinct) == 0 {
+	if r.Same == "" && len(r.Again)+len(r.Distinct) == 0 && !r.Fresh {
 		return nil, nil
 	}
 	return &r, nil

@@ -108,11 +108,12 @@ const (
 	ToolFailed   Kind = "tool_error"    // so was a tool's error
 	Held         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
 	Deadlock     Kind = "deadlock"      // it awaits what nothing can settle
+	Unawaited    Kind = "unawaited"     // it submitted while calls had no answer, or had failed and nothing handled that
 	Timeout      Kind = "timeout"       // longer than Limits.Time
 	ComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
 	WaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait
 	MemoryLimit  Kind = "memory_limit"  // more than Limits.Memory
-	CallLimit    Kind = "call_limit"    // more calls than Limits.Calls
+	CallLimit    Kind = "call_limit"    // it went on to make calls though those beyond Limits.Calls were refused
 	OutputLimit  Kind = "output_limit"  // a value larger than Limits.Output
 	BadValue     Kind = "bad_value"     // a value without JSON form, such as one that contains itself
 	Crashed      Kind = "crashed"       // the worker died

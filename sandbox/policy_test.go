@@ -69,7 +69,7 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 		{`await fatal({})`, ``},
 		{`try { await fatal({}) } finally { 1 }`, ``},
 	} {
-		j := journal.New()
+		j := journal.New(nil)
 		out, err := box.Run(t.Context(), sandbox.Program{Source: test.source, Tools: set, Ledger: j.Attempt()})
 		if out == nil {
 			t.Fatalf("%s: %v", test.source, err)
@@ -138,7 +138,7 @@ sent`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
 		}
-		const first = "echo (effect)\n{\n  \"to\": \"ann\",\n  \"\\u202e\": 1\n}\nline 3: " +
+		const first = "echo (unclassified)\n{\n  \"to\": \"ann\",\n  \"\\u202e\": 1\n}\nline 3: " +
 			`try { sent.push(await echo({to, "\u202e": 1})) } catch (e) { sent.push(e.kind + " " + e.message) }`
 		if len(seen) != 2 || seen[0] != first {
 			t.Errorf("%s: the approver saw\n%s\nnot\n%s", name, strings.Join(seen, "\n"), first)

@@ -81,13 +81,13 @@ func TestPromptToolStays(t *testing.T) {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		for limit := time.Second; limit < time.Minute; limit *= 4 { // what is submitted is not lost, though the handler is waited for
-			if out, err = run(`step({now: "stay"}); submit(1)`, limit); err != nil || out.Submitted && out.Abandoned == 1 {
+		for limit := time.Second; limit < time.Minute; limit *= 4 { // a program that fails does not end before its handlers
+			if out, err = run(`step({now: "stay"}); await step({}); throw 1`, limit); err != nil || out.Abandoned == 1 {
 				break
 			}
 		}
-		if got := inShort(out, err); got != `1, 1 abandoned` {
-			t.Errorf("submitted: got %s", got)
+		if got := inShort(out, err); got != `uncaught 1, 1 abandoned` {
+			t.Errorf("thrown: got %s", got)
 		}
 	})
 }

@@ -30,7 +30,7 @@ type Limits struct {
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
 	Source      int           // bytes of the program as it was written; default 64 KiB
 	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
-	Calls       int           // tool calls, but for those that are [Program].Uncounted; default 100
+	Calls       int           // tool calls, except those that the record answers or that are [Program].Uncounted; a call beyond throws a ToolError of kind "limit"; default 1000
 	Concurrency int           // tool calls at the same time, the others wait; default 16
 }
 
@@ -44,7 +44,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	}
 	defaults := Limits{
 		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
-		Output: 64 << 10, Calls: 100, Concurrency: 16,
+		Output: 64 << 10, Calls: 1000, Concurrency: 16,
 	}
 	return Limits{
 		Time:        or(l.Time, defaults.Time),
@@ -313,7 +313,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		outside = record
 	}
 	result, err := s.tier.Run(h.ctx, job, outside)
-	h.end()
+	h.end(result)
 	result = h.overruled(result)
 	origin.result(result)
 	switch {

@@ -58,7 +58,7 @@ var soakAttacks = []struct {
 	{`for (;;);`, 20 * time.Millisecond, sandbox.Timeout},
 	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.Timeout},
 	{`await new Promise(() => {})`, 0, sandbox.Deadlock},
-	{`for (let i = 0; i < 150; i++) echo({i}).catch(() => 1)`, 0, sandbox.CallLimit},
+	{`for (let i = 0; i < 3000; i++) echo({i}).catch(() => 1)`, 0, sandbox.CallLimit},
 	{`let a = ;`, 0, sandbox.Syntax},
 	{`"x".repeat(1e6)`, 0, sandbox.OutputLimit},
 }

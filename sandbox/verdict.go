@@ -95,6 +95,8 @@ func (h *host) failure(f *engine.Failure) *Failure {
 		return nil // a check of a program that is all right
 	case engine.Stopped:
 		return h.stopped(finding)
+	case engine.Unawaited:
+		finding.Message += h.unawaited(f.Calls)
 	case engine.Timeout:
 		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
 	}
@@ -109,12 +111,46 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	return out
 }
 
+// call returns the record of a call, nil if there is none.
+func (h *host) call(id int) *Call {
+	i, found := slices.BinarySearchFunc(h.calls, id, func(c *Call, id int) int { return c.ID - id })
+	if !found {
+		return nil
+	}
+	return h.calls[i]
+}
+
+// unawaited says of calls that nobody awaited what became of them.
+func (h *host) unawaited(ids []int) string {
+	var b strings.Builder
+	for _, id := range ids {
+		c := h.call(id)
+		if c == nil { // beyond the limit
+			continue
+		}
+		b.WriteString("\n- ")
+		if c.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", c.Line)
+		}
+		b.WriteString(c.Tool + " ")
+		switch te := c.Error; {
+		case c.Pending:
+			b.WriteString("has not been answered")
+		case te == nil:
+			b.WriteString("was made, and answered too late")
+		case tools.OutcomeOf(te) == tools.NotDone:
+			b.WriteString("was not made: " + shorten(te.Message, 200))
+		default:
+			b.WriteString("failed: " + shorten(te.Message, 200))
+		}
+	}
+	return b.String()
+}
+
 // thrownBy returns the error of a call as the host has it, with its cause.
 func (h *host) thrownBy(f *engine.Failure) *tools.ToolError {
-	if f.Call > 0 && f.Call <= len(h.calls) {
-		if te := h.calls[f.Call-1].Error; te != nil {
-			return te
-		}
+	if c := h.call(f.Call); c != nil && c.Error != nil {
+		return c.Error
 	}
 	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
 }
@@ -126,8 +162,9 @@ func (h *host) stopped(finding Finding) *Failure {
 	case !mendable(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = CallLimit
-		f.Message = fmt.Sprintf("the program made more than %d tool calls, the sandbox's Limits.Calls%s", h.limits.Calls, h.besides())
-		f.Hint = "ask for more at once, or do less in one program"
+		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more had been refused",
+			h.limits.Calls, h.besides(), maxRefused)
+		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):
 		f.Kind, f.Message = Held, f.Hold.Error()
 	}

@@ -50,12 +50,26 @@ func lines(program string) iter.Seq[string] {
 	}
 }
 
-// Repeat is a program's answer to a held call, given as the second argument of
-// the repeated one. Entries are named as the ledger names them: "E7".
+// Repeat is what a program says about a call that resembles an earlier one, as the
+// second argument of the call. Entries are named as the ledger names them: "E7".
 type Repeat struct {
-	Same     string   `json:"same,omitempty"`     // it is that call: take its recorded result; overrules the others
-	Again    string   `json:"again,omitempty"`    // do that effect once more, on purpose
-	Distinct []string `json:"distinct,omitempty"` // it is another effect than those
+	Same     string  `json:"same,omitempty"`     // it is that call: take its recorded result
+	Again    Entries `json:"again,omitempty"`    // do these effects once more, on purpose
+	Distinct Entries `json:"distinct,omitempty"` // it is another effect than these; "all" is every one that is done
+	Fresh    bool    `json:"fresh,omitempty"`    // this unclassified tool only reads
+}
+
+// Entries are names of entries. As JSON they are one name or a list.
+type Entries []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (e *Entries) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*e = Entries{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(e))
 }
 
 // Caller performs calls. Implementations are safe for concurrent use.

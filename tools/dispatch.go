@@ -19,6 +19,10 @@ type Dispatcher struct {
 	bindings []*Binding
 	policies []Policy
 	ledger   Ledger
+
+	mu      sync.Mutex
+	ended   bool
+	waiting map[*flight]context.CancelFunc // calls on their way to their tool
 }
 
 // Dispatcher returns the chain for one run. A nil ledger records nothing.
@@ -29,15 +33,75 @@ func (s *Set) Dispatcher(l Ledger) *Dispatcher {
 	return &Dispatcher{bindings: s.bindings, policies: s.policies, ledger: l}
 }
 
+// End says that the program is over: a call that has not reached its tool never
+// will, and a policy that waits for somebody's approval is told by its context.
+// Calls that are with their tools go on.
+func (d *Dispatcher) End() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	for _, cancel := range d.waiting {
+		cancel()
+	}
+	d.waiting = nil
+}
+
+// wait notes a call that is on its way to its tool. It reports whether the program
+// still runs.
+func (d *Dispatcher) wait(f *flight, cancel context.CancelFunc) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return false
+	}
+	if d.waiting == nil {
+		d.waiting = map[*flight]context.CancelFunc{}
+	}
+	d.waiting[f] = cancel
+	return true
+}
+
+// arrive notes that a call is with its tool, or over. It reports whether the
+// program still runs.
+func (d *Dispatcher) arrive(f *flight) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.waiting, f)
+	return !d.ended
+}
+
 // Issued is a call that has been validated and looked up.
 type Issued struct {
 	// Recorded says that the ledger has the outcome and nothing will be done.
 	Recorded bool
 
-	// Perform performs the call, on any goroutine, and must be called once. Its
-	// error is a *[ToolError] for the program, or ends the run: a *[HoldError]
-	// or a [Fatal] error.
-	Perform func(ctx context.Context) (json.RawMessage, error)
+	flight *flight // nil if the end is known
+	result json.RawMessage
+	err    error
+}
+
+// Refused is a call that is answered by an error, and not made.
+func Refused(te *ToolError) Issued { return Issued{err: te} }
+
+// Perform performs the call, on any goroutine, and must be called once. Its error
+// is a *[ToolError] for the program, or ends the run: a *[HoldError] or a [Fatal]
+// error.
+func (i Issued) Perform(ctx context.Context) (json.RawMessage, error) {
+	if i.flight == nil {
+		return i.result, i.err
+	}
+	return i.flight.perform(ctx)
+}
+
+// Args returns the arguments with which the call was made, which policies may have
+// changed; nil if it did not reach its tool.
+func (i Issued) Args() json.RawMessage {
+	if i.flight == nil {
+		return nil
+	}
+	i.flight.mu.Lock()
+	defer i.flight.mu.Unlock()
+	return i.flight.performed
 }
 
 // Issue takes in one call; tool is an index into [Set.Bindings]. It validates
@@ -46,32 +110,25 @@ type Issued struct {
 // is told by Perform.
 func (d *Dispatcher) Issue(c Call, tool int) Issued {
 	if tool < 0 || tool >= len(d.bindings) {
-		return answer(nil, &ToolError{Kind: KindUnknownTool, Message: "there is no such tool"})
+		return Issued{err: &ToolError{Kind: KindUnknownTool, Message: "the tool does not exist"}}
 	}
 	c.Tool = d.bindings[tool]
 	if findings := c.Tool.Check(c.Args, nil); len(findings) > 0 {
-		return answer(nil, invalidArguments(c.Tool, "", findings))
+		return Issued{err: invalidArguments(c.Tool, "", findings)}
 	}
 	c.Args = c.Tool.complete(c.Args)
-	f := &flight{call: c}
+	f := &flight{call: c, dispatcher: d}
 	if d.ledger != nil {
 		entry, err := d.ledger.Issue(c)
 		if err != nil {
-			return answer(nil, ending(err))
+			return Issued{err: ending(err)}
 		}
 		if result, err, ok := entry.Recorded(); ok {
-			recorded := answer(result, err)
-			recorded.Recorded = true
-			return recorded
+			return Issued{Recorded: true, result: result, err: err}
 		}
 		f.entry = entry
 	}
-	return Issued{Perform: func(ctx context.Context) (json.RawMessage, error) { return f.perform(ctx, d.policies) }}
-}
-
-// answer is a call whose end is known before it is made.
-func answer(result json.RawMessage, err error) Issued {
-	return Issued{Perform: func(context.Context) (json.RawMessage, error) { return result, err }}
+	return Issued{flight: f}
 }
 
 // ending is a ledger's error as one that ends the run.
@@ -89,21 +146,23 @@ func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *Too
 // flight is one call being made. Policies may let it reach the handler never,
 // once or often; it stands for the most that any of these tries may have done.
 type flight struct {
-	call  Call
-	entry Entry // nil without a ledger
+	call       Call
+	entry      Entry // nil without a ledger
+	dispatcher *Dispatcher
 
-	mu      sync.Mutex
-	pending int // tries without an answer yet
-	did     Outcome
+	mu        sync.Mutex
+	pending   int // tries without an answer yet
+	did       Outcome
+	performed json.RawMessage // what the tool was called with; nil if it was not
 }
 
-// errEnded answers calls of a run that is over.
-var errEnded = &ToolError{Kind: KindDenied, Message: "the run ended before the call was made"}
+// errEnded answers calls of a program that is over.
+var errEnded = &ToolError{Kind: KindDenied, Message: "the program ended before the call was made"}
 
 // perform takes the call through the policies. Whatever happens, the entry is
 // settled.
-func (f *flight) perform(ctx context.Context, policies []Policy) (json.RawMessage, error) {
-	result, err := f.chain(ctx, policies)
+func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
+	result, err := f.chain(ctx)
 	if err == nil && len(result) > 0 && !json.Valid(result) {
 		err = &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result is not JSON"}
 	}
@@ -119,12 +178,16 @@ func (f *flight) perform(ctx context.Context, policies []Policy) (json.RawMessag
 	return result, err
 }
 
-func (f *flight) chain(ctx context.Context, policies []Policy) (result json.RawMessage, err error) {
+func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindDenied, "a policy broke down")
-	if ctx.Err() != nil {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !f.dispatcher.wait(f, cancel) || ctx.Err() != nil {
 		return nil, errEnded
 	}
+	defer f.dispatcher.arrive(f)
 	caller := Caller(CallerFunc(f.try))
+	policies := f.dispatcher.policies
 	for i := len(policies) - 1; i >= 0; i-- {
 		caller = policies[i](caller)
 	}
@@ -141,10 +204,10 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 		}
 		c.Args = b.complete(c.Args)
 	}
-	if ctx.Err() != nil {
+	if !f.dispatcher.arrive(f) || ctx.Err() != nil {
 		return nil, errEnded
 	}
-	if err := f.begin(ctx); err != nil {
+	if err := f.begin(ctx, c.Args); err != nil {
 		return nil, Fatal(err)
 	}
 	result, err := f.handle(ctx, c.Args)
@@ -167,7 +230,7 @@ func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.
 
 // acts reports whether the call may change something.
 func (f *flight) acts() bool {
-	return f.call.Tool.Hints.Class != Read
+	return f.call.Tool.ReplayClass() != Read
 }
 
 // recovered, when deferred, turns a panic into an error.
@@ -178,9 +241,9 @@ func (f *flight) recovered(err *error, kind, message string) {
 	}
 }
 
-func (f *flight) begin(ctx context.Context) error {
+func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
 	if f.entry != nil {
-		if err := f.entry.Dispatched(); err != nil {
+		if err := f.entry.Dispatched(args); err != nil {
 			return err
 		}
 	}
@@ -190,6 +253,7 @@ func (f *flight) begin(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending++
+	f.performed = args
 	return nil
 }
 
@@ -231,7 +295,7 @@ func (f *flight) honest(te *ToolError) *ToolError {
 	switch {
 	case did == Done:
 		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case did == MaybeDone && f.call.Tool.Hints.Class == Read:
+	case did == MaybeDone && !f.acts():
 		te.Kind, te.Message = KindUnknown, "an earlier try had no answer; the last one: "+te.Message
 	case did == MaybeDone:
 		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message

@@ -73,7 +73,7 @@ func (l *ledger) Issue(c tools.Call) (tools.Entry, error) {
 
 func (l *ledger) Recorded() (json.RawMessage, error, bool) { return l.recorded, nil, l.recorded != nil }
 
-func (l *ledger) Dispatched() error {
+func (l *ledger) Dispatched(json.RawMessage) error {
 	l.add("dispatched")
 	return l.dispatched
 }

@@ -16,6 +16,7 @@ const (
 	KindUnknownTool      = "unknown_tool"      // no such tool in the set; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
 	KindDenied           = "denied"            // a policy refused; nothing was done
+	KindLimit            = "limit"             // the program has made all the calls that it may; nothing was done
 	KindFailed           = "failed"            // the tool answered with an error
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time: what was done is unknown
@@ -163,7 +164,7 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	if !json.Valid(te.Data) {
 		te.Data = nil
 	}
-	if b.Hints.Class == Read {
+	if b.ReplayClass() == Read {
 		te.Message = strings.ReplaceAll(te.Message, unsure, "") // it takes none
 	}
 	return te

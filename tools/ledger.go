@@ -21,21 +21,22 @@ type Entry interface {
 	// and whether it does; the call is then not made, and no other method is
 	// called.
 	Recorded() (result json.RawMessage, err error, ok bool)
-	// Dispatched says that the tool is about to be called. If a policy retries,
-	// it is called for each try. An error keeps the call from being made and
-	// ends the run.
-	Dispatched() error
+	// Dispatched says that the tool is about to be called with these arguments,
+	// which policies may have changed. If a policy retries, it is called for each
+	// try. An error keeps the call from being made and ends the run.
+	Dispatched(args json.RawMessage) error
 	// Settled says how the call ended, all tries together; see [OutcomeOf]. It
 	// is called once, also if the tool was never called.
 	Settled(result json.RawMessage, err error)
 }
 
-// HoldError says that a call resembles one that was already made, so that the
-// program must say what it means before anything is done. A [Ledger] returns it
-// from Issue.
+// HoldError says that a call resembles earlier ones, so that the program must say
+// what it means before anything is done. A [Ledger] returns it from Issue. It ends
+// the program, which cannot catch it.
 type HoldError struct {
-	Call    string `json:"call"`    // the held call, as the model reads it
-	Message string `json:"message"` // what it resembles, and how to answer
+	Call    string   `json:"call"`              // the held call, as the model reads it
+	Message string   `json:"message"`           // what it resembles, and how to answer
+	Entries []string `json:"entries,omitempty"` // the entries that it resembles
 }
 
 // Error returns what the model reads.

@@ -34,7 +34,7 @@ func OutcomeOf(err error) Outcome {
 
 func (e *ToolError) outcome() Outcome {
 	switch e.Kind {
-	case KindUnknownTool, KindInvalidArguments, KindDenied, KindUnavailable:
+	case KindUnknownTool, KindInvalidArguments, KindDenied, KindLimit, KindUnavailable:
 		return NotDone
 	case KindTimeout, KindCancelled, KindUnknown:
 		return MaybeDone

@@ -36,6 +36,9 @@ type Tool struct {
 	// Hints is what the host says of the tool.
 	Hints Hints
 
+	// Claims is what the tool's server says of it.
+	Claims Claims
+
 	// Handler does the work. It is called concurrently.
 	Handler Handler
 

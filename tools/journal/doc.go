@@ -23,7 +23,7 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		j := journal.New()
+//		j := journal.New(nil)
 //		for range 2 { // a program that fails after its call, and the next, which makes it again
 //			run := set.Dispatcher(j.Attempt())
 //			call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
@@ -35,41 +35,63 @@
 //
 // # The promise
 //
-// Within one step of a run, and as long as the process lives, an occurrence of a
-// call that is recorded as done or unknown is never dispatched again by a later
-// program, unless the host declared the tool idempotent or repeatable, or, if it
-// is done, the program names the repeat. What is unknown is not dispatched again
-// in later steps of the run either. It is not promised that an effect happens,
-// that different arguments mean a different effect, or that a call which
-// reported an error had none.
+// Within one run, and as long as the process lives, an occurrence of a call that is
+// recorded as done is never performed again by a later program, and one whose
+// outcome is uncertain is never repeated unless the program names it; if it is
+// unknown, not even then. Exempt are tools that the host declared idempotent or
+// repeatable, or whose server claims that they read or are idempotent. It is not
+// promised that an effect happens, or that two calls with different arguments are
+// different effects.
 //
-// Two calls are the same if they have the same server, tool and arguments, or
-// of the arguments those of [tools.Hints].Identity; 10 and 1e1 are one number. A
-// step lasts until a program has finished and its value was accepted; its
-// attempts are the programs that were written for it.
+// # Terms
+//
+// A step lasts until a program has finished and its answer was accepted; a program
+// that ends without an answer ends the step, too. Its attempts are the programs that
+// were written for it.
+//
+// Two calls have the same key if they have the same server, tool and arguments, or
+// of the arguments those of [tools.Hints].Identity. A call whose arguments a policy
+// has changed has two keys, as requested and as performed, and either counts.
+//
+// A call is uncertain if it [Failed], for a tool that reports an error may have done
+// its work, or if it is [Unknown].
 //
 // # The rules
 //
-// Of a call, the first rule that applies:
+// They decide what becomes of each call, in the order in which the program makes
+// them. The first rule that applies decides; "unconsumed" is what the program under
+// way has neither called nor taken the record of.
 //
-//  1. A Read gives the recorded value as long as the program's calls are those
-//     of an earlier attempt, one by one, and an effect followed there, for which
-//     the value may have been used. Otherwise it is made.
-//  2. If the same call was made and whether it happened is unknown, it is made
-//     again if the tool is idempotent and no later effect on its server could be
-//     undone by that, or if it is repeatable. Otherwise the run ends with an
-//     [*UnknownError].
-//  3. If the same call was done, and this program has not taken its record yet,
-//     the record answers it. The call is held, with a [*tools.HoldError], if it
-//     was done after another effect on that server which this program has not
-//     come to. The program may then say in the call's second argument
-//     {same: "E7"}, to take that record, {again: "E7"}, to do it once more, or
-//     {distinct: ["E7"]}, that it is another effect; saying the same in a later
-//     program repeats nothing. If the step in which it was done was closed by
-//     [Journal.Seal], the record answers it in later steps, too.
-//  4. Otherwise it is made. So is a call that failed and may have done a part of
-//     its work, a call of a tool whose earlier calls had other arguments, and one
-//     that was done in an earlier step which was accepted but not sealed.
+//  1. A Read is performed, always. So that what a program looks at is the world as it
+//     is, reads are never answered from the record, and never held. What counts as a
+//     Read says [tools.Binding.ReplayClass].
+//  2. The same call is unknown: it is performed if the tool is idempotent and no other
+//     effect on its server followed; otherwise Options.Reconcile is asked, or else the
+//     run ends with an [*UnknownError].
+//  3. The same call is done in this step and unconsumed: the record answers it. It is
+//     held if it was done after another effect on that server that is unconsumed, or
+//     if a later program, or this one, did something on that server since: what was
+//     opened, closed and opened again must not end closed. (Then an idempotent tool is
+//     performed instead.)
+//  4. The same call failed, in whatever step: it is held, unless the tool is idempotent
+//     or its errors are final, or the program names it.
+//  5. The tool was called with other arguments by an earlier program of the step, and
+//     that call is done or uncertain, and unconsumed: the call is held, unless the tool
+//     is repeatable, or idempotent and no read gave another value than before.
+//  6. The same call is done in an earlier step: it is held, with the exceptions of rule 5.
+//  7. Otherwise it is performed.
+//
+// A held call is not made, and ends the program, with a [*tools.HoldError]. The next
+// program answers in the second argument of the call:
+//
+//   - {same: "E7"} takes the record of E7.
+//   - {again: "E2"} or {again: ["E2", "E5"]} does it once more, on purpose. Each name
+//     counts for calls with its own key, and once: the same words in a later program
+//     repeat nothing.
+//   - {distinct: "all"} says that the call is none of those that are done, and
+//     {distinct: ["E2"]} that it is not E2, which is uncertain.
+//   - {fresh: true} says that an unclassified tool only reads. It counts for the tool
+//     for the rest of the run.
 //
 // The journal is in memory, and does not outlive the process.
 package journal

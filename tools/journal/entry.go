@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -17,19 +18,19 @@ const (
 	Dispatched State = "dispatched" // with the tool, no answer yet
 	OK         State = "ok"         // done
 	Rejected   State = "rejected"   // provably not done: a policy refused, the server could not be reached
-	Failed     State = "failed"     // the tool answered with an error
+	Failed     State = "failed"     // the tool reported an error; the effect may have happened
 	Unknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
 )
 
 // Entry is one call in the record. What it refers to is not to be modified. As JSON
 // it has the text of Err as "error".
 type Entry struct {
-	ID      string          `json:"id"`      // E1, E2, … as the model reads it
-	Step    int             `json:"step"`    // from 1
-	Attempt int             `json:"attempt"` // that made the call; within the step, from 1
-	Tool    string          `json:"tool"`    // as a program writes it: mail.send
-	Class   tools.Class     `json:"class"`
-	Args    json.RawMessage `json:"args,omitempty"`
+	ID      string          `json:"id"`             // E1, E2, … as the model reads it
+	Step    int             `json:"step"`           // from 1
+	Attempt int             `json:"attempt"`        // that made the call; within the step, from 1
+	Tool    string          `json:"tool"`           // as a program writes it: mail.send
+	Class   tools.Class     `json:"class"`          // what a repetition of it means: see [tools.Binding.ReplayClass]
+	Args    json.RawMessage `json:"args,omitempty"` // as it was performed, which policies may have changed
 	State   State           `json:"state"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Err     error           `json:"-"` // of calls that did not end well, or whose result is of no use
@@ -51,37 +52,44 @@ func (e Entry) String() string {
 
 type entry struct {
 	Entry
-	journal *Journal
-	key     string
-	said    string // what the program said of the repeat
-	server  string
-	effect  bool // its order and its repetition matter
-	issued  int  // by the journal's clock
-	ended   int  // 0: not yet
-	called  bool // the tool was
-	takenBy int  // the last attempt that made the call or took its record
-	kept    bool // an attempt that did so stands
-	sealed  bool // its step was closed for good
+	attempt    *Attempt // that made the call
+	binding    *tools.Binding
+	id         toolID
+	server     string
+	key        string          // of the call as the program requested it
+	performed  string          // of the call as it was performed
+	repeats    []*entry        // what it does once more, on purpose
+	names      map[*entry]bool // all that its second argument names
+	fresh      bool            // the program says that its tool only reads
+	issued     int             // by the journal's clock
+	ended      int             // 0: not yet
+	called     bool            // the tool was
+	takenBy    int             // the number of the last attempt that made the call or took its record
+	reconciled bool            // Options.Reconcile was asked
 }
 
-// acted reports whether the entry is an effect that may have taken place. What a
-// policy answered by itself did not.
-func (e *entry) acted() bool { return e.effect && e.called && e.State != Rejected }
+// is reports whether this is a call with the key, as requested or as performed.
+func (e *entry) is(key string) bool { return e.key == key || e.performed == key }
 
-func (e *entry) done() bool { return e.acted() && e.State == OK }
+// ordered reports whether the order of the call matters.
+func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
-// before reports whether e had ended when the program made the other call, as
-// opposed to being beside it. When the tool was called says nothing: calls made
-// at the same time wait for each other by chance.
+// done reports whether it is an effect that took place. What a policy answered by
+// itself did not.
+func (e *entry) done() bool { return e.ordered() && e.called && e.State == OK }
+
+// uncertain reports whether it may have taken effect.
+func (e *entry) uncertain() bool {
+	return e.State == Unknown || e.State == Failed && !e.binding.Hints.ErrorsAreFinal
+}
+
+// before reports whether e had ended when the program made the other call. When the
+// tool was called says nothing: calls made at the same time wait for each other by
+// chance.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
 func (e *entry) settle(s State) {
-	e.State, e.ended = s, e.journal.tick()
-}
-
-func (j *Journal) tick() int {
-	j.clock++
-	return j.clock
+	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
 // ticket is an entry as the attempt that issued it sees it.
@@ -99,11 +107,25 @@ func (t ticket) Recorded() (json.RawMessage, error, bool) {
 }
 
 // Dispatched implements [tools.Entry]. The error is that the program has ended.
-func (t ticket) Dispatched() error {
-	t.journal.mu.Lock()
-	defer t.journal.mu.Unlock()
+func (t ticket) Dispatched(args json.RawMessage) error {
+	j := t.attempt.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if t.State != Intended && t.State != Dispatched { // the latter if a policy tries again
 		return errOver
+	}
+	if !bytes.Equal(args, t.Args) {
+		key, err := t.binding.Key(args)
+		if err != nil {
+			return err
+		}
+		if !t.is(key) {
+			j.byKey[key] = append(j.byKey[key], t.entry)
+		}
+		t.Args, t.performed = args, key
+	}
+	if t.fresh {
+		j.fresh[t.id] = true
 	}
 	t.State, t.called = Dispatched, true
 	return nil
@@ -112,14 +134,18 @@ func (t ticket) Dispatched() error {
 // Settled implements [tools.Entry]. A late answer still counts: it is what
 // happened.
 func (t ticket) Settled(result json.RawMessage, err error) {
-	t.journal.mu.Lock()
-	defer t.journal.mu.Unlock()
+	j := t.attempt.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	state := stateOf(err)
 	if err != nil && !t.called {
 		state = Rejected // whatever the error says, the tool was not called
 	}
 	t.Result, t.Err = result, err
 	t.settle(state)
+	if state == OK && t.Class == tools.Read {
+		t.attempt.compare(t.entry)
+	}
 }
 
 // stateOf says what the way a call ended tells of its effect.

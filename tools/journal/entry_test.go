@@ -12,28 +12,37 @@ import (
 
 func TestEntryJSON(t *testing.T) {
 	t.Parallel()
-	e := journal.Entry{ID: "E1", Step: 1, Attempt: 2, Tool: "mail.send", Class: tools.Idempotent, Args: json.RawMessage(`{"to":"ann"}`),
-		State: journal.Failed, Err: errors.New("no route")}
+	e := journal.Entry{
+		ID: "E1", Step: 1, Attempt: 2, Tool: "mail.send", Class: tools.Idempotent,
+		Args: json.RawMessage(`{"to":"ann"}`), State: journal.Failed, Err: errors.New("no route"),
+	}
 	raw, err := json.Marshal(e)
-	if want := `{"id":"E1","step":1,"attempt":2,"tool":"mail.send","class":"idempotent","args":{"to":"ann"},"state":"failed","error":"no route"}`; err != nil || string(raw) != want {
+	const want = `{"id":"E1","step":1,"attempt":2,"tool":"mail.send","class":"idempotent","args":{"to":"ann"},` +
+		`"state":"failed","error":"no route"}`
+	if err != nil || string(raw) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, raw, want)
 	}
 	var back journal.Entry
-	if err := json.Unmarshal(raw, &back); err != nil || back.Err == nil || back.Err.Error() != "no route" || back.Class != e.Class || back.ID != e.ID {
+	err = json.Unmarshal(raw, &back)
+	if err != nil || back.Err == nil || back.Err.Error() != "no route" || back.Class != e.Class || back.ID != e.ID {
 		t.Errorf("read back: %v %+v", err, back)
 	}
-	if err := json.Unmarshal([]byte(`{"class":"writes"}`), &back); err == nil || err.Error() != `hints: "writes" is no class; use effect, idempotent or read` {
+	const unknown = `hints: class "writes" does not exist; use effect, idempotent, read or unclassified`
+	if err := json.Unmarshal([]byte(`{"class":"writes"}`), &back); err == nil || err.Error() != unknown {
 		t.Errorf("an unknown class: %v", err)
 	}
 	if _, err := json.Marshal(tools.Class(7)); err == nil {
-		t.Error("a class that there is not was written")
+		t.Error("a class that does not exist was written")
 	}
 }
 
 // An entry is one line for people.
 func TestString(t *testing.T) {
 	t.Parallel()
-	e := journal.Entry{ID: "E1", Tool: "mail.send", Args: json.RawMessage(`{"to":"ann"}`), State: journal.OK, Result: json.RawMessage(`"mail 1"`)}
+	e := journal.Entry{
+		ID: "E1", Tool: "mail.send", Args: json.RawMessage(`{"to":"ann"}`),
+		State: journal.OK, Result: json.RawMessage(`"mail 1"`),
+	}
 	if got, want := fmt.Sprint(e), `E1 mail.send({"to":"ann"}) ok → "mail 1"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

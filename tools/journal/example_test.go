@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	j := journal.New()
+	j := journal.New(nil)
 	for range 2 { // a program that fails after its call, and the next, which makes it again
 		run := set.Dispatcher(j.Attempt())
 		call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
@@ -36,13 +36,14 @@ func Example() {
 // A program that was rewritten without a call leaves an orphan.
 func ExampleJournal_Accept() {
 	set, err := tools.NewSet(context.Background(), tools.Func("send", "Send a mail.",
-		func(context.Context, Mail) (string, error) { return "sent", nil }, nil))
+		func(context.Context, Mail) (string, error) { return "sent", nil }, &tools.Hints{Class: tools.Effect}))
 	if err != nil {
 		panic(err)
 	}
-	j := journal.New()
-	for _, to := range []string{"ann", "bob"} { // the second program knows better
-		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to)}, 0)
+	j := journal.New(nil)
+	another := &tools.Repeat{Distinct: tools.Entries{"all"}} // without it, the second call is held
+	for _, to := range []string{"ann", "bob"} {              // the second program knows better
+		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to), Repeat: another}, 0)
 		if _, err := call.Perform(context.Background()); err != nil {
 			panic(err)
 		}

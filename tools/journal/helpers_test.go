@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,9 +18,18 @@ import (
 var hints = map[string]tools.Hints{
 	"db.count": {Class: tools.Read}, "db.list": {Class: tools.Read, Identity: []string{}},
 	"db.put": {Class: tools.Idempotent}, "kv.put": {Class: tools.Idempotent},
-	"db.add": {}, "db.create": {}, "mail.send": {Identity: []string{"to", "subject"}}, "mail.any": {Identity: []string{}},
-	"log.append": {Repeatable: true}, "db.log": {Repeatable: true}, "own": {},
+	"db.add": {Class: tools.Effect}, "db.create": {Class: tools.Effect}, "own": {Class: tools.Effect},
+	"db.charge":        {Class: tools.Effect, ErrorsAreFinal: true},
+	"db.get_or_create": {Class: tools.Effect}, "db.list_and_clear": {Destructive: true},
+	"mail.send":  {Class: tools.Effect, Identity: []string{"to", "subject"}},
+	"mail.any":   {Class: tools.Effect, Identity: []string{}},
+	"log.append": {Class: tools.Effect, Repeatable: true}, "db.log": {Class: tools.Effect, Repeatable: true},
+	// Nobody has classified these:
+	"shop.product_list": {}, "shop.get_order": {}, "shop.stock": {}, "shop.reserve": {}, "shop.buy": {},
 }
+
+// claims of servers about their own tools.
+var claims = map[string]tools.Claims{"shop.stock": {ReadOnly: true}, "shop.reserve": {Idempotent: true}}
 
 // script runs attempts against one journal. Every attempt is a list of calls;
 // how a call ends, if it is made, stands behind an arrow.
@@ -31,16 +41,16 @@ type script struct {
 	made    int // calls that reached a tool
 }
 
-func newScript(t *testing.T) *script {
+func newScript(t *testing.T, o *journal.Options) *script {
 	t.Helper()
-	s := &script{t: t, journal: journal.New(), tools: map[string]*tools.Binding{}}
+	s := &script{t: t, journal: journal.New(o), tools: map[string]*tools.Binding{}}
 	var sources []tools.Source
 	for path, h := range hints {
 		namespace, name, found := strings.Cut(path, ".")
 		if !found {
 			namespace, name = "", path
 		}
-		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h,
+		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h, Claims: claims[path],
 			Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }})
 	}
 	set, err := tools.NewSet(t.Context(), sources...)
@@ -55,6 +65,8 @@ func newScript(t *testing.T) *script {
 
 // call is one call on its way.
 type call struct {
+	text  string
+	args  json.RawMessage
 	entry tools.Entry
 	err   error
 }
@@ -70,7 +82,7 @@ func (s *script) issue(text string, repeat *tools.Repeat) call {
 		args = "{}"
 	}
 	entry, err := s.attempt.Issue(tools.Call{ID: 1, Tool: s.tools[path], Args: json.RawMessage(args), Repeat: repeat})
-	return call{entry, err}
+	return call{fmt.Sprintf("%s(%s)", path, args), json.RawMessage(args), entry, err}
 }
 
 // finish ends a call and says how: recorded or live, and with what.
@@ -80,7 +92,12 @@ func (s *script) finish(c call, how string) string {
 	case c.err != nil && tools.IsFatal(c.err):
 		return "stopped: " + c.err.Error()
 	case c.err != nil:
-		return c.err.Error()
+		hold := (*tools.HoldError)(nil)
+		if !errors.As(c.err, &hold) || hold.Call != c.text {
+			s.t.Errorf("%s ended with %v, which is not a hold of this call", c.text, c.err)
+			return ""
+		}
+		return "held: " + hold.Message
 	}
 	if result, err, ok := c.entry.Recorded(); ok {
 		return "recorded " + ended(result, err)
@@ -89,7 +106,7 @@ func (s *script) finish(c call, how string) string {
 		c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindDenied, Message: how})
 		return "refused"
 	}
-	if err := c.entry.Dispatched(); err != nil {
+	if err := c.entry.Dispatched(c.args); err != nil {
 		return "not dispatched: " + err.Error()
 	}
 	s.made++
@@ -117,18 +134,20 @@ func ended(result json.RawMessage, err error) string {
 // run plays a scenario. Its lines are
 //
 //	attempt                       the next program begins
-//	keep                          what the last program did stands
 //	accept -> E1, E2              the step is accepted, with these orphans
-//	seal -> E1, E2                the step is closed for good, with these orphans
+//	end                           the run is over
 //	call -> how                   made; the tool answers so: 5, !failed, never, refused
 //	call -> recorded how          answered from the record
+//	call -> held: message         held
+//	call -> stopped: message      the run ends
 //	call {"same":"E1"} -> …       with a second argument
+//	| …                           continues the line before it
 //
 // and it is played by comparing what happens with what stands there.
 func run(t *testing.T, scenario string) *script {
 	t.Helper()
-	s := newScript(t)
-	for line := range strings.Lines(scenario) {
+	s := newScript(t, nil)
+	for line := range strings.Lines(unfold(scenario)) {
 		line = strings.TrimSpace(line)
 		do, want, _ := strings.Cut(line, " -> ")
 		var got string
@@ -137,20 +156,42 @@ func run(t *testing.T, scenario string) *script {
 			continue
 		case do == "attempt":
 			s.attempt = s.journal.Attempt()
-		case do == "keep":
-			s.journal.Keep()
 		case do == "accept":
 			got = ids(s.journal.Accept())
-		case do == "seal":
-			got = ids(s.journal.Seal())
+		case do == "end":
+			s.journal.End()
 		default:
 			got, want = s.play(do, want)
 		}
 		if got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", do, got, want)
+			t.Errorf("%s\ngot  %s\nwant %s", do, fold(got), fold(want))
 		}
 	}
 	return s
+}
+
+// continued is where a long line of a scenario is broken.
+var continued = regexp.MustCompile(`\s*\n\s*\| `)
+
+// unfold makes one line of each line and those that continue it.
+func unfold(text string) string { return continued.ReplaceAllString(text, " ") }
+
+// fold breaks long lines, as unfold reads them.
+func fold(text string) string {
+	const width = 95
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		for len(line) > width {
+			at := strings.LastIndexByte(line[:width], ' ')
+			if at <= 0 {
+				break
+			}
+			b.WriteString(line[:at] + "\n\t\t\t| ")
+			line = line[at+1:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func (s *script) play(do, want string) (got, wanted string) {
@@ -164,7 +205,7 @@ func (s *script) play(do, want string) (got, wanted string) {
 		}
 	}
 	how, isMade := want, true
-	for _, other := range []string{"recorded ", "stopped: ", "db.", "mail.", "kv."} {
+	for _, other := range []string{"recorded ", "stopped: ", "held: "} {
 		isMade = isMade && !strings.HasPrefix(want, other)
 	}
 	if !isMade {
@@ -184,9 +225,12 @@ func ids(entries []journal.Entry) string {
 }
 
 // states lists the entries: E1 ok, E2 unknown.
-func (s *script) states() string {
+func (s *script) states() string { return states(s.journal) }
+func (p *play) states() string   { return states(p.journal) }
+
+func states(j *journal.Journal) string {
 	var list []string
-	for _, e := range s.journal.Entries() {
+	for _, e := range j.Entries() {
 		list = append(list, fmt.Sprintf("%s %s", e.ID, e.State))
 	}
 	return strings.Join(list, ", ")

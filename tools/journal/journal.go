@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -8,86 +10,87 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
+// Options configures a [Journal]. Nil is the defaults.
+type Options struct {
+	// Reconcile, if set, finds out what became of a call whose outcome is unknown,
+	// for example by looking its effect up at the server. Without it, a program that
+	// makes such a call again ends the run. An error leaves the call unknown.
+	Reconcile func(ctx context.Context, e Entry) (Reconciled, error)
+}
+
+// Reconciled is what became of a call whose outcome was unknown.
+type Reconciled struct {
+	State  State           // OK, Rejected if it was not done, or Unknown if that cannot be found out
+	Result json.RawMessage // of a call that is OK
+}
+
 // Journal is the record of one run, kept in memory. It is made by [New], and
 // safe for concurrent use.
 type Journal struct {
-	mu      sync.Mutex
-	entries []*entry
-	logs    [][]*entry // of the open step's attempts: what each issued, in order
-	step    int
-	clock   int // counts calls made and ended, to tell "after" from "beside"
+	options Options
+
+	mu       sync.Mutex
+	entries  []*entry
+	byKey    map[string][]*entry
+	fresh    map[toolID]bool // unclassified tools that a program says only read
+	step     int
+	attempts int      // of the open step
+	current  *Attempt // nil before the first
+	numbers  int      // attempts of the whole run
+	clock    int      // counts calls issued and ended, to tell "after" from "at the same time"
 }
 
-// New returns an empty journal whose first step is open.
-func New() *Journal { return &Journal{step: 1} }
+// toolID is a tool, whatever programs call it.
+type toolID struct{ server, name string }
 
-// Attempt starts an attempt at the open step: one program. The one before ends:
-// of its calls, those that are with the tool count as unknown until the answer
-// comes, and the others are not made any more.
+// New returns an empty journal whose first step is open. Nil options are the
+// defaults.
+func New(o *Options) *Journal {
+	j := &Journal{step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
+	if o != nil {
+		j.options = *o
+	}
+	return j
+}
+
+// Attempt starts an attempt at the open step: one program. The attempt before it
+// ends: its calls that are with their tools are unknown until the answer comes, and
+// its other calls are not made any more.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.giveUp()
-	j.logs = append(j.logs, nil)
-	return &Attempt{journal: j, step: j.step, number: len(j.logs)}
+	j.attempts++
+	j.numbers++
+	j.current = &Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
+	return j.current
 }
 
-// Accept closes the step: its program has finished and what it gave was
-// accepted. It returns the orphans: effects, other than repeatable ones, that
-// the last attempt did not take up. They were done on behalf of a program that
-// was then rewritten without them.
+// Accept closes the step: its program has finished, and its answer, if it gave one,
+// was accepted. It returns the orphans: effects, other than repeatable ones, that the
+// last attempt neither called nor named nor could have seen, because it read nothing
+// from their server afterwards. They were done for a program that was then rewritten
+// without them.
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.accept()
-}
-
-func (j *Journal) accept() (orphans []Entry) {
 	j.giveUp()
 	for _, e := range j.entries {
-		if e.Step == j.step && e.done() && e.takenBy != len(j.logs) && !e.kept {
+		if e.Step == j.step && e.done() && j.current.orphaned(e) {
 			orphans = append(orphans, e.Entry)
 		}
 	}
-	j.step, j.logs = j.step+1, nil
+	j.step, j.attempts, j.current = j.step+1, 0, nil
 	return orphans
 }
 
-// Seal closes the step as Accept does, and says that what its last attempt did is
-// not meant to be done again: a result of no use is no reason to. In later steps
-// the record answers the same call too, unless the program says that it wants it
-// made or the tool is idempotent or repeatable.
-func (j *Journal) Seal() (orphans []Entry) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range j.entries {
-		if e.Step == j.step && e.takenBy == len(j.logs) {
-			e.sealed = true
-		}
-	}
-	return j.accept()
-}
-
-// Keep says that what the last attempt has done stands, though its answer was not
-// accepted: it ran in a session, where its variables do. Its effects are no orphans
-// if the next attempt goes on from there and does not call them again. If it does,
-// it is given their record, as ever.
-func (j *Journal) Keep() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range j.entries {
-		if e.Step == j.step && e.takenBy == len(j.logs) {
-			e.kept = true
-		}
-	}
-}
-
-// End ends the attempt under way, as [Journal.Attempt] does, and begins none: the
-// record of a run that is over.
+// End ends the attempt under way, as [Journal.Attempt] does, and starts none: the
+// run is over.
 func (j *Journal) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.giveUp()
+	j.current = nil
 }
 
 // giveUp ends the calls that are under way.
@@ -101,6 +104,57 @@ func (j *Journal) giveUp() {
 			e.Err = errUnanswered
 			e.settle(Unknown)
 		}
+	}
+}
+
+// Reconcile asks Options.Reconcile, if there is one, about every effect whose outcome
+// is unknown and of which it has not been asked before, other than repeatable ones. It
+// is called between two attempts. The error joins those of Options.Reconcile.
+func (j *Journal) Reconcile(ctx context.Context) error {
+	if j.options.Reconcile == nil {
+		return nil
+	}
+	var errs []error
+	for _, e := range j.unreconciled() {
+		r, err := j.options.Reconcile(ctx, j.entry(e))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("journal: reconciling %s %s: %w", e.ID, e.Tool, err))
+			continue
+		}
+		j.reconciled(e, r)
+	}
+	return errors.Join(errs...)
+}
+
+func (j *Journal) unreconciled() (list []*entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		if e.State == Unknown && !e.reconciled && e.ordered() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func (j *Journal) entry(e *entry) Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return e.Entry
+}
+
+func (j *Journal) reconciled(e *entry, r Reconciled) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.reconciled = true
+	if e.State != Unknown { // its answer has come meanwhile
+		return
+	}
+	switch r.State {
+	case OK:
+		e.State, e.Result, e.Err = OK, r.Result, nil
+	case Rejected:
+		e.State = Rejected
 	}
 }
 
@@ -127,58 +181,7 @@ func (j *Journal) list(keep func(*entry) bool) []Entry {
 	return list
 }
 
-// Attempt is the [tools.Ledger] of one program.
-type Attempt struct {
-	journal *Journal
-	step    int
-	number  int // from 1
-}
-
-var _ tools.Ledger = (*Attempt)(nil)
-
-// errOver answers a program that still makes calls when the next one has begun.
-var errOver = errors.New("journal: the program that made this call has ended")
-
-// errUnanswered is what is known of a call that was given up.
-var errUnanswered = errors.New("the tool had not answered when the program that called it was over")
-
-// Issue implements [tools.Ledger]. The error is a *[tools.HoldError] or
-// [tools.Fatal]: an *[UnknownError], or that another attempt has begun.
-func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
-	key, err := keyOf(c)
-	if err != nil {
-		return nil, tools.Fatal(err)
-	}
-	j := a.journal
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if a.step != j.step || a.number != len(j.logs) {
-		return nil, tools.Fatal(errOver)
-	}
-	e, err := a.match(c, key)
-	if err != nil {
-		return nil, err
-	}
-	live := e == nil
-	if live {
-		e = j.add(c, key, a.number)
-	}
-	e.takenBy = a.number
-	j.logs[a.number-1] = append(j.logs[a.number-1], e)
-	return ticket{e, live}, nil
-}
-
-func (j *Journal) add(c tools.Call, key string, attempt int) *entry {
-	hints := c.Tool.Hints
-	e := &entry{
-		Entry: Entry{
-			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: j.step, Attempt: attempt,
-			Tool: c.Tool.Path(), Class: hints.Class, Args: c.Args, State: Intended,
-		},
-		journal: j, key: key, said: said(c.Repeat), server: c.Tool.Namespace,
-		issued: j.tick(),
-		effect: hints.Class != tools.Read && !hints.Repeatable,
-	}
-	j.entries = append(j.entries, e)
-	return e
+func (j *Journal) tick() int {
+	j.clock++
+	return j.clock
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// TestPromise plays random runs against a simulated server, and checks after
-// every call what EFFECTS.md calls the invariants 1, 2, 5, 6 and 7.
+// TestPromise plays random runs against simulated servers, and checks after every call
+// what EFFECTS.md calls the invariants 1, 2, 5, 6, 7, 9 and 10.
 func TestPromise(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(500) {
+	for seed := range uint64(*seeds) {
 		m := newModel(t, seed)
 		for range 3 {
 			m.step()
@@ -37,28 +37,46 @@ type model struct {
 	journal *journal.Journal
 	set     *tools.Set
 	index   map[string]int
-	rows    []*row // what happened at the server; never taken back
+	clock   int
+	rows    []*row // what happened at the servers; never taken back
 	flying  []flying
 	started chan *row       // a call that is not answered yet is with the server
 	next    fate            // of the next call that is made
 	release chan struct{}   // and what ends it, if it hangs
 	ledger  []journal.Entry // as last seen
+	caused  map[string]*row // by which entry
+	late    map[string]bool // the calls of which an answer has come late
+	fresh   bool            // a program said that a.touch only reads
+	most    map[string]int  // how often one program made this call, at most
+	named   map[string]int  // how often a repeat was made that the program named
+	queued  []queued        // calls that were issued, and that the program did not wait for
 	story   []string
 
 	// Of the open step:
-	first  int             // its first row
-	most   map[string]int  // how often one program made this call, at most
-	named  map[string]int  // how often a repeat was made that the program named
-	failed map[string]int  // how often the call was reported as failed
-	made   map[string]int  // how often the last program made this call
-	taken  map[string]bool // the results that the last program was given, or caused
+	first int // its first row
+
+	// Of the last program:
+	made  map[string]int  // how often it made this call
+	taken map[string]bool // the results that it was given, or caused
+	names map[string]bool // the entries that it named
+	reads []*row
 }
 
-// row is one effect at the server.
+// row is one call that a server performed.
 type row struct {
 	key, result string
-	known       bool // the answer has come
+	server      string
+	read        bool
+	known       bool // the answer has come, or was looked up
 	failed      bool // it was an error
+	issued      int
+	ended       int // when there was an answer, or it was given up
+}
+
+// queued is a call that is not with its tool yet.
+type queued struct {
+	key    string
+	issued tools.Issued
 }
 
 // flying is a call whose answer is to come.
@@ -73,17 +91,8 @@ type reply struct {
 	err    error
 }
 
-// fate is how the server treats a call.
-type fate int
-
-const (
-	answered fate = iota
-	refused       // provably not done
-	failing       // half done, and reported as failed
-	lost          // done, but the answer is lost
-	vanished      // not done, and no answer either
-	hanging       // done, and answered when the next program runs already
-)
+// hanging is the fate of a call that is done, and answered when the next program runs.
+const hanging = reject + 1
 
 // step of a program: a call, and what the program says about it.
 type stmt struct {
@@ -93,18 +102,35 @@ type stmt struct {
 
 func (s stmt) key() string { return s.tool + s.args }
 
+func (s stmt) server() string { return s.tool[:1] }
+
+// effect reports whether a repetition of the call must not go unnoticed.
+func effect(key string) bool {
+	return strings.Contains(key, ".add") || strings.Contains(key, ".touch")
+}
+
 func newModel(t *testing.T, seed uint64) *model {
 	m := &model{
-		t: t, rand: rand.New(rand.NewPCG(seed, 7)), journal: journal.New(), index: map[string]int{},
-		started: make(chan *row),
+		t: t, rand: rand.New(rand.NewPCG(seed, 7)), index: map[string]int{}, started: make(chan *row),
+		caused: map[string]*row{}, most: map[string]int{}, named: map[string]int{}, late: map[string]bool{},
 	}
+	var o *journal.Options
+	if seed%2 == 0 {
+		o = &journal.Options{Reconcile: m.reconcile}
+	}
+	m.journal = journal.New(o)
 	var sources []tools.Source
-	for i, h := range []tools.Hints{{Class: tools.Read}, {Class: tools.Idempotent}, {}, {Repeatable: true}} {
-		name := []string{"read", "put", "add", "log"}[i]
-		m.index[name] = i
-		sources = append(sources, &tools.Tool{Name: name, Hints: h, Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-			return m.serve(name+string(args), m.next)
-		}})
+	for i, path := range []string{"a.read", "a.put", "a.add", "a.log", "a.touch", "b.read", "b.add"} {
+		namespace, name, _ := strings.Cut(path, ".")
+		h := map[string]tools.Hints{
+			"read": {Class: tools.Read}, "put": {Class: tools.Idempotent}, "add": {Class: tools.Effect},
+			"log": {Class: tools.Effect, Repeatable: true},
+		}[name]
+		m.index[path] = i
+		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h,
+			Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+				return m.serve(stmt{tool: path, args: string(args)}, m.next)
+			}})
 	}
 	set, err := tools.NewSet(t.Context(), sources...)
 	if err != nil {
@@ -114,20 +140,26 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// serve is the server.
-func (m *model) serve(key string, f fate) (json.RawMessage, error) {
+// serve is the servers.
+func (m *model) serve(s stmt, f fate) (json.RawMessage, error) {
 	switch f {
-	case refused:
+	case reject:
 		return nil, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}
-	case vanished:
+	case failBefore:
+		return nil, errors.New("failed")
+	case timeoutBefore:
 		return nil, context.DeadlineExceeded
 	}
-	r := &row{key: key, result: fmt.Sprintf("%q", fmt.Sprintf("%s #%d", key, len(m.rows)+1)), known: f == answered || f == failing, failed: f == failing}
+	r := &row{
+		key: s.key(), server: s.server(), result: fmt.Sprintf("%q", fmt.Sprintf("%s #%d", s.key(), len(m.rows)+1)),
+		read: strings.HasSuffix(s.tool, ".read"), known: f == succeed || f == failAfter, failed: f == failAfter,
+		issued: m.tick(),
+	}
 	m.rows = append(m.rows, r)
 	switch f {
-	case failing:
+	case failAfter:
 		return nil, errors.New("failed")
-	case lost:
+	case timeoutAfter:
 		return nil, context.DeadlineExceeded
 	case hanging:
 		release := m.release
@@ -137,10 +169,27 @@ func (m *model) serve(key string, f fate) (json.RawMessage, error) {
 	return json.RawMessage(r.result), nil
 }
 
+func (m *model) tick() int {
+	m.clock++
+	return m.clock
+}
+
+// reconcile tells the truth.
+func (m *model) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
+	if m.rand.IntN(4) == 0 {
+		return journal.Reconciled{State: journal.Unknown}, nil
+	}
+	r := m.caused[e.ID]
+	if r == nil {
+		return journal.Reconciled{State: journal.Rejected}, nil
+	}
+	r.known, m.late[r.key] = true, true
+	return journal.Reconciled{State: journal.OK, Result: json.RawMessage(r.result)}, nil
+}
+
 // step writes programs until one is accepted.
 func (m *model) step() {
 	m.first = len(m.rows)
-	m.most, m.named, m.failed = map[string]int{}, map[string]int{}, map[string]int{}
 	var program []stmt
 	var before []string
 	for range 1 + m.rand.IntN(5) {
@@ -149,6 +198,9 @@ func (m *model) step() {
 			program, before = m.rewrite(program), nil
 		}
 		before = m.attempt(program, before)
+		if err := m.journal.Reconcile(context.Background()); err != nil {
+			m.t.Error(err)
+		}
 	}
 	m.accept()
 }
@@ -175,13 +227,18 @@ func (m *model) rewrite(old []stmt) []stmt {
 }
 
 func (m *model) random() stmt {
-	name := []string{"read", "put", "add", "add", "add", "log"}[m.rand.IntN(6)]
-	return stmt{tool: name, args: fmt.Sprintf(`{"n":%d}`, m.rand.IntN(3))}
+	all := []string{"a.read", "b.read", "a.put", "a.add", "a.add", "a.add", "b.add", "b.add", "a.log", "a.touch"}
+	return stmt{tool: all[m.rand.IntN(len(all))], args: fmt.Sprintf(`{"n":%d}`, m.rand.IntN(3))}
 }
 
 func (m *model) words() *tools.Repeat {
 	id := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.ledger)+1))
-	return []*tools.Repeat{nil, {}, {Same: id}, {Again: id}, {Distinct: []string{id}}}[m.rand.IntN(5)]
+	other := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.ledger)+1))
+	return []*tools.Repeat{
+		nil, {}, {Same: id}, {Again: tools.Entries{id}}, {Again: tools.Entries{id, other}},
+		{Distinct: tools.Entries{id}}, {Distinct: tools.Entries{"all"}}, {Distinct: tools.Entries{"all"}},
+		{Distinct: tools.Entries{"all"}, Again: tools.Entries{id}}, {Fresh: true},
+	}[m.rand.IntN(10)]
 }
 
 // attempt runs a program, of which an earlier run, if it is the same, saw
@@ -189,9 +246,12 @@ func (m *model) words() *tools.Repeat {
 func (m *model) attempt(program []stmt, before []string) (seen []string) {
 	m.land()
 	m.tell("attempt")
+	for _, f := range m.flying {
+		f.row.ended = m.tick() // given up
+	}
 	run := m.set.Dispatcher(m.journal.Attempt())
-	m.taken = map[string]bool{}
-	m.made = map[string]int{}
+	m.drop()
+	m.made, m.taken, m.names, m.reads = map[string]int{}, map[string]bool{}, map[string]bool{}, nil
 	uncertain := map[string]bool{}
 	for i, s := range program {
 		m.land()
@@ -203,35 +263,99 @@ func (m *model) attempt(program []stmt, before []string) (seen []string) {
 		seen = append(seen, saw)
 		if i >= len(before) || before[i] == "" {
 			uncertain[s.key()] = true
-		} else if s.tool == "add" && !uncertain[s.key()] && (live || saw != before[i]) {
+		} else if effect(s.key()) && !m.read(s) && !uncertain[s.key()] && (live || saw != before[i] && !m.late[s.key()]) {
 			m.t.Errorf("invariant 7: the program is unchanged, but call %d saw %s before, and now %s", i+1, before[i], saw)
 		}
 	}
+	if m.rand.IntN(2) == 0 {
+		run.End()
+		m.drop() // otherwise, the next attempt ends the program
+	}
 	return seen
+}
+
+// drop makes calls of a program that has ended.
+func (m *model) drop() {
+	rows := len(m.rows)
+	for _, q := range m.queued {
+		m.next = succeed
+		if result, err := q.issued.Perform(context.Background()); err == nil || len(m.rows) > rows {
+			m.t.Errorf("invariant 10: %s was made after the end of its program: %s", q.key, result)
+		}
+		m.tell("  %s was dropped", q.key)
+	}
+	m.queued = nil
+}
+
+// read reports whether the call is one of a read.
+func (m *model) read(s stmt) bool {
+	says := m.fresh || s.repeat != nil && s.repeat.Fresh
+	return strings.HasSuffix(s.tool, ".read") || s.tool == "a.touch" && says
 }
 
 // call makes one call. It returns the result that the program sees, whether the
 // call was made, and whether the program ends.
 func (m *model) call(run *tools.Dispatcher, s stmt) (saw string, live, stop bool) {
-	m.next = []fate{answered, answered, answered, answered, refused, failing, lost, vanished, hanging}[m.rand.IntN(9)]
+	m.next = []fate{
+		succeed, succeed, succeed, succeed, succeed, reject, failBefore, failAfter, timeoutBefore, timeoutAfter, hanging,
+	}[m.rand.IntN(11)]
 	m.release = make(chan struct{})
-	rows := len(m.rows)
+	rows, entries, read := len(m.rows), len(m.journal.Entries()), m.read(s)
 	f := flying{release: m.release, ended: make(chan reply, 1)}
+	issuedAt := m.tick()
 	issued := run.Issue(tools.Call{Args: json.RawMessage(s.args), Repeat: s.repeat}, m.index[s.tool])
+	now := m.journal.Entries()
+	if live = len(now) > entries; live && m.rand.IntN(8) == 0 {
+		m.tell("  %s %+v: queued", s.key(), s.repeat)
+		m.name(s)
+		m.count(s, s.key(), true)
+		m.queued = append(m.queued, queued{s.key(), issued})
+		return "", true, false
+	}
 	go func() {
 		result, err := issued.Perform(context.Background())
 		f.ended <- reply{result, err}
 	}()
+	var r reply
 	select {
 	case f.row = <-m.started: // the program does not wait for it
-		m.tell("  %s %v: flying as %s", s.key(), s.repeat, f.row.result)
+		m.tell("  %s %+v: flying as %s", s.key(), s.repeat, f.row.result)
 		m.flying = append(m.flying, f)
-		m.taken[f.row.result] = true
 		m.count(s, s.key(), true)
-		return "", true, false
-	case r := <-f.ended:
-		m.tell("  %s %v: %s %v, recorded: %v", s.key(), s.repeat, r.result, r.err, issued.Recorded)
-		return m.seen(s, r, issued.Recorded, m.rows[rows:])
+	case r = <-f.ended:
+		m.tell("  %s %+v: %s %v, recorded: %v", s.key(), s.repeat, r.result, r.err, issued.Recorded)
+		saw, live, stop = m.seen(s, r, issued.Recorded, m.rows[rows:])
+	}
+	if read && (stop || issued.Recorded) {
+		m.t.Errorf("invariant 9: the read %s was not made", s.key())
+	}
+	if !stop {
+		m.name(s)
+		m.fresh = m.fresh || s.repeat != nil && s.repeat.Fresh && s.tool == "a.touch"
+	}
+	for _, made := range m.rows[rows:] {
+		made.issued, made.ended, made.read = issuedAt, m.tick(), read
+		m.taken[made.result] = true
+		m.caused[now[len(now)-1].ID] = made
+		if f.row != nil {
+			made.ended = 0
+		}
+		if read {
+			m.reads = append(m.reads, made)
+		}
+	}
+	return saw, live, stop
+}
+
+// name takes note of what the program names.
+func (m *model) name(s stmt) {
+	if s.repeat == nil {
+		return
+	}
+	for _, id := range slices.Concat(s.repeat.Again, s.repeat.Distinct) {
+		if r := m.caused[id]; r != nil && strings.HasPrefix(r.key, s.tool+"{") { // another tool's says nothing
+			m.names[id] = true
+		}
 	}
 }
 
@@ -245,9 +369,6 @@ func (m *model) seen(s stmt, r reply, recorded bool, made []*row) (saw string, l
 	}
 	if r.err != nil {
 		m.count(s, s.key(), !recorded)
-		if tools.OutcomeOf(r.err) == tools.Failed {
-			m.failed[s.key()]++
-		}
 		return "", !recorded, false
 	}
 	same := s.repeat != nil && s.repeat.Same != ""
@@ -269,7 +390,7 @@ func (m *model) seen(s stmt, r reply, recorded bool, made []*row) (saw string, l
 func (m *model) count(s stmt, key string, live bool) {
 	m.made[key]++
 	m.most[key] = max(m.most[key], m.made[key])
-	if live && s.repeat != nil && (s.repeat.Again != "" || len(s.repeat.Distinct) > 0) {
+	if live && s.repeat != nil && len(s.repeat.Again) > 0 {
 		m.named[key]++
 	}
 }
@@ -282,7 +403,7 @@ func (m *model) land() {
 		}
 		close(f.release)
 		<-f.ended
-		f.row.known = true
+		f.row.known, f.row.ended, m.late[f.row.key] = true, m.tick(), true
 		m.tell("  %s has landed", f.row.result)
 		return true
 	})
@@ -291,15 +412,15 @@ func (m *model) land() {
 // check holds the ledger against the truth.
 func (m *model) check() {
 	rows := map[string]int{}
-	for _, r := range m.rows[m.first:] {
-		if strings.HasPrefix(r.key, "add") {
+	for _, r := range m.rows {
+		if effect(r.key) && !r.read {
 			rows[r.key]++
 		}
 	}
 	for key, n := range rows {
-		if n > m.most[key]+m.named[key]+m.failed[key] {
-			m.t.Errorf("invariant 1: %s has %d rows; the programs made it %d times, named %d repeats, and saw %d failures",
-				key, n, m.most[key], m.named[key], m.failed[key])
+		if n > m.most[key]+m.named[key] {
+			m.t.Errorf("invariant 1: %s has %d rows; a program made it %d times at most, and %d repeats were named",
+				key, n, m.most[key], m.named[key])
 		}
 	}
 	now := m.journal.Entries()
@@ -314,14 +435,20 @@ func (m *model) check() {
 
 // accept ends the step. Every effect is accounted for once.
 func (m *model) accept() {
+	for _, f := range m.flying {
+		if f.row.ended == 0 {
+			f.row.ended = m.tick()
+		}
+	}
 	orphans := map[string]int{}
 	for _, e := range m.journal.Accept() {
 		orphans[string(e.Result)]++
 	}
+	m.drop()
 	m.tell("accepted; orphans: %v", orphans)
 	for _, r := range m.rows[m.first:] {
 		want := 1
-		if !r.known || r.failed || m.taken[r.result] || strings.HasPrefix(r.key, "read") || strings.HasPrefix(r.key, "log") {
+		if r.read || !r.known || r.failed || strings.Contains(r.key, ".log") || m.taken[r.result] || m.saw(r) {
 			want = 0
 		}
 		if orphans[r.result] != want {
@@ -329,6 +456,18 @@ func (m *model) accept() {
 		}
 	}
 	m.check()
+}
+
+// saw reports whether the last program named an effect, or could have seen it.
+func (m *model) saw(r *row) bool {
+	for id := range m.names {
+		if m.caused[id] == r {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.reads, func(read *row) bool {
+		return read.server == r.server && read.known && !read.failed && r.ended > 0 && r.ended < read.issued
+	})
 }
 
 func (m *model) tell(format string, args ...any) {

@@ -2,168 +2,259 @@ package journal_test
 
 import "testing"
 
+type scenario struct{ name, lines, states string }
+
 // Every scenario is played by [run], which explains its lines.
-func TestRules(t *testing.T) {
+func playAll(t *testing.T, scenarios []scenario) {
+	t.Helper()
 	t.Parallel()
-	const add1AfterAdd0 = `db.add({"n":1}) was held: E2 did exactly this, but after E1 db.add({"n":0}), which this program has not called; ` +
-		`call that first, or pass {same: "E2"} as the second argument to take the recorded result, or {again: "E2"} to do it again`
-	const unknown1 = `stopped: journal: E1 db.add({"n":1}) may have taken effect, and nobody knows whether it did; it is not made again. ` +
-		`Find out what happened, or, if to repeat it does no harm, declare the tool idempotent`
-	const unknownPut = `stopped: journal: E1 db.put({"k":1}) may have taken effect, and nobody knows whether it did; another effect on its server followed, ` +
-		`so it is not made again. Find out what happened`
-	tests := []struct{ name, scenario, states string }{
-		{"1: count, then create count+1", `
+	for _, test := range scenarios {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := run(t, test.lines).states(); got != test.states {
+				t.Errorf("got  %s\nwant %s", got, test.states)
+			}
+		})
+	}
+}
+
+const (
+	unknown1 = `stopped: journal: whether E1 db.add({"n":1}) took effect is unknown, so the call was not made
+		| again; find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's
+		| class to Idempotent or Read`
+	unknownPut = `stopped: journal: whether E1 db.put({"k":1}) took effect is unknown, and another effect on its
+		| server followed, so the call was not made again; find out what happened, or set Options.Reconcile`
+	failed1 = `held: E1 made exactly this call and reported an error, so it may have taken effect. First look
+		| whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again:
+		| "E1"} as the second argument`
+	earlier1 = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass
+		| {same: "E1"} as the second argument; to do it once more, pass {again: "E1"}`
+	sameOrAgain1 = `to take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass
+		| {again: "E1"}`
+	sameOrAgain2 = `to take the result of E2, pass {same: "E2"} as the second argument; to do it once more, pass
+		| {again: "E2"}`
+)
+
+// Rule 1: reads are performed, always, and never held.
+func TestReads(t *testing.T) {
+	playAll(t, []scenario{
+		{"what a program looks at is the world as it is", `
 			attempt
 			db.count() -> 5
 			db.create({"n":6}) -> "c"
 			attempt
-			db.count() -> recorded 5
-			db.create({"n":6}) -> recorded "c"
 			db.count() -> 6`, "E1 ok, E2 ok, E3 ok"},
-		{"1: no effect followed", `
+		{"after an effect that failed or is unknown, too", `
 			attempt
 			db.count() -> 5
+			db.add({"n":1}) -> !failed
+			db.add({"n":2}) -> never
 			attempt
-			db.count() -> 6`, "E1 ok, E2 ok"},
-		{"1: reads after the last effect", `
-			attempt
-			db.add({"n":1}) -> 1
-			db.count() -> 5
-			attempt
-			db.add({"n":1}) -> recorded 1
-			db.count() -> 6`, "E1 ok, E2 ok, E3 ok"},
-		{"1: what followed was not done", `
-			attempt
-			db.count() -> 5
-			db.add({"n":1}) -> refused
-			attempt
-			db.count() -> 6`, "E1 ok, E2 rejected, E3 ok"},
-		{"1: what followed may have been done", `
-			attempt
-			db.count() -> 5
-			db.add({"n":1}) -> never
-			attempt
-			db.count() -> recorded 5`, "E1 ok, E2 unknown"},
-		{"1: what followed was idempotent", `
-			attempt
-			db.count() -> 5
-			db.put({"n":6}) -> 1
-			attempt
-			db.count() -> recorded 5`, "E1 ok, E2 ok"},
-		{"1: what followed was repeatable", `
-			attempt
-			db.count() -> 5
-			db.log({"n":6}) -> 1
-			attempt
-			db.count() -> 6`, "E1 ok, E2 ok, E3 ok"},
-		{"1: another prefix", `
-			attempt
-			db.count() -> 5
-			db.add({"n":1}) -> 1
-			attempt
-			db.count({"of":"b"}) -> 6
-			db.count() -> 7`, "E1 ok, E2 ok, E3 ok, E4 ok"},
-		{"1: the prefix of a later attempt", `
-			attempt
-			db.list() -> 1
-			attempt
-			db.count() -> 5
-			db.add({"n":1}) -> 1
-			attempt
-			db.count() -> recorded 5`, "E1 ok, E2 ok, E3 ok"},
-		{"1: a read that failed", `
+			db.count() -> 6
+			db.count() -> 7`, "E1 ok, E2 failed, E3 unknown, E4 ok, E5 ok"},
+		{"that failed", `
 			attempt
 			db.count() -> !failed
-			db.add({"n":1}) -> 1
 			attempt
-			db.count() -> 5`, "E1 failed, E2 ok, E3 ok"},
-		{"1: a read whose outcome is unknown", `
+			db.count() -> 5`, "E1 failed, E2 ok"},
+		{"whose outcome is unknown", `
 			attempt
 			db.count() -> !timeout
-			attempt
-			db.count() -> 5`, "E1 unknown, E2 ok"},
-		{"1: reads have no identity", `
-			attempt
-			db.list({"of":"a"}) -> 1
-			db.add({"n":1}) -> 1
-			attempt
-			db.list({"of":"b"}) -> 2`, "E1 ok, E2 ok, E3 ok"},
-		{"1: not across steps", `
-			attempt
 			db.count() -> 5
-			db.add({"n":1}) -> 1
 			accept
 			attempt
-			db.count() -> 6`, "E1 ok, E2 ok, E3 ok"},
+			db.count() -> 6`, "E1 unknown, E2 ok, E3 ok"},
+		{"with other arguments", `
+			attempt
+			db.list({"of":"a"}) -> 1
+			attempt
+			db.list({"of":"b"}) -> 2
+			db.list({"of":"a"}) -> 3`, "E1 ok, E2 ok, E3 ok"},
+		{"in a later step", `
+			attempt
+			db.count() -> 5
+			accept
+			attempt
+			db.count() -> 6`, "E1 ok, E2 ok"},
+		{"with a second argument that is for effects", `
+			attempt
+			db.count() -> 5
+			attempt
+			db.count() {"same":"E1"} -> 6
+			db.count() {"again":"E7","distinct":"E8"} -> 7`, "E1 ok, E2 ok, E3 ok"},
+		{"by the name of an unclassified tool", `
+			attempt
+			shop.get_order({"id":1}) -> !failed
+			shop.get_order({"id":1}) -> "new"
+			attempt
+			shop.get_order({"id":1}) -> "paid"`, "E1 failed, E2 ok, E3 ok"},
+		{"by the claim of its server", `
+			attempt
+			shop.stock({"id":1}) -> 7
+			attempt
+			shop.stock({"id":2}) -> 8
+			shop.stock({"id":1}) -> 6`, "E1 ok, E2 ok, E3 ok"},
+		{"not by the name of a tool that the host classified, or called destructive", `
+			attempt
+			db.get_or_create({"n":1}) -> "created"
+			db.list_and_clear() -> "cleared"
+			attempt
+			db.get_or_create({"n":1}) -> recorded "created"
+			db.list_and_clear() -> recorded "cleared"`, "E1 ok, E2 ok"},
+		{"that the program says an unclassified tool does", `
+			attempt
+			shop.product_list({"page":1}) -> "a"
+			attempt
+			shop.product_list({"page":1}) -> recorded "a"
+			shop.product_list({"page":2}) {"fresh":true} -> "b"
+			shop.product_list({"page":1}) -> "c"
+			accept
+			attempt
+			shop.product_list({"page":1}) -> "d"
+			shop.product_list({"page":3}) -> !timeout
+			shop.product_list({"page":3}) -> "e"`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 unknown, E6 ok"},
+		{"for that tool only", `
+			attempt
+			shop.product_list({"page":1}) {"fresh":true} -> "a"
+			shop.buy({"id":1}) -> "bought"
+			attempt
+			shop.product_list({"page":1}) -> "b"
+			shop.buy({"id":1}) -> recorded "bought"`, "E1 ok, E2 ok, E3 ok"},
+		{"if nobody refuses to believe it", `
+			attempt
+			shop.product_list({"page":1}) -> "a"
+			attempt
+			shop.product_list({"page":2}) {"fresh":true} -> refused
+			shop.product_list({"page":2}) -> held: earlier programs of this step called shop.product_list with
+			| other arguments: E1 shop.product_list({"page":1}) (done). If shop.product_list only reads, pass
+			| {fresh: true} as the second argument. Otherwise: If this call repeats one that is done, pass {same:
+			| "E1"} as the second argument to take its result. If it is a new effect, pass {distinct: "all"} as
+			| the second argument of every call of shop.product_list`, "E1 ok, E2 rejected"},
+		{"not what is known to change something", `
+			attempt
+			db.add({"n":1}) {"fresh":true} -> held: {fresh: true} is for unclassified tools, and db.add is known
+			| to change something; leave it out
+			attempt
+			db.put({"k":1}) {"fresh":true} -> held: {fresh: true} is for unclassified tools, and db.put is known
+			| to change something; leave it out`, ""},
+	})
+}
 
-		{"2: an effect", `
+// Rule 2: what is unknown is not made again.
+func TestUnknown(t *testing.T) {
+	playAll(t, []scenario{
+		{"an effect", `
 			attempt
 			db.add({"n":1}) -> !timeout
 			attempt
 			db.add({"n":1}) -> ` + unknown1, "E1 unknown"},
-		{"2: in the same program", `
+		{"in the same program", `
 			attempt
 			db.add({"n":1}) -> !cancelled
 			db.add({"n":1}) -> ` + unknown1, "E1 unknown"},
-		{"2: in a later step", `
+		{"in a later step", `
 			attempt
 			db.add({"n":1}) -> !unknown
 			accept
 			attempt
 			db.add({"n":1}) -> ` + unknown1, "E1 unknown"},
-		{"2: never the model", `
+		{"never the model alone", `
 			attempt
 			db.add({"n":1}) -> !unknown
 			attempt
 			db.add({"n":1}) {"again":"E1"} -> ` + unknown1, "E1 unknown"},
-		{"2: a fatal error", `
+		{"with distinct", `
+			attempt
+			db.add({"n":1}) -> !unknown
+			attempt
+			db.add({"n":1}) {"distinct":["all","E1"]} -> ` + unknown1, "E1 unknown"},
+		{"a fatal error", `
 			attempt
 			db.add({"n":1}) -> !fatal
 			attempt
 			db.add({"n":1}) -> ` + unknown1, "E1 unknown"},
-		{"2: other arguments", `
+		{"a record answers for both", `
 			attempt
+			db.add({"n":1}) -> 1
 			db.add({"n":1}) -> !timeout
 			attempt
-			db.add({"n":2}) -> 1`, "E1 unknown, E2 ok"},
-		{"2: repeatable", `
+			db.add({"n":1}) -> recorded 1
+			db.add({"n":1}) -> stopped: journal: whether E2 db.add({"n":1}) took effect is unknown, so the call
+			| was not made again; find out what happened, set Options.Reconcile, or, if repeating it does no harm,
+			| set the tool's class to Idempotent or Read`, "E1 ok, E2 unknown"},
+		{"but not if the program wants to repeat what is done", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":1}) -> !timeout
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> stopped: journal: whether E2 db.add({"n":1}) took effect is unknown,
+			| so the call was not made again; find out what happened, set Options.Reconcile, or, if repeating it
+			| does no harm, set the tool's class to Idempotent or Read`, "E1 ok, E2 unknown"},
+		{"nor if it names the unknown one", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":1}) -> !timeout
+			attempt
+			db.add({"n":1}) {"again":"E2"} -> stopped: journal: whether E2 db.add({"n":1}) took effect is unknown,
+			| so the call was not made again; find out what happened, set Options.Reconcile, or, if repeating it
+			| does no harm, set the tool's class to Idempotent or Read`, "E1 ok, E2 unknown"},
+		{"unclassified", `
+			attempt
+			shop.buy({"id":1}) -> !timeout
+			attempt
+			shop.buy({"id":1}) -> stopped: journal: whether E1 shop.buy({"id":1}) took effect is unknown, so the
+			| call was not made again; find out what happened, set Options.Reconcile, or, if repeating it does no
+			| harm, set the tool's class to Idempotent or Read`, "E1 unknown"},
+		{"errors are final, but this is none", `
+			attempt
+			db.charge({"n":1}) -> !timeout
+			attempt
+			db.charge({"n":1}) -> stopped: journal: whether E1 db.charge({"n":1}) took effect is unknown, so the
+			| call was not made again; find out what happened, set Options.Reconcile, or, if repeating it does no
+			| harm, set the tool's class to Idempotent or Read`, "E1 unknown"},
+		{"repeatable", `
 			attempt
 			log.append({"n":1}) -> !timeout
 			attempt
 			log.append({"n":1}) -> 1`, "E1 unknown, E2 ok"},
-		{"2: idempotent", `
+		{"idempotent", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			attempt
 			db.put({"k":1}) -> 1
 			attempt
 			db.put({"k":1}) -> recorded 1`, "E1 unknown, E2 ok"},
-		{"2: idempotent, after another effect", `
+		{"idempotent by the claim of its server", `
+			attempt
+			shop.reserve({"id":1}) -> !timeout
+			attempt
+			shop.reserve({"id":1}) -> 1`, "E1 unknown, E2 ok"},
+		{"idempotent, after another effect", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			db.put({"k":2}) -> 1
 			attempt
 			db.put({"k":1}) -> ` + unknownPut, "E1 unknown, E2 ok"},
-		{"2: idempotent, after an effect that was refused", `
+		{"idempotent, after an effect that was refused", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			db.put({"k":2}) -> !unavailable
 			attempt
 			db.put({"k":1}) -> 1`, "E1 unknown, E2 rejected, E3 ok"},
-		{"2: idempotent, after an effect elsewhere", `
+		{"idempotent, after an effect elsewhere", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			kv.put({"k":2}) -> 1
 			attempt
 			db.put({"k":1}) -> 2`, "E1 unknown, E2 ok, E3 ok"},
-		{"2: idempotent, repeated in vain", `
+		{"idempotent, repeated in vain", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			db.put({"k":1}) -> !unavailable
 			db.put({"k":2}) -> 1
 			attempt
 			db.put({"k":1}) -> ` + unknownPut, "E1 unknown, E2 rejected, E3 ok"},
-		{"2: idempotent, repeated and then followed", `
+		{"idempotent, repeated and then followed", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			db.put({"k":1}) -> 1
@@ -171,8 +262,13 @@ func TestRules(t *testing.T) {
 			attempt
 			db.put({"k":1}) -> recorded 1
 			db.put({"k":2}) -> recorded 2`, "E1 unknown, E2 ok, E3 ok"},
+	})
+}
 
-		{"3: exact repeats", `
+// Rule 3: what is done in this step is answered from the record.
+func TestRecord(t *testing.T) {
+	playAll(t, []scenario{
+		{"exact repeats", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.add({"n":2}) -> 2
@@ -182,7 +278,7 @@ func TestRules(t *testing.T) {
 			attempt
 			db.add({"n":1}) -> recorded 1
 			accept -> E2`, "E1 ok, E2 ok"},
-		{"3: as often as it was done", `
+		{"as often as it was done", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.add({"n":1}) -> 2
@@ -191,62 +287,73 @@ func TestRules(t *testing.T) {
 			db.add({"n":1}) -> recorded 2
 			db.add({"n":1}) -> 3
 			accept`, "E1 ok, E2 ok, E3 ok"},
-		{"3: idempotent and repeatable too", `
+		{"idempotent, repeatable and unclassified", `
 			attempt
 			db.put({"k":1}) -> 1
 			log.append({"n":1}) -> 2
+			shop.buy({"id":1}) -> 3
 			attempt
 			log.append({"n":1}) -> recorded 2
-			db.put({"k":1}) -> recorded 1`, "E1 ok, E2 ok"},
-		{"3: done, but the result is of no use", `
+			db.put({"k":1}) -> recorded 1
+			shop.buy({"id":1}) -> recorded 3`, "E1 ok, E2 ok, E3 ok"},
+		{"what a policy answered", `
 			attempt
 			db.add({"n":1}) -> !invalid_result
 			attempt
 			db.add({"n":1}) -> recorded !invalid_result`, "E1 ok"},
-		{"3: closed for good", `
-			attempt
-			db.add({"n":2}) -> 1
-			attempt
-			db.add({"n":1}) -> !invalid_result
-			db.put({"k":1}) -> !invalid_result
-			db.log({"n":1}) -> !invalid_result
-			db.count() -> !invalid_result
-			seal -> E1
-			attempt
-			mail.send({"to":"ann"}) -> 5
-			accept
-			attempt
-			db.add({"n":1}) -> recorded !invalid_result
-			db.add({"n":1}) -> recorded !invalid_result
-			db.put({"k":1}) -> 6
-			db.log({"n":1}) -> 7
-			db.count() -> 8
-			db.add({"n":2}) -> 9
-			db.add({"n":1}) {"again":"E2"} -> 10
-			accept
-			attempt
-			db.add({"n":1}) -> recorded !invalid_result`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok, E7 ok, E8 ok, E9 ok, E10 ok, E11 ok"},
-		{"3: held, since another effect came before", `
+		{"held, since another effect came before", `
 			attempt
 			db.add({"n":0}) -> 1
 			db.add({"n":1}) -> 2
 			attempt
-			db.add({"n":1}) -> ` + add1AfterAdd0, "E1 ok, E2 ok"},
-		{"3: same", `
+			db.add({"n":1}) -> held: E2 made exactly this call, but after E1 db.add({"n":0}), which this program
+			| has not called. Call that first. Otherwise, ` + sameOrAgain2, "E1 ok, E2 ok"},
+		{"held by an idempotent effect", `
+			attempt
+			db.put({"n":0}) -> 1
+			db.add({"n":1}) -> 2
+			attempt
+			db.add({"n":1}) -> held: E2 made exactly this call, but after E1 db.put({"n":0}), which this program
+			| has not called. Call that first. Otherwise, ` + sameOrAgain2, "E1 ok, E2 ok"},
+		{"not held by other servers, reads, and what is repeatable or unclassified", `
+			attempt
+			kv.put({"k":1}) -> 1
+			db.count() -> 2
+			db.log() -> 3
+			db.list_and_clear() -> 4
+			db.add({"n":1}) -> 5
+			attempt
+			db.add({"n":1}) -> recorded 5`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok"},
+		{"not held by what was not done", `
+			attempt
+			db.create({"n":0}) -> !failed
+			db.create() -> refused
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":1}) -> recorded 1`, "E1 failed, E2 rejected, E3 ok"},
+		{"not held by what the program has named", `
+			attempt
+			db.add({"n":0}) -> 1
+			db.add({"n":1}) -> 2
+			attempt
+			db.add({"n":2}) {"distinct":["E1","E2"]} -> 3
+			db.add({"n":1}) -> recorded 2
+			accept`, "E1 ok, E2 ok, E3 ok"},
+		{"same", `
 			attempt
 			db.add({"n":0}) -> 1
 			db.add({"n":1}) -> 2
 			attempt
 			db.add({"n":1}) {"same":"E2"} -> recorded 2
 			accept -> E1`, "E1 ok, E2 ok"},
-		{"3: again", `
+		{"again", `
 			attempt
 			db.add({"n":0}) -> 1
 			db.add({"n":1}) -> 2
 			attempt
-			db.add({"n":1}) {"again":"E2"} -> 3
-			accept -> E1, E2`, "E1 ok, E2 ok, E3 ok"},
-		{"3: again, in a program that is run again", `
+			db.add({"n":1}) {"again":"E2","distinct":"all"} -> 3
+			accept -> E1`, "E1 ok, E2 ok, E3 ok"},
+		{"again, in a program that is run again", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt
@@ -255,173 +362,695 @@ func TestRules(t *testing.T) {
 			db.add({"n":1}) -> recorded 1
 			db.add({"n":1}) {"again":"E1"} -> recorded 2
 			db.add({"n":1}) {"again":"E1"} -> 3
-			db.add({"n":1}) {"again":"E2"} -> 4`, "E1 ok, E2 ok, E3 ok, E4 ok"},
-		{"3: distinct", `
+			db.add({"n":1}) {"again":["E2"]} -> 4`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"again, twice in a program", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt
-			db.add({"n":1}) {"distinct":["E1"]} -> 2
-			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 ok"},
-		{"3: same, with other arguments", `
+			db.add({"n":1}) {"again":"E1"} -> 2
+			db.add({"n":1}) {"again":"E1"} -> recorded 1`, "E1 ok, E2 ok"},
+		{"again, which failed", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may have
+			| taken effect. First look whether it did, if a tool can show that. If it did, leave this call out. If
+			| it did not, pass {again: "E2"} as the second argument
+			attempt
+			db.add({"n":1}) {"again":"E2"} -> 2
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> recorded 2
+			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 failed, E3 ok"},
+		{"again, whose outcome is unknown", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> never
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> stopped: journal: whether E2 db.add({"n":1}) took effect is unknown,
+			| so the call was not made again; find out what happened, set Options.Reconcile, or, if repeating it
+			| does no harm, set the tool's class to Idempotent or Read`, "E1 ok, E2 unknown"},
+		{"distinct is no permission for the same call", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":1}) {"distinct":["E1"]} -> recorded 1
+			db.add({"n":1}) {"distinct":"all"} -> 2`, "E1 ok, E2 ok"},
+		{"same, with other arguments", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt
 			db.add({"n":2}) {"same":"E1"} -> recorded 1
 			accept`, "E1 ok"},
-		{"3: same overrules", `
+		{"same, in a loop", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":2}) {"same":"E1"} -> recorded 1
+			db.add({"n":3}) {"same":"E1"} -> 2`, "E1 ok, E2 ok"},
+		{"same overrules", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt
 			db.add({"n":1}) {"same":"E1","again":"E1"} -> recorded 1`, "E1 ok"},
-		{"3: no such entry", `
+		{"no such entry", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.create() -> 2
 			attempt
-			db.add({"n":1}) {"same":"E9"} -> db.add({"n":1}) was held: there is no call of db.add under the name "E9"
-			db.add({"n":1}) {"again":"E2"} -> db.add({"n":1}) was held: there is no call of db.add under the name "E2"
-			db.add({"n":1}) {"distinct":["E1",""]} -> db.add({"n":1}) was held: there is no call of db.add under the name ""
+			db.add({"n":1}) {"same":"E9"} -> held: "E9" is not a call of db.add; name one of its calls, or leave
+			| the name out
+			attempt
+			db.add({"n":1}) {"again":"E2"} -> held: "E2" is not a call of db.add; name one of its calls, or leave
+			| the name out
+			attempt
+			db.add({"n":1}) {"distinct":["E1",""]} -> held: "" is not a call of db.add; name one of its calls, or
+			| leave the name out
+			attempt
 			db.add({"n":1}) {} -> recorded 1`, "E1 ok, E2 ok"},
-		{"3: same as what failed", `
+		{"same as what failed", `
 			attempt
 			db.add({"n":1}) -> !failed
 			attempt
-			db.add({"n":1}) {"same":"E1"} -> db.add({"n":1}) was held: E1 is not done but failed, so it has no record to take`, "E1 failed"},
-		{"3: not held by other servers, reads, and what is repeatable", `
+			db.add({"n":1}) {"same":"E1"} -> held: E1 has no result to take, because its state is failed`,
+			"E1 failed"},
+	})
+}
+
+// Rule 3: the record is not the state of the world if something was done since.
+func TestRecordUndone(t *testing.T) {
+	playAll(t, []scenario{
+		{"by a later program, and not by this one", `
 			attempt
-			kv.put({"k":1}) -> 1
-			db.count() -> 2
-			db.log() -> 3
-			db.add({"n":1}) -> 4
-			attempt
-			db.add({"n":1}) -> recorded 4`, "E1 ok, E2 ok, E3 ok, E4 ok"},
-		{"3: not held by what was not done", `
-			attempt
-			db.add({"n":0}) -> !failed
-			db.create() -> refused
 			db.add({"n":1}) -> 1
 			attempt
-			db.add({"n":1}) -> recorded 1`, "E1 failed, E2 rejected, E3 ok"},
-		{"3: held by an idempotent effect", `
+			db.create() -> 2
 			attempt
-			db.put({"n":0}) -> 1
-			db.add({"n":1}) -> 2
+			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) followed, which may have
+			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
+			| pass {again: "E1"}
 			attempt
-			db.add({"n":1}) -> db.add({"n":1}) was held: E2 did exactly this, but after E1 db.put({"n":0}), which this program has not called; ` +
-			`call that first, or pass {same: "E2"} as the second argument to take the recorded result, or {again: "E2"} to do it again`, "E1 ok, E2 ok"},
+			db.create() -> recorded 2
+			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 ok"},
+		{"by this program", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.create() -> 2
+			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) followed, which may have
+			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
+			| pass {again: "E1"}
+			attempt
+			db.create() -> recorded 2
+			db.add({"n":1}) {"again":"E1"} -> 3`, "E1 ok, E2 ok, E3 ok"},
+		{"perhaps, by what failed or is unknown", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.put({"k":1}) -> 2
+			attempt
+			db.create() -> !failed
+			attempt
+			db.add({"n":1}) -> held: E1 made exactly this call, but E3 db.create({}) followed, which may have
+			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
+			| pass {again: "E1"}
+			attempt
+			db.put({"k":1}) -> held: E2 made exactly this call, but after E1 db.add({"n":1}), which this program
+			| has not called. Call that first. Otherwise, to take the result of E2, pass {same: "E2"} as the
+			| second argument; to do it once more, pass {again: "E2"}
+			attempt
+			db.add({"n":1}) {"same":"E1"} -> recorded 1
+			db.put({"k":1}) -> 3`, "E1 ok, E2 ok, E3 failed, E4 ok"},
+		{"not by what was not done, other servers, reads, and what is repeatable", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.create() -> refused
+			db.create() -> !unavailable
+			kv.put({"k":1}) -> 2
+			db.count() -> 3
+			db.log() -> 4
+			attempt
+			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 rejected, E3 rejected, E4 ok, E5 ok, E6 ok"},
+		{"not by other calls of the same tool, which only come in another order", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":0}) {"distinct":"all"} -> 0
+			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 ok"},
+		{"an idempotent call is performed", `
+			attempt
+			db.put({"k":1}) -> 1
+			attempt
+			db.put({"k":2}) -> 2
+			attempt
+			db.put({"k":1}) -> 3`, "E1 ok, E2 ok, E3 ok"},
+		{"and may answer when it was", `
+			attempt
+			db.put({"k":1}) -> 1
+			attempt
+			db.put({"k":2}) -> 2
+			db.put({"k":1}) -> 3
+			attempt
+			db.put({"k":1}) -> 4
+			db.put({"k":2}) -> 5
+			db.put({"k":1}) -> 6`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok"},
+		{"unclassified", `
+			attempt
+			shop.buy({"id":1}) -> 1
+			attempt
+			shop.reserve({"id":1}) -> 2
+			attempt
+			shop.buy({"id":1}) -> held: E1 made exactly this call, but E2 shop.reserve({"id":1}) followed, which
+			| may have undone it. If shop.buy only reads, pass {fresh: true} as the second argument. Otherwise: To
+			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again:
+			| "E1"}`, "E1 ok, E2 ok"},
+	})
+}
 
-		{"4: what was not done is made", `
+// Rule 4: what failed may have taken effect.
+func TestFailed(t *testing.T) {
+	playAll(t, []scenario{
+		{"is held", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) -> ` + failed1, "E1 failed"},
+		{"in the same program", `
+			attempt
+			db.add({"n":1}) -> !conflict
+			db.add({"n":1}) -> ` + failed1, "E1 failed"},
+		{"in a later step", `
+			attempt
+			db.add({"n":1}) -> !failed
+			accept
+			attempt
+			db.add({"n":1}) -> ` + failed1, "E1 failed"},
+		{"a read in between proves nothing", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.count() -> 0
+			db.add({"n":1}) -> ` + failed1, "E1 failed, E2 ok"},
+		{"distinct is no permission for the same call", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"distinct":["E1"]} -> ` + failed1, "E1 failed"},
+		{"again", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> 1
+			attempt
+			db.add({"n":1}) -> recorded 1`, "E1 failed, E2 ok"},
+		{"again, in a program that is run again", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may
+			| have taken effect. First look whether it did, if a tool can show that. If it did, leave this call
+			| out. If it did not, pass {again: "E2"} as the second argument
+			attempt
+			db.add({"n":1}) {"again":["E1","E2"]} -> 1
+			attempt
+			db.add({"n":1}) {"again":["E1","E2"]} -> recorded 1`, "E1 failed, E2 failed, E3 ok"},
+		{"again, without effect", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> !unavailable
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> 1`, "E1 failed, E2 rejected, E3 ok"},
+		{"again, refused by a policy", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> refused
+			attempt
+			db.add({"n":1}) -> ` + failed1, "E1 failed, E2 rejected"},
+		{"again is for its own arguments", `
+			attempt
+			db.add({"n":1}) -> !failed
+			db.add({"n":2}) -> !failed
+			attempt
+			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may
+			| have taken effect. First look whether it did, if a tool can show that. If it did, leave this call
+			| out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {again: ["E1", "E2"]}
+			| with every call
+			attempt
+			db.add({"n":1}) {"again":["E1","E2"]} -> 1
+			db.add({"n":2}) {"again":["E1","E2"]} -> 2`, "E1 failed, E2 failed, E3 ok, E4 ok"},
+		{"the one answer for a loop", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> !failed
+			attempt
+			db.add({"n":2}) -> held: E2 made exactly this call and reported an error, so it may have taken effect.
+			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every
+			| call
+			attempt
+			db.add({"n":2}) {"distinct":"all","again":"E2"} -> 2
+			db.add({"n":3}) {"distinct":"all","again":"E2"} -> 3`, "E1 ok, E2 failed, E3 ok, E4 ok"},
+		{"two of them", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> !failed
+			accept
+			attempt
+			db.add({"n":1}) {"again":"E2"} -> 1
+			accept
+			attempt
+			db.add({"n":1}) -> held: E3 made exactly this call in an earlier step, and it is done. To take the
+			| result of E3, pass {same: "E3"} as the second argument; to do it once more, pass {again: "E3"}`,
+			"E1 failed, E2 failed, E3 ok"},
+		{"idempotent", `
+			attempt
+			db.put({"k":1}) -> !failed
+			attempt
+			db.put({"k":1}) -> 1`, "E1 failed, E2 ok"},
+		{"repeatable", `
+			attempt
+			log.append({"n":1}) -> !failed
+			attempt
+			log.append({"n":1}) -> 1`, "E1 failed, E2 ok"},
+		{"errors are final", `
+			attempt
+			db.charge({"n":1}) -> !failed
+			db.charge({"n":1}) -> !declined
+			attempt
+			db.charge({"n":1}) -> 1
+			attempt
+			db.charge({"n":1}) -> recorded 1`, "E1 failed, E2 failed, E3 ok"},
+		{"unclassified", `
+			attempt
+			shop.product_list({"page":1}) -> !failed
+			attempt
+			shop.product_list({"page":1}) -> held: E1 made exactly this call and reported an error, so it may have
+			| taken effect. If shop.product_list only reads, pass {fresh: true} as the second argument. Otherwise:
+			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| pass {again: "E1"} as the second argument
+			attempt
+			shop.product_list({"page":1}) {"fresh":true} -> "a"`, "E1 failed, E2 ok"},
+		{"not what was provably not done", `
 			attempt
 			db.add({"n":1}) -> !unavailable
 			db.add({"n":2}) -> !denied
 			db.add({"n":3}) -> refused
-			db.add({"n":4}) -> !failed
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> 2
+			db.add({"n":3}) -> 3
+			accept`, "E1 rejected, E2 rejected, E3 rejected, E4 ok, E5 ok, E6 ok"},
+		{"done, but the result is of no use", `
+			attempt
+			db.add({"n":1}) -> !invalid_result
+			db.add({"n":1}) -> held: E1 made exactly this call, and it is done, although its result cannot be
+			| used. To do it once more, pass {again: "E1"} as the second argument
+			attempt
+			db.add({"n":1}) -> recorded !invalid_result
+			db.add({"n":1}) {"again":"E1"} -> 1`, "E1 ok, E2 ok"},
+	})
+}
+
+// Rule 5: calls of the tool with other arguments may have been meant to be this one.
+func TestOtherArguments(t *testing.T) {
+	const done1 = `held: earlier programs of this step called db.add with other arguments: E1 db.add({"n":1})
+		| (done). If this call repeats one that is done, pass {same: "E1"} as the second argument to take its
+		| result. If it is a new effect, pass {distinct: "all"} as the second argument of every call of db.add`
+	const failed1 = `held: earlier programs of this step called db.add with other arguments: E1 db.add({"n":1})
+		| (reported an error; it may have taken effect). First look whether E1 took effect, if a tool can show
+		| that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining call of
+		| db.add`
+	playAll(t, []scenario{
+		{"done", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":2}) -> ` + done1, "E1 ok"},
+		{"failed", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":2}) -> ` + failed1, "E1 failed"},
+		{"unknown", `
+			attempt
+			db.add({"n":1}) -> never
+			attempt
+			db.add({"n":2}) -> held: earlier programs of this step called db.add with other arguments: E1
+			| db.add({"n":1}) (whether it took effect is unknown). First look whether E1 took effect, if a tool
+			| can show that, and leave out what is done. Pass {again: "E1"} as the second argument of every
+			| remaining call of db.add`, "E1 unknown"},
+		{"all of them, uncertain ones first", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> 2
+			db.add({"n":3}) -> !failed
+			db.add({"n":4}) -> never
+			attempt
+			db.add({"n":1}) -> recorded 1
+			db.add({"n":5}) -> held: earlier programs of this step called db.add with other arguments: E3
+			| db.add({"n":3}) (reported an error; it may have taken effect); E4 db.add({"n":4}) (whether it took
+			| effect is unknown); E2 db.add({"n":2}) (done). First look whether E3 and E4 took effect, if a tool
+			| can show that, and leave out what is done. If this call repeats one that is done, pass {same: "E2"}
+			| as the second argument to take its result. Pass {distinct: "all", again: ["E3", "E4"]} as the second
+			| argument of every remaining call of db.add
+			attempt
+			db.add({"n":5}) {"distinct":"all","again":["E3","E4"]} -> 5
+			db.add({"n":3}) {"distinct":"all","again":["E3","E4"]} -> 3
+			accept -> E1, E2`, "E1 ok, E2 ok, E3 failed, E4 unknown, E5 ok, E6 ok"},
+		{"all does not cover what is uncertain", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":2}) {"distinct":"all"} -> ` + failed1, "E1 failed"},
+		{"to name an entry resolves it", `
+			attempt
+			db.add({"n":1}) -> !failed
+			db.add({"n":2}) -> never
+			attempt
+			db.add({"n":3}) {"distinct":["E1","E2"]} -> 3
+			db.add({"n":4}) -> 4`, "E1 failed, E2 unknown, E3 ok, E4 ok"},
+		{"for later programs, too", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":3}) {"distinct":"E1"} -> 3
+			attempt
+			db.add({"n":3}) -> recorded 3
+			db.add({"n":4}) -> 4`, "E1 failed, E2 ok, E3 ok"},
+		{"unless a policy refuses the call that names it", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":2}) {"distinct":"E1"} -> refused
+			attempt
+			db.add({"n":2}) -> ` + failed1, "E1 failed, E2 rejected"},
+		{"and so does doing it", `
+			attempt
+			db.add({"n":1}) -> !failed
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> 1
+			db.add({"n":2}) -> 2`, "E1 failed, E2 ok, E3 ok"},
+		{"distinct, in a loop", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.add({"n":2}) {"distinct":"all"} -> 2
+			db.add({"n":3}) {"distinct":"all"} -> 3
+			attempt
+			db.add({"n":2}) {"distinct":"all"} -> recorded 2
+			db.add({"n":3}) {"distinct":"all"} -> recorded 3
+			accept -> E1`, "E1 ok, E2 ok, E3 ok"},
+		{"one of them", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> 2
+			attempt
+			db.add({"n":3}) {"distinct":["E1"]} -> held: earlier programs of this step called db.add with other
+			| arguments: E2 db.add({"n":2}) (done). If this call repeats one that is done, pass {same: "E2"} as
+			| the second argument to take its result. If it is a new effect, pass {distinct: "all"} as the second
+			| argument of every call of db.add`,
+			"E1 ok, E2 ok"},
+		{"more than a message holds", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.add({"n":2}) -> 2
 			db.add({"n":3}) -> 3
 			db.add({"n":4}) -> 4
-			accept`, "E1 rejected, E2 rejected, E3 rejected, E4 failed, E5 ok, E6 ok, E7 ok, E8 ok"},
-		{"4: other tools, servers and arguments", `
+			db.add({"n":5}) -> 5
+			db.add({"n":6}) -> 6
+			db.add({"n":7}) -> 7
+			db.add({"n":8}) -> 8
+			db.add({"n":9}) -> 9
+			db.add({"n":10}) -> 10
+			db.add({"n":11}) -> 11
+			db.add({"n":12}) -> !failed
+			attempt
+			db.add({"n":13}) -> held: earlier programs of this step called db.add with other arguments: E12
+			| db.add({"n":12}) (reported an error; it may have taken effect); E1 db.add({"n":1}) (done); E2
+			| db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4 db.add({"n":4}) (done); E5 db.add({"n":5})
+			| (done); E6 db.add({"n":6}) (done); E7 db.add({"n":7}) (done); E8 db.add({"n":8}) (done); E9
+			| db.add({"n":9}) (done); and 2 more. First look whether E12 took effect, if a tool can show that, and
+			| leave out what is done. If this call repeats one that is done, pass {same: "E1"} as the second
+			| argument to take its result. Pass {distinct: "all", again: "E12"} as the second argument of every
+			| remaining call of db.add`,
+			"E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok, E7 ok, E8 ok, E9 ok, E10 ok, E11 ok, E12 failed"},
+		{"not those that this program has made or taken", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt
-			db.create({"n":1}) -> 2
-			own({"n":1}) -> 3
-			db.add({"n":"1"}) -> 4
-			accept -> E1`, "E1 ok, E2 ok, E3 ok, E4 ok"},
-		{"4: the same in a later step", `
+			db.add({"n":1}) -> recorded 1
+			db.add({"n":2}) -> !failed
+			db.add({"n":3}) -> 2`, "E1 ok, E2 failed, E3 ok"},
+		{"not those that were not done", `
+			attempt
+			db.add({"n":1}) -> refused
+			db.add({"n":2}) -> !unavailable
+			attempt
+			db.add({"n":3}) -> 1`, "E1 rejected, E2 rejected, E3 ok"},
+		{"not those whose errors are final", `
+			attempt
+			db.charge({"n":1}) -> !declined
+			attempt
+			db.charge({"n":2}) -> 1`, "E1 failed, E2 ok"},
+		{"not those of earlier steps", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> !failed
+			accept
+			attempt
+			db.add({"n":3}) -> 2`, "E1 ok, E2 failed, E3 ok"},
+		{"not other tools and servers", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.create({"n":2}) -> 2
+			own({"n":3}) -> 3
+			accept -> E1`, "E1 ok, E2 ok, E3 ok"},
+		{"repeatable", `
+			attempt
+			log.append({"n":1}) -> 1
+			attempt
+			log.append({"n":2}) -> 2`, "E1 ok, E2 ok"},
+		{"idempotent", `
+			attempt
+			db.count() -> 5
+			db.put({"k":1}) -> 1
+			attempt
+			db.count() -> 5
+			db.put({"k":2}) -> 2`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"idempotent, but computed from what has changed", `
+			attempt
+			db.count() -> 100
+			db.put({"k":90}) -> !failed
+			attempt
+			db.count() -> 90
+			db.put({"k":80}) -> held: earlier programs of this step called db.put with other arguments: E2
+			| db.put({"k":90}) (reported an error; it may have taken effect). First look whether E2 took effect,
+			| if a tool can show that, and leave out what is done. Pass {again: "E2"} as the second argument of
+			| every remaining call of db.put
+			attempt
+			db.count() -> 90`, "E1 ok, E2 failed, E3 ok, E4 ok"},
+		{"unclassified", `
+			attempt
+			shop.buy({"id":1}) -> !failed
+			attempt
+			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other arguments: E1
+			| shop.buy({"id":1}) (reported an error; it may have taken effect). If shop.buy only reads, pass
+			| {fresh: true} as the second argument. Otherwise: First look whether E1 took effect, if a tool can
+			| show that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining
+			| call of shop.buy`, "E1 failed"},
+	})
+}
+
+// Rule 6: what is done in an earlier step.
+func TestEarlierStep(t *testing.T) {
+	playAll(t, []scenario{
+		{"is held", `
 			attempt
 			db.add({"n":1}) -> 1
 			accept
 			attempt
-			db.add({"n":1}) -> 2
-			accept`, "E1 ok, E2 ok"},
+			db.add({"n":1}) -> ` + earlier1, "E1 ok"},
+		{"two steps later", `
+			attempt
+			db.add({"n":1}) -> 1
+			accept
+			attempt
+			accept
+			attempt
+			db.add({"n":1}) -> ` + earlier1, "E1 ok"},
+		{"same", `
+			attempt
+			db.add({"n":1}) -> 1
+			accept
+			attempt
+			db.add({"n":1}) {"same":"E1"} -> recorded 1
+			attempt
+			db.add({"n":1}) {"same":"E1"} -> recorded 1
+			accept`, "E1 ok"},
+		{"again", `
+			attempt
+			db.add({"n":1}) -> 1
+			accept
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> 2
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> recorded 2
+			accept
+			attempt
+			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call in an earlier step, and it is done.
+			| To take the result of E2, pass {same: "E2"} as the second argument; to do it once more, pass {again:
+			| "E2"}`,
+			"E1 ok, E2 ok"},
+		{"idempotent and repeatable", `
+			attempt
+			db.put({"k":1}) -> 1
+			log.append({"n":1}) -> 2
+			accept
+			attempt
+			db.put({"k":1}) -> 3
+			log.append({"n":1}) -> 4`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"unclassified", `
+			attempt
+			shop.product_list({"page":1}) -> "a"
+			accept
+			attempt
+			shop.product_list({"page":1}) -> held: E1 made exactly this call in an earlier step, and it is done.
+			| If shop.product_list only reads, pass {fresh: true} as the second argument. Otherwise: To take the
+			| result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again: "E1"}
+			attempt
+			shop.product_list({"page":1}) {"fresh":true} -> "b"`, "E1 ok, E2 ok"},
+	})
+}
 
-		{"identity: the text does not count", `
+// Rule 7: all else is performed.
+func TestPerformed(t *testing.T) {
+	playAll(t, []scenario{
+		{"what is new", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> 2
+			accept
+			attempt
+			db.add({"n":3}) -> 3
+			accept`, "E1 ok, E2 ok, E3 ok"},
+		{"a tool without a server", `
+			attempt
+			own({"n":1}) -> 1
+			attempt
+			own({"n":1}) -> recorded 1`, "E1 ok"},
+	})
+}
+
+// Two calls with one key are the same.
+func TestKeys(t *testing.T) {
+	playAll(t, []scenario{
+		{"the text is outside of the identity", `
 			attempt
 			mail.send({"to":"ann","subject":"s","text":"one"}) -> 1
 			attempt
 			mail.send({"text":"another","subject":"s","to":"ann"}) -> recorded 1
 			mail.send({"to":"bob","subject":"s"}) -> 2`, "E1 ok, E2 ok"},
-		{"identity: of nothing", `
+		{"an empty identity", `
 			attempt
 			mail.any({"to":"ann"}) -> 1
 			attempt
 			mail.any({"to":"bob"}) -> recorded 1`, "E1 ok"},
-		{"key: order does not count", `
+		{"order does not count", `
 			attempt
 			db.add({"a":1,"b":{"c":2,"d":3}}) -> 1
 			attempt
 			db.add({ "b": {"d":3, "c":2}, "a":1}) -> recorded 1`, "E1 ok"},
-		{"key: order of arrays counts", `
+		{"order of arrays counts", `
 			attempt
 			db.add({"a":[1,2]}) -> 1
 			attempt
-			db.add({"a":[2,1]}) -> 2`, "E1 ok, E2 ok"},
-		{"key: big integers are exact", `
+			db.add({"a":[2,1]}) {"distinct":"all"} -> 2`, "E1 ok, E2 ok"},
+		{"big integers are exact", `
 			attempt
 			db.add({"n":9007199254740993}) -> 1
 			attempt
-			db.add({"n":9007199254740992}) -> 2
+			db.add({"n":9007199254740992}) {"distinct":"all"} -> 2
 			db.add({"n":9007199254740993}) -> recorded 1`, "E1 ok, E2 ok"},
+	})
+}
 
-		{"keep: what stands is no orphan", `
-			attempt
-			db.add({"n":0}) -> 0
-			attempt
-			db.add({"n":1}) -> 1
-			keep
-			attempt
-			db.add({"n":2}) -> 2
-			accept -> E1`, "E1 ok, E2 ok, E3 ok"},
-		{"keep: nor need it be called first", `
-			attempt
-			db.add({"n":0}) -> 0
-			db.add({"n":1}) -> 1
-			keep
-			attempt
-			db.add({"n":1}) -> recorded 1
-			db.add({"n":0}) -> recorded 0
-			db.add({"n":0}) -> 2
-			accept`, "E1 ok, E2 ok, E3 ok"},
-		{"keep: what a record answered stands, too", `
-			attempt
-			db.add({"n":0}) -> 0
-			attempt
-			db.add({"n":0}) -> recorded 0
-			keep
-			attempt
-			accept`, "E1 ok"},
-		{"keep: a step that is over has no more to keep", `
-			attempt
-			db.add({"n":0}) -> 0
-			accept
-			keep
-			attempt
-			db.add({"n":0}) -> 1
-			accept`, "E1 ok, E2 ok"},
-		{"accept: orphans are effects", `
+// Orphans are effects that the accepted program has no part in.
+func TestOrphans(t *testing.T) {
+	playAll(t, []scenario{
+		{"are effects that are done", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.put({"n":1}) -> 2
 			db.log({"n":1}) -> 3
 			db.count() -> 4
 			db.create() -> !failed
+			shop.buy({"id":1}) -> 5
+			db.add({"n":2}) -> never
 			attempt
-			accept -> E1, E2
-			accept`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 failed"},
-		{"accept: gives up what is under way", `
+			accept -> E1, E2, E6
+			accept`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 failed, E6 ok, E7 unknown"},
+		{"not those that the program called, took or named", `
+			attempt
+			db.add({"n":1}) -> 1
+			db.add({"n":2}) -> 2
+			db.add({"n":3}) -> 3
+			attempt
+			db.add({"n":1}) -> recorded 1
+			db.add({"n":9}) {"same":"E2"} -> recorded 2
+			db.add({"n":4}) {"distinct":["E3"]} -> 4
+			accept`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"not what it could have seen", `
+			attempt
+			db.add({"n":1}) -> 1
+			kv.put({"k":1}) -> 2
+			attempt
+			db.count() -> 5
+			accept -> E2`, "E1 ok, E2 ok, E3 ok"},
+		{"but a read that failed shows nothing, nor one that came before", `
+			attempt
+			db.count() -> 0
+			db.add({"n":1}) -> 1
+			attempt
+			db.count() -> !failed
+			accept -> E2`, "E1 ok, E2 ok, E3 failed"},
+		{"nor one of an earlier attempt", `
+			attempt
+			db.add({"n":1}) -> 1
+			attempt
+			db.count() -> 0
+			attempt
+			accept -> E1`, "E1 ok, E2 ok"},
+		{"of this step only", `
+			attempt
+			db.add({"n":1}) -> 1
+			accept
+			attempt
+			accept`, "E1 ok"},
+	})
+}
+
+// What is under way when a program ends is unknown.
+func TestGivenUp(t *testing.T) {
+	playAll(t, []scenario{
+		{"by the next attempt", `
+			attempt
+			db.add({"n":1}) -> never
+			attempt`, "E1 unknown"},
+		{"by the end of the step", `
 			attempt
 			db.add({"n":1}) -> never
 			accept`, "E1 unknown"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := run(t, test.scenario).states(); got != test.states {
-				t.Errorf("got  %s\nwant %s", got, test.states)
-			}
-		})
-	}
+		{"by the end of the run", `
+			attempt
+			db.add({"n":1}) -> never
+			end`, "E1 unknown"},
+	})
 }

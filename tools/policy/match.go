@@ -159,14 +159,16 @@ func glob(pattern, name string) bool {
 	return fits && strings.HasSuffix(name, parts[last])
 }
 
-// Class matches the tools of some classes.
+// Class matches the tools to which the host gave one of some classes. Effect matches
+// unclassified tools, too.
 func Class(classes ...tools.Class) Match {
 	var names []string
 	for _, c := range classes {
 		names = append(names, c.String())
 	}
 	return Match{text: "tools of class " + strings.Join(names, ", "), tool: func(b *tools.Binding) answer {
-		return sure(slices.Contains(classes, b.Hints.Class))
+		class := b.Hints.Class
+		return sure(slices.Contains(classes, class) || class == tools.Unclassified && slices.Contains(classes, tools.Effect))
 	}}
 }
 

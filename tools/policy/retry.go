@@ -66,7 +66,7 @@ func (o *RetryOptions) passes(h tools.Hints, err error) bool {
 	if !ok || tools.IsFatal(err) {
 		return false
 	}
-	repeatable := h.Class != tools.Effect || h.Repeatable
+	repeatable := h.Class == tools.Read || h.Class == tools.Idempotent || h.Repeatable
 	switch te.Kind {
 	case tools.KindUnavailable:
 		return true

@@ -84,8 +84,8 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			return r.vm.ToValue(promise) // submit was called by a native function, which goes on
 		}
 		r.calls++
-		r.waiting++
 		c.ID = r.calls
+		put(&r.waiting, c.ID, true)
 		r.issue(letter{call: c, resolve: resolve, reject: reject})
 		return r.vm.ToValue(promise)
 	}
@@ -110,7 +110,7 @@ func (r *run) issue(l letter) {
 
 // deliver gives the program the reply to a call.
 func (r *run) deliver(l letter) {
-	if r.waiting--; !r.ended {
+	if delete(r.waiting, l.call.ID); !r.ended {
 		r.settle(l.call, l.reply, l.resolve, l.reject)
 	}
 }
@@ -182,11 +182,17 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 	r.check(resolve(value))
 }
 
-// submit ends the program with a value. It does not return to it. A VM that was
+// submit ends the program with a value, or with a failure if calls are not awaited.
+// It does not return to it. A VM that was
 // interrupted is of no use to a later program, so that one that is made again is
 // not: what it catches and does then, only its session sees.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
-	r.end(&Result{Value: r.encoded("submit", nil, fc.Argument(0)), Submitted: true})
+	value := r.encoded("submit", nil, fc.Argument(0))
+	if failure := r.unawaited(); failure != nil {
+		r.end(&Result{Failure: failure})
+	} else {
+		r.end(&Result{Value: value, Submitted: true})
+	}
 	if r.replay != nil {
 		panic(r.typeError("the program has submitted"))
 	}

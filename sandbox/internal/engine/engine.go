@@ -27,9 +27,9 @@ type Engine struct {
 // rebuilt when they go on.
 const MaxSessions = 8
 
-// Run runs one job on the calling goroutine and returns when it has ended and
-// its calls have been answered, or when a limit of time is over or ctx is
-// cancelled. It does not panic and never returns nil.
+// Run runs one job on the calling goroutine and returns when it has ended, when a
+// limit of time is over, or when ctx is cancelled. A program that ends early may leave
+// calls behind. It does not panic and never returns nil.
 func (e *Engine) Run(ctx context.Context, job *Job, host Host) (result *Result) {
 	r, failure := e.machine(ctx, job)
 	if failure != nil {

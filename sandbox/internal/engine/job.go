@@ -206,6 +206,7 @@ type Failure struct {
 	Stack   []Pos      `json:"stack,omitempty"` // innermost first
 	Tool    *ToolError `json:"tool,omitempty"`  // the tool's error that was not caught
 	Call    int        `json:"call,omitempty"`  // the call that it answered
+	Calls   []int      `json:"calls,omitempty"` // of Unawaited: the calls that it is about
 	Pos
 }
 
@@ -221,6 +222,7 @@ const (
 	Diverged     = "diverged"      // a program of a session, made again, did something else
 	Stopped      = "stopped"       // the context was cancelled
 	Deadlock     = "deadlock"      // it awaits something that can never happen
+	Unawaited    = "unawaited"     // it submitted while calls were unsettled, or had failed unnoticed
 	TooLarge     = "output_limit"  // the value exceeds Limits.Output
 	BadValue     = "bad_value"     // the value has no JSON form
 	Memory       = "memory_limit"  // the worker ran out of memory

@@ -178,7 +178,6 @@ func (r *run) preload(p *Prelude, code *goja.Program) bool {
 		if f := r.result.Failure; f != nil && f.Kind == Thrown { // nil if it has submitted
 			f.Message = "while its imports were loaded: " + f.Message
 		}
-		r.drain()
 		return false
 	}
 	put(&r.preloaded, p.Hash, value)

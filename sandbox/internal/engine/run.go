@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -42,8 +44,8 @@ type attempt struct {
 	letters letters
 	hands   hands
 	timers  timers
-	calls   int // made so far
-	waiting int // calls without a reply
+	calls   int          // made so far
+	waiting map[int]bool // calls without a reply
 
 	exported  bool    // whether the program's own declarations are
 	recording bool    // whether turns are noted
@@ -85,7 +87,6 @@ func (r *run) execute(code *goja.Program) {
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
-		r.drain()
 		return
 	}
 	r.loop(value, r.promised(value))
@@ -126,7 +127,7 @@ func promiseOf(o *goja.Object) (*goja.Promise, bool) {
 // call has been answered.
 func (r *run) loop(value goja.Value, main *goja.Promise) {
 	for !r.ended && r.unsettled(main) {
-		if r.waiting == 0 && len(r.timers.list) == 0 {
+		if len(r.waiting) == 0 && len(r.timers.list) == 0 {
 			r.end(&Result{Failure: &Failure{
 				Kind:    Deadlock,
 				Message: "the program awaits a promise that nothing will settle",
@@ -139,24 +140,15 @@ func (r *run) loop(value goja.Value, main *goja.Promise) {
 	if !r.ended {
 		r.finish(value, main)
 	}
-	r.drain()
 }
 
 // unsettled reports whether the program goes on: its promise is pending, or calls
 // are that it did not await.
 func (r *run) unsettled(main *goja.Promise) bool {
 	if main == nil || main.State() == goja.PromiseStateFulfilled {
-		return r.waiting > 0
+		return len(r.waiting) > 0
 	}
 	return main.State() == goja.PromiseStatePending
-}
-
-// drain waits for the calls in flight when the program ended early, so that it
-// is known what they did.
-func (r *run) drain() {
-	for r.waiting > 0 && !r.watch.isOver() {
-		r.next()
-	}
 }
 
 // next does what comes next.
@@ -255,9 +247,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 			return
 		}
 	}
-	if len(r.floating) > 0 {
-		failure := r.rejectionOf(r.floating[0].Result())
-		failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
+	if failure := r.unhandled(); failure != nil {
 		r.end(&Result{Failure: failure})
 		return
 	}
@@ -269,9 +259,47 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 	case err != nil:
 		r.end(&Result{Failure: encodeFailure(err)})
 	default:
-		r.end(&Result{Value: text})
+		failure := r.unawaited() // getters of the value may have made calls
+		if failure != nil {
+			text = nil
+		}
+		r.end(&Result{Value: text, Failure: failure})
 	}
 }
+
+// unhandled describes the first rejection that nothing has handled, if there is one.
+func (r *run) unhandled() *Failure {
+	if len(r.floating) == 0 {
+		return nil
+	}
+	failure := r.rejectionOf(r.floating[0].Result())
+	failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
+	return failure
+}
+
+// unawaited says why the program may not submit yet: calls have no reply, or have
+// failed and nothing handles that. The answer may then rest on what has not happened.
+func (r *run) unawaited() *Failure {
+	calls := slices.Collect(maps.Keys(r.waiting))
+	for _, p := range r.floating {
+		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].ToolError != nil {
+			calls = append(calls, r.thrownBy[object].call.ID)
+		}
+	}
+	if len(calls) == 0 {
+		return r.unhandled()
+	}
+	slices.Sort(calls)
+	calls = slices.Compact(calls)
+	return &Failure{
+		Kind: Unawaited, Message: fmt.Sprintf("the answer was refused, because %d of the calls before it were not awaited. Await every call; "+
+			"forEach does not wait for async functions: write for (const x of list) { await … } or await Promise.all(list.map(…))", len(calls)),
+		Calls: calls[:min(len(calls), maxUnawaited)],
+	}
+}
+
+// maxUnawaited is how many unawaited calls a failure names.
+const maxUnawaited = 10
 
 // watchRejections keeps the promises that were rejected and that nothing
 // handles.

@@ -155,7 +155,7 @@ func (r *run) again() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
 		r.diverge("it waited %d times, and now once more", p.at)
-		r.waiting = 0
+		clear(r.waiting)
 		return
 	}
 	t := p.step.Turns[p.at]
@@ -165,7 +165,7 @@ func (r *run) again() {
 		l, ok := p.pending[t.Call]
 		if !ok {
 			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
-			r.waiting = 0
+			clear(r.waiting)
 			return
 		}
 		l.reply = p.step.Calls[t.Call-1].Reply
@@ -177,5 +177,5 @@ func (r *run) again() {
 		return
 	}
 	r.diverge("at turn %d its timer %d fired, and now there is none", p.at, t.Timer)
-	r.waiting = 0
+	clear(r.waiting)
 }

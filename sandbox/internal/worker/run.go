@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -335,6 +336,8 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, fmt.Errorf("%w: it says that it lacks what it has", errBreach)
 	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
 		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
+	case res.Failure != nil && slices.ContainsFunc(res.Failure.Calls, func(id int) bool { return id < 1 || id > r.calls }):
+		return nil, fmt.Errorf("%w: a failure of calls that were not made", errBreach)
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
 	}
@@ -348,7 +351,7 @@ func (r *run) result(f frame) (*engine.Result, error) {
 var kinds = map[string]bool{
 	engine.Syntax: true, engine.Refused: true, engine.Thrown: true, engine.Timeout: true, engine.Stopped: true,
 	engine.Deadlock: true, engine.TooLarge: true, engine.BadValue: true, engine.Memory: true, engine.Crashed: true,
-	engine.ComputeLimit: true, engine.WaitLimit: true, engine.Diverged: true, engine.Stale: true,
+	engine.ComputeLimit: true, engine.WaitLimit: true, engine.Unawaited: true, engine.Diverged: true, engine.Stale: true,
 }
 
 // smallestValue is what any program may hand over, as null and {} are written
@@ -369,7 +372,7 @@ func harmless(f *engine.Failure) bool {
 		return true
 	}
 	switch f.Kind {
-	case engine.Syntax, engine.Refused, engine.Thrown, engine.Deadlock, engine.BadValue, engine.Diverged, engine.Stale:
+	case engine.Syntax, engine.Refused, engine.Thrown, engine.Unawaited, engine.Deadlock, engine.BadValue, engine.Diverged, engine.Stale:
 		return true
 	}
 	return false

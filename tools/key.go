@@ -1,4 +1,4 @@
-package journal
+package tools
 
 import (
 	"bytes"
@@ -6,32 +6,33 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/writ-go/writ/tools"
 )
 
-// keyOf says which effect a call is: server, tool and identity arguments, in a
-// canonical form.
-func keyOf(c tools.Call) (string, error) {
-	var args map[string]any
-	d := json.NewDecoder(bytes.NewReader(c.Args))
+// Key says which effect a call is: two calls with one key are the same effect. It
+// stands for the tool's server, its original name, and of the arguments those of
+// [Hints].Identity. 10 and 1e1 are one number. Null and a missing argument are the
+// same for tools of [Func], where the type of the argument has no way to tell them
+// apart. The error is that args are not a JSON object.
+func (b *Binding) Key(args json.RawMessage) (string, error) {
+	var object map[string]any
+	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber() // 2^53+1 and 2^53 are different arguments
-	if err := d.Decode(&args); err != nil {
-		return "", fmt.Errorf("journal: arguments of %s: %w", c.Tool.Path(), err)
+	if err := d.Decode(&object); err != nil {
+		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}
-	if id := c.Tool.Hints.Identity; id != nil && c.Tool.Hints.Class != tools.Read {
-		for name := range args {
-			if !slices.Contains(id, name) {
-				delete(args, name)
-			}
-		}
+	if b.own != nil {
+		b.own.DropNulls(object)
 	}
-	text, err := json.Marshal([]any{c.Tool.Namespace, c.Tool.Name, canonical(args)}) // sorts the names
+	if id := b.Hints.Identity; id != nil && b.ReplayClass() != Read {
+		maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(id, name) })
+	}
+	text, err := json.Marshal([]any{b.Namespace, b.Name, canonical(object)}) // sorts the names
 	if err != nil {
-		return "", fmt.Errorf("journal: arguments of %s: %w", c.Tool.Path(), err)
+		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}
 	sum := sha256.Sum256(text)
 	return string(sum[:]), nil

@@ -1,0 +1,125 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// desk is a tool that sends, and a policy that asks a person, who approves the first
+// call only and does not answer the others.
+type desk struct {
+	asked, sent atomic.Int64
+	staying     chan struct{} // one for each call of stay
+	second      chan struct{} // closed when the person is asked about a second call
+	ended       chan struct{} // closed when that request is withdrawn
+}
+
+func newDesk() *desk {
+	return &desk{staying: make(chan struct{}, 2), second: make(chan struct{}), ended: make(chan struct{})}
+}
+
+func (d *desk) tools(t *testing.T) *tools.Set {
+	send := tools.Func("send", "", func(context.Context, struct {
+		N int `json:"n"`
+	}) (string, error) {
+		d.sent.Add(1)
+		return "sent", nil
+	}, &tools.Hints{Class: tools.Effect})
+	stay := tools.Func("stay", "", func(context.Context, struct{}) (string, error) {
+		d.staying <- struct{}{}
+		<-d.ended
+		return "stayed", nil
+	}, &tools.Hints{Class: tools.Effect})
+	asked := tools.Func("asked", "", func(_ context.Context, in struct {
+		Stays int `json:"stays"`
+	}) (bool, error) {
+		for range in.Stays {
+			<-d.staying
+		}
+		<-d.second
+		return true, nil
+	}, &tools.Hints{Class: tools.Read})
+	ask := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if c.Tool.Name != "send" {
+				return next.Call(ctx, c)
+			}
+			switch d.asked.Add(1) {
+			case 1:
+				return next.Call(ctx, c)
+			case 2:
+				close(d.second)
+				defer close(d.ended)
+			}
+			<-ctx.Done()
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "nobody answered"}
+		})
+	}
+	return newSet(t, send, stay, asked).With(ask)
+}
+
+// When a program has ended, nothing more is dispatched for it, and nobody is asked.
+func TestNothingAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{Concurrency: 2}, func(t *testing.T, box *sandbox.Sandbox) {
+		for name, end := range map[string]string{
+			"an exception": `throw new Error("over")`,
+			"submit":       `submit("over")`,
+		} {
+			d := newDesk()
+			j := journal.New(nil)
+			out, err := box.Run(t.Context(), sandbox.Program{
+				Source: `const all = []; for (let n = 0; n < 101; n++) all.push(send({n})); await Promise.race(all); ` + end,
+				Tools:  d.tools(t), Ledger: j.Attempt(), Submit: true,
+			})
+			if err != nil || out.Failure == nil || out.Abandoned != 0 {
+				t.Fatalf("%s: got %v, %v", name, out, err)
+			}
+			if asked, sent := d.asked.Load(), d.sent.Load(); asked > 3 || sent != 1 {
+				t.Errorf("%s: a person was asked %d times, and %d were sent", name, asked, sent)
+			}
+			states := map[journal.State]int{}
+			for _, e := range j.Entries() {
+				states[e.State]++
+			}
+			if states[journal.OK] != 1 || states[journal.Rejected] != 100 {
+				t.Errorf("%s: the calls are %v", name, states)
+			}
+		}
+	})
+}
+
+// An answer is refused while a call has not been answered. That call is waited for, so
+// that it is known what it did, and the program is told.
+func TestSubmitIsRefused(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		for _, test := range []struct{ program, want string }{
+			{"stay({});\nawait send({n: 1});\nsend({n: 2});\nawait asked({stays: 1}); submit('all sent')", `
+- line 1: stay was made, and answered too late
+- line 3: send was not made: nobody answered`},
+			{"[1, 2].forEach(async n => {\n  await stay({}); await send({n});\n});\nawait send({n: 0});\nsend({n: 9});\n" +
+				"await asked({stays: 2}); submit('all sent')", `
+- line 2: stay was made, and answered too late
+- line 2: stay was made, and answered too late
+- line 5: send was not made: nobody answered`},
+		} {
+			d := newDesk()
+			out, err := box.Run(t.Context(), sandbox.Program{Source: test.program, Tools: d.tools(t), Submit: true})
+			if err != nil || out.Submitted || out.Value != nil || out.Failure == nil || out.Failure.Kind != sandbox.Unawaited {
+				t.Fatalf("got %+v, %v", out, err)
+			}
+			_, list, _ := strings.Cut(out.Failure.Message, "(list.map(…))")
+			if list != test.want || d.sent.Load() != 1 {
+				t.Errorf("got %s\nwant %s\n%d were sent", list, test.want, d.sent.Load())
+			}
+		}
+	})
+}

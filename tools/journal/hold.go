@@ -1,0 +1,223 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// unreadable refuses a second argument that says nothing about this tool.
+func (q *query) unreadable() error {
+	r, path := q.call.Repeat, q.call.Tool.Path()
+	if r == nil {
+		return nil
+	}
+	if r.Same != "" && q.entryOf(r.Same) == nil {
+		q.missing = append(q.missing, r.Same)
+	}
+	switch {
+	case len(q.missing) > 0:
+		return q.hold(nil, "%q is not a call of %s; name one of its calls, or leave the name out",
+			cut(q.missing[0], 100), path)
+	case r.Fresh:
+		return q.hold(nil, "{fresh: true} is for unclassified tools, and %s is known to change something; "+
+			"leave it out", path)
+	}
+	return nil
+}
+
+func (q *query) holdUnreconciled(e *entry) error {
+	return q.hold([]*entry{e}, "%s made exactly this call, and whether it took effect is unknown. "+
+		"That is being looked up; write the whole step again", e.ID)
+}
+
+func (q *query) holdSkipped(e, other *entry) error {
+	return q.hold([]*entry{e, other}, "%s made exactly this call, but after %s %s, "+
+		"which this program has not called. Call that first. Otherwise, %s",
+		e.ID, other.ID, describe(other.Tool, other.Args), q.sameOrAgain(e))
+}
+
+func (q *query) holdUndone(e, other *entry) error {
+	return q.hold([]*entry{e, other}, "%s made exactly this call, but %s %s followed, which may have undone it. %s%s",
+		e.ID, other.ID, describe(other.Tool, other.Args), q.mayOnlyRead(), capital(q.sameOrAgain(e)))
+}
+
+func (q *query) holdEarlier(e *entry) error {
+	return q.hold([]*entry{e}, "%s made exactly this call in an earlier step, and it is done. %s%s",
+		e.ID, q.mayOnlyRead(), capital(q.sameOrAgain(e)))
+}
+
+func (q *query) sameOrAgain(e *entry) string {
+	return fmt.Sprintf("to take the result of %s, pass {same: %q} as the second argument; "+
+		"to do it once more, pass {again: %q}", e.ID, e.ID, e.ID)
+}
+
+// mayOnlyRead is what a program may answer if nobody has classified the tool.
+func (q *query) mayOnlyRead() string {
+	if q.class != tools.Unclassified {
+		return ""
+	}
+	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. Otherwise: ", q.call.Tool.Path())
+}
+
+func (q *query) holdFailed(open []*entry) error {
+	if !allFailed(open) {
+		return q.hold(open, "%s made exactly this call, and it is done, although its result cannot be used. "+
+			"To do it once more, pass %s as the second argument", names(open), q.repeating(open))
+	}
+	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. "+
+		"%sFirst look whether it did, if a tool can show that. If it did, leave this call out. "+
+		"If it did not, pass %s as the second argument%s",
+		names(open), q.mayOnlyRead(), q.repeating(open), q.loop(q.repeating(open)))
+}
+
+// loop is the one answer that also fits the other calls of a loop, if the next of
+// them would be held for other entries.
+func (q *query) loop(one string) string {
+	var open []*entry
+	for _, e := range q.journal.entries {
+		done := e.State == OK && !e.is(q.key)
+		if q.inStep(e) && e.id == q.id && e.attempt != q.Attempt && (done || e.uncertain() && !q.resolved(e)) {
+			open = append(open, e)
+		}
+	}
+	if all := q.repeating(open); len(open) > 0 && all != one {
+		return "; in a loop, pass " + all + " with every call"
+	}
+	return ""
+}
+
+func (q *query) holdOthers(open []*entry) error {
+	path := q.call.Tool.Path()
+	slices.SortStableFunc(open, func(a, b *entry) int { return rank(a) - rank(b) })
+	var list []string
+	for _, e := range open[:min(len(open), maxListed)] {
+		list = append(list, fmt.Sprintf("%s %s %s", e.ID, describe(e.Tool, e.Args), stateOfEffect(e)))
+	}
+	if more := len(open) - maxListed; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	text := fmt.Sprintf("earlier programs of this step called %s with other arguments: %s. %s",
+		path, strings.Join(list, "; "), q.mayOnlyRead())
+	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
+	if len(uncertain) > 0 {
+		text += fmt.Sprintf("First look whether %s took effect, if a tool can show that, and leave out what is done. ",
+			names(uncertain))
+	}
+	if i := slices.IndexFunc(open, (*entry).isDone); i >= 0 {
+		text += fmt.Sprintf("If this call repeats one that is done, pass {same: %q} as the second argument "+
+			"to take its result. ", open[i].ID)
+	}
+	if len(uncertain) > 0 {
+		text += fmt.Sprintf("Pass %s as the second argument of every remaining call of %s", q.repeating(open), path)
+	} else {
+		text += fmt.Sprintf("If it is a new effect, pass %s as the second argument of every call of %s",
+			q.repeating(open), path)
+	}
+	return q.hold(open, "%s", text)
+}
+
+// capital begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// maxListed is how many entries a hold shows; the observation on the program lists
+// them all.
+const maxListed = 10
+
+func (e *entry) isDone() bool { return e.State == OK }
+
+func rank(e *entry) int {
+	if e.State == OK {
+		return 1
+	}
+	return 0
+}
+
+func stateOfEffect(e *entry) string {
+	switch e.State {
+	case OK:
+		return "(done)"
+	case Failed:
+		return "(reported an error; it may have taken effect)"
+	default:
+		return "(whether it took effect is unknown)"
+	}
+}
+
+// repeating is the second argument that does the uncertain entries again, each with
+// its own arguments, and says of the call that it is none of those that are done.
+func (q *query) repeating(open []*entry) string {
+	var parts, again []string
+	for _, e := range open {
+		if e.State != OK || e.is(q.key) {
+			again = append(again, fmt.Sprintf("%q", e.ID))
+		}
+	}
+	if len(again) < len(open) {
+		parts = append(parts, `distinct: "all"`)
+	}
+	switch len(again) {
+	case 0:
+	case 1:
+		parts = append(parts, "again: "+again[0])
+	default:
+		parts = append(parts, "again: ["+strings.Join(again, ", ")+"]")
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func names(list []*entry) string {
+	var ids []string
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	if last := len(ids) - 1; last > 0 {
+		return strings.Join(ids[:last], ", ") + " and " + ids[last]
+	}
+	return ids[0]
+}
+
+func (q *query) hold(about []*entry, format string, args ...any) error {
+	h := &tools.HoldError{Call: describe(q.call.Tool.Path(), q.call.Args), Message: fmt.Sprintf(format, args...)}
+	for _, e := range about {
+		h.Entries = append(h.Entries, e.ID)
+	}
+	return h
+}
+
+func describe(tool string, args json.RawMessage) string {
+	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
+}
+
+// cut shortens a text.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// UnknownError ends a run: a program makes a call that may have taken effect
+// already, and neither the model nor the journal can know. [Attempt.Issue] returns
+// it, marked as [tools.Fatal].
+type UnknownError struct {
+	Entry Entry // the earlier call
+}
+
+// Unwrap returns the error with which the earlier call ended.
+func (e *UnknownError) Unwrap() error { return e.Entry.Err }
+
+// Error says what the host can do about it.
+func (e *UnknownError) Error() string {
+	call := e.Entry.ID + " " + describe(e.Entry.Tool, e.Entry.Args)
+	if e.Entry.Class == tools.Idempotent {
+		return fmt.Sprintf("journal: whether %s took effect is unknown, and another effect on its server followed, "+
+			"so the call was not made again; find out what happened, or set Options.Reconcile", call)
+	}
+	return fmt.Sprintf("journal: whether %s took effect is unknown, so the call was not made again; "+
+		"find out what happened, set Options.Reconcile, or, if repeating it does no harm, "+
+		"set the tool's class to Idempotent or Read", call)
+}

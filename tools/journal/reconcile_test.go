@@ -1,0 +1,187 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// reconciling returns a run whose host looks up what became of unknown calls.
+func reconciling(t *testing.T, f fate, look func(w *world, asked int) (journal.Reconciled, error)) *play {
+	t.Helper()
+	w, asked := newWorld(map[int]fate{0: f}), 0
+	return newPlay(t, w, &journal.Options{
+		Reconcile: func(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
+			asked++
+			if e.ID != "E1" || e.State != journal.Unknown || string(e.Args) != `{"to":"ann"}` {
+				t.Errorf("asked about %v", e)
+			}
+			return look(w, asked)
+		},
+	})
+}
+
+func sendAnn(g *guest) { g.call("mail.send", to("ann")) }
+
+const (
+	timedOut = `
+		attempt
+			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown
+		threw: tool mail.send: no answer in time; whether it took effect is unknown`
+	beingLookedUp = `
+		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. That is
+			| being looked up; write the whole step again`
+	pausedAnn = `
+		stopped: journal: whether E1 mail.send({"to":"ann"}) took effect is unknown, so the call was not made again; find
+			| out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to Idempotent
+			| or Read`
+)
+
+func reconcile(p *play) {
+	p.t.Helper()
+	p.tell("reconciled: %v", p.journal.Reconcile(context.Background()))
+}
+
+func TestReconcileDone(t *testing.T) {
+	t.Parallel()
+	p := reconciling(t, timeoutAfter, func(w *world, _ int) (journal.Reconciled, error) {
+		return journal.Reconciled{State: journal.OK, Result: json.RawMessage(fmt.Sprint(len(w.mails)))}, nil
+	})
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.accept()
+	p.check(timedOut + `
+		reconciled: <nil>
+		attempt
+			mail.send({"to":"ann"}) → 1, recorded
+		reconciled: <nil>
+		accepted`)
+	if e := p.journal.Entries()[0]; e.State != journal.OK || e.Err != nil || len(p.world.mails) != 1 {
+		t.Errorf("the entry is %v, the mails are %v", e, p.world.mails)
+	}
+}
+
+func TestReconcileNotDone(t *testing.T) {
+	t.Parallel()
+	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
+		return journal.Reconciled{State: journal.Rejected}, nil
+	})
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.attempt(sendAnn)
+	p.accept()
+	p.check(timedOut + `
+		reconciled: <nil>
+		attempt
+			mail.send({"to":"ann"}) → 1
+		accepted`)
+	if got := p.states(); got != "E1 rejected, E2 ok" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestReconcileUnknown(t *testing.T) {
+	t.Parallel()
+	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
+		return journal.Reconciled{State: journal.Unknown}, nil
+	})
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.attempt(sendAnn)
+	p.check(timedOut + `
+		reconciled: <nil>
+		attempt` + pausedAnn)
+}
+
+// An error is no answer: the host is asked again.
+func TestReconcileError(t *testing.T) {
+	t.Parallel()
+	p := reconciling(t, timeoutBefore, func(_ *world, asked int) (journal.Reconciled, error) {
+		if asked == 1 {
+			return journal.Reconciled{}, errors.New("no connection")
+		}
+		return journal.Reconciled{State: journal.Rejected}, nil
+	})
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.attempt(sendAnn)
+	reconcile(p)
+	p.attempt(sendAnn)
+	p.check(timedOut + `
+		reconciled: journal: reconciling E1 mail.send: no connection
+		attempt` + beingLookedUp + `
+		reconciled: <nil>
+		attempt
+			mail.send({"to":"ann"}) → 1`)
+}
+
+// A program that repeats an unknown call before it was looked up is held.
+func TestReconcileWithinProgram(t *testing.T) {
+	t.Parallel()
+	p := reconciling(t, timeoutAfter, func(*world, int) (journal.Reconciled, error) {
+		return journal.Reconciled{State: journal.OK, Result: json.RawMessage(`1`)}, nil
+	})
+	p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); sendAnn(g) })
+	reconcile(p)
+	p.attempt(sendAnn)
+	unthrown, _, _ := strings.Cut(strings.TrimSpace(timedOut), "\n\t\tthrew")
+	p.check(unthrown + beingLookedUp + `
+		reconciled: <nil>
+		attempt
+			mail.send({"to":"ann"}) → 1, recorded`)
+}
+
+// An answer that comes while the host looks is the truth.
+func TestReconcileLateAnswer(t *testing.T) {
+	t.Parallel()
+	var s *script
+	var flying call
+	s = newScript(t, &journal.Options{
+		Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
+			flying.entry.Settled(json.RawMessage(`"late"`), nil)
+			return journal.Reconciled{State: journal.Rejected}, nil
+		},
+	})
+	s.attempt = s.journal.Attempt()
+	flying = s.issue(`db.add({"n":1})`, nil)
+	if err := flying.entry.Dispatched(flying.args); err != nil {
+		t.Fatal(err)
+	}
+	s.attempt = s.journal.Attempt()
+	if err := s.journal.Reconcile(t.Context()); err != nil || s.states() != "E1 ok" {
+		t.Errorf("%v, %s", err, s.states())
+	}
+}
+
+// Only effects whose repetition matters are looked up, and only if somebody can.
+func TestReconcileEffects(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := newScript(t, &journal.Options{Reconcile: func(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
+		asked = append(asked, e.Tool)
+		return journal.Reconciled{}, nil
+	}})
+	s.attempt = s.journal.Attempt()
+	for _, text := range []string{`db.count()`, `shop.get_order()`, `log.append()`, `db.put()`, `shop.buy()`} {
+		s.finish(s.issue(text, nil), "!timeout")
+	}
+	s.finish(s.issue(`db.add()`, nil), "!failed")
+	for range 2 {
+		if err := s.journal.Reconcile(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := strings.Join(asked, ", "); got != "db.put, shop.buy" {
+		t.Errorf("asked about %s", got)
+	}
+	if err := journal.New(nil).Reconcile(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,339 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// query is a call of which the rules of the package comment decide what becomes.
+type query struct {
+	*Attempt
+	call  tools.Call
+	key   string
+	id    toolID
+	class tools.Class
+
+	all     bool            // {distinct: "all"}
+	named   map[*entry]bool // what the second argument names
+	again   []*entry        // of these, what it does once more: calls with this key that no call has repeated yet
+	insists bool            // a record of the same call is no answer, for it is to be done once more
+	missing []string        // names that no call of the tool has
+}
+
+func (a *Attempt) query(c tools.Call, key string) *query {
+	q := &query{
+		Attempt: a, call: c, key: key, class: c.Tool.ReplayClass(),
+		id: toolID{c.Tool.Namespace, c.Tool.Name}, named: map[*entry]bool{},
+	}
+	says := c.Repeat != nil && c.Repeat.Fresh
+	if q.class == tools.Unclassified && (says || a.journal.fresh[q.id]) {
+		q.class = tools.Read
+	}
+	if c.Repeat != nil {
+		q.readNames(*c.Repeat)
+	}
+	return q
+}
+
+// readNames finds the entries that the second argument names. Each binds to its own
+// key, and is done once more only once: the same words in a later program name what
+// was then done.
+func (q *query) readNames(r tools.Repeat) {
+	q.all = slices.Contains(r.Distinct, "all")
+	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
+	for _, id := range slices.Concat(r.Again, others) {
+		if e := q.entryOf(id); e != nil {
+			q.named[e] = true
+		} else {
+			q.missing = append(q.missing, id)
+		}
+	}
+	for _, id := range r.Again {
+		if e := q.entryOf(id); e != nil && e.is(q.key) {
+			q.again = append(q.again, e)
+		}
+	}
+}
+
+// entryOf returns the entry of a name, if it is a call of the same tool.
+func (q *query) entryOf(id string) *entry {
+	for _, e := range q.journal.entries {
+		if e.ID == id && e.id == q.id {
+			return e
+		}
+	}
+	return nil
+}
+
+// decide says what becomes of the call: it returns the entry whose outcome answers
+// it, nil to perform it, or an error that ends the attempt. The first rule that
+// applies decides.
+func (q *query) decide() (*entry, error) {
+	if q.class == tools.Read { // rule 1
+		return nil, nil
+	}
+	if err := q.unreadable(); err != nil {
+		return nil, err
+	}
+	rules := []func() (verdict, error){q.same, q.repeated, q.unknown, q.ok, q.failed, q.others, q.earlier}
+	if q.call.Tool.Hints.Repeatable {
+		rules = []func() (verdict, error){q.same, q.repeated, q.taken}
+	}
+	for _, rule := range rules {
+		if v, err := rule(); err != nil || v.decided {
+			return v.entry, err
+		}
+	}
+	return nil, nil // rule 7
+}
+
+// verdict is what a rule says: nothing, or that the entry answers the call, or, if
+// that is nil, that the call is performed.
+type verdict struct {
+	decided bool
+	entry   *entry
+}
+
+func perform() (verdict, error)           { return verdict{decided: true}, nil }
+func record(e *entry) (verdict, error)    { return verdict{decided: true, entry: e}, nil }
+func undecided() (verdict, error)         { return verdict{}, nil }
+func refuse(err error) (verdict, error)   { return verdict{}, err }
+func (q *query) idempotent() bool         { return q.class == tools.Idempotent }
+func (q *query) matching() []*entry       { return q.journal.byKey[q.key] }
+func (q *query) inStep(e *entry) bool     { return e.Step == q.step }
+func (q *query) consumed(e *entry) bool   { return e.takenBy == q.number }
+func (q *query) recorded(e *entry) bool   { return q.inStep(e) && e.State == OK && !q.consumed(e) }
+func (q *query) sameServer(e *entry) bool { return e.server == q.call.Tool.Namespace }
+
+// unknown is rule 2. A record of the same call answers for both, unless the program
+// wants to do it once more: that may be what the unknown call did.
+func (q *query) unknown() (verdict, error) {
+	if q.unconsumed() != nil && !q.insists {
+		return undecided()
+	}
+	for _, e := range q.matching() {
+		if e.State != Unknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
+			continue
+		}
+		if q.journal.options.Reconcile != nil && !e.reconciled {
+			return refuse(q.holdUnreconciled(e))
+		}
+		return refuse(tools.Fatal(&UnknownError{Entry: e.Entry}))
+	}
+	return undecided()
+}
+
+// followed reports whether another effect on e's server came after e, which doing e
+// once more might undo.
+func (q *query) followed(e *entry) bool {
+	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
+		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.State != Rejected && e.before(o)
+	})
+}
+
+// doneAfter reports whether the same call was made after e and is done.
+func (q *query) doneAfter(e *entry) bool {
+	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.State == OK && o.issued > e.issued })
+}
+
+// same is the answer {same: "E7"}. A name that this attempt has taken already, as in
+// a loop, says nothing more.
+func (q *query) same() (verdict, error) {
+	if q.call.Repeat == nil || q.call.Repeat.Same == "" {
+		return undecided()
+	}
+	e := q.entryOf(q.call.Repeat.Same)
+	switch {
+	case e.State != OK:
+		return refuse(q.hold([]*entry{e}, "%s has no result to take, because its state is %s", e.ID, e.State))
+	case q.consumed(e):
+		return undecided()
+	}
+	return record(e)
+}
+
+// repeated is the answer {again: "E2"} that was given before: what was done then is
+// not done again. If it is uncertain what was done then, rules 2 and 4 decide, and the
+// record of E2 itself is no answer.
+func (q *query) repeated() (verdict, error) {
+	fresh := q.again[:0:0]
+	for _, e := range q.again {
+		switch r := q.lastRepetition(e); {
+		case r == nil:
+			fresh = append(fresh, e)
+		case q.recorded(r):
+			return record(r)
+		case r.uncertain():
+			q.insists = true
+		}
+	}
+	q.again = fresh
+	q.insists = q.insists || len(fresh) > 0
+	return undecided()
+}
+
+// lastRepetition returns the first call that this attempt can take of those by which e,
+// and then these themselves, were done once more, or else the last of them.
+func (q *query) lastRepetition(e *entry) *entry {
+	last := q.journal.repetition(e)
+	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {
+		last = r
+	}
+	return last
+}
+
+// repetition returns the call by which e was done once more, on purpose.
+func (j *Journal) repetition(e *entry) *entry {
+	for _, o := range j.like(e) {
+		if o.State != Rejected && slices.Contains(o.repeats, e) {
+			return o
+		}
+	}
+	return nil
+}
+
+// like returns the calls with one of e's keys; some may be there twice.
+func (j *Journal) like(e *entry) []*entry {
+	if e.performed == e.key {
+		return j.byKey[e.key]
+	}
+	return slices.Concat(j.byKey[e.key], j.byKey[e.performed])
+}
+
+func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
+
+// unconsumed returns the first record of this call in the step that the attempt has
+// not taken.
+func (q *query) unconsumed() *entry {
+	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
+		return q.matching()[i]
+	}
+	return nil
+}
+
+// taken answers calls of repeatable tools, which have no order.
+func (q *query) taken() (verdict, error) {
+	if e := q.unconsumed(); e != nil && !q.insists {
+		return record(e)
+	}
+	return undecided()
+}
+
+// ok is rule 3.
+func (q *query) ok() (verdict, error) {
+	e := q.unconsumed()
+	if e == nil || q.insists {
+		return undecided()
+	}
+	if o := q.first(q.skippedBefore(e)); o != nil && q.class != tools.Unclassified {
+		return refuse(q.holdSkipped(e, o))
+	}
+	switch o := q.first(q.doneSince(e)); {
+	case o != nil && q.idempotent():
+		return perform()
+	case o != nil:
+		return refuse(q.holdUndone(e, o))
+	}
+	return record(e)
+}
+
+// skippedBefore tells the effects that were done before e by the same attempt and that
+// this one has not come to: to answer with e now would put the two in the wrong order.
+func (q *query) skippedBefore(e *entry) func(*entry) bool {
+	return func(o *entry) bool {
+		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] && o.before(e)
+	}
+}
+
+// doneSince tells the effects that came after e in another attempt: those that this
+// attempt has not called, and those that it has performed itself. (Opened, closed and
+// opened again is not closed.) That two calls of one tool, such as two mails, now come
+// in another order matters only to idempotent tools, which set something.
+func (q *query) doneSince(e *entry) func(*entry) bool {
+	return func(o *entry) bool {
+		if !o.ordered() || !o.called || o.State == Rejected || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
+			return false
+		}
+		return !q.consumed(o) || o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
+	}
+}
+
+// first returns the first entry of the call's server that fits. Unclassified tools
+// are left out: they may only read.
+func (q *query) first(fits func(*entry) bool) *entry {
+	i := slices.IndexFunc(q.journal.entries, func(o *entry) bool {
+		return q.sameServer(o) && o.Class != tools.Unclassified && fits(o)
+	})
+	if i < 0 {
+		return nil
+	}
+	return q.journal.entries[i]
+}
+
+// failed is rule 4. A call that was done, but whose result was an error, is as little
+// to be made again by a program that merely tries again.
+func (q *query) failed() (verdict, error) {
+	var open []*entry
+	for _, e := range q.matching() {
+		useless := e.State == OK && e.Err != nil && q.consumed(e)
+		if (e.State == Failed || useless) && !q.journal.repeated(e) && !slices.Contains(q.again, e) {
+			open = append(open, e)
+		}
+	}
+	if len(open) == 0 || q.idempotent() || q.call.Tool.Hints.ErrorsAreFinal && allFailed(open) {
+		return undecided()
+	}
+	return refuse(q.holdFailed(open))
+}
+
+func allFailed(list []*entry) bool {
+	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != Failed })
+}
+
+// others is rule 5.
+func (q *query) others() (verdict, error) {
+	var open []*entry
+	for _, e := range q.journal.entries {
+		if q.inStep(e) && e.id == q.id && !e.is(q.key) && q.conflicts(e) {
+			open = append(open, e)
+		}
+	}
+	if len(open) == 0 || q.harmless() {
+		return undecided()
+	}
+	return refuse(q.holdOthers(open))
+}
+
+// conflicts reports whether a call of the same tool with other arguments may have been
+// meant to be this one.
+func (q *query) conflicts(e *entry) bool {
+	switch {
+	case e.attempt == q.Attempt, q.consumed(e), q.named[e]:
+		return false
+	case e.State == OK:
+		return !q.all
+	}
+	return e.uncertain() && !q.resolved(e)
+}
+
+// resolved reports whether an uncertain call was named since, or done.
+func (q *query) resolved(e *entry) bool {
+	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
+		return o.names[e] && o.State != Rejected
+	}) || q.doneAfter(e)
+}
+
+// harmless reports whether the call may be performed whatever was done before: its
+// tool is idempotent, and what its arguments were computed from has not changed.
+func (q *query) harmless() bool { return q.idempotent() && !q.changed }
+
+// earlier is rule 6.
+func (q *query) earlier() (verdict, error) {
+	for _, e := range q.matching() {
+		if e.Step < q.step && e.State == OK && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
+			return refuse(q.holdEarlier(e))
+		}
+	}
+	return undecided()
+}

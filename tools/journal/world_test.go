@@ -1,0 +1,374 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// world is what the programs act on: some servers, and how they fail.
+type world struct {
+	mails   []string // the recipients
+	posts   []string
+	tickets int
+	balance map[string]int
+	orders  []string // their names; an order's ID is its index
+	open    bool     // the door
+	light   string
+
+	fates map[int]fate // of the effects that were tried, from 0
+	tried int
+	reads int // that were performed
+}
+
+// fate is how a server treats a call of an effect.
+type fate int
+
+const (
+	succeed fate = iota
+	failBefore
+	failAfter // the effect takes place, and the server reports an error
+	timeoutBefore
+	timeoutAfter // the effect takes place, and no answer comes
+	reject       // the server cannot be reached
+)
+
+var fates = []fate{failBefore, failAfter, timeoutBefore, timeoutAfter, reject}
+
+type arguments struct {
+	To, Text, Name string
+	N, Page        int
+}
+
+func newWorld(fates map[int]fate) *world {
+	return &world{tickets: 5, balance: map[string]int{"": 100}, light: "off", fates: fates}
+}
+
+// set returns the tools: what is a read looks at the world, and all else has a fate.
+func (w *world) set(t *testing.T) *tools.Set {
+	t.Helper()
+	read, effect := tools.Hints{Class: tools.Read}, tools.Hints{Class: tools.Effect}
+	idempotent, unclassified := tools.Hints{Class: tools.Idempotent}, tools.Hints{}
+	set, err := tools.NewSet(t.Context(),
+		w.read("mail.list", read, func(arguments) any { return append([]string{}, w.mails...) }),
+		w.read("mail.get_user", unclassified, func(a arguments) any { return a.To + "@example.org" }),
+		w.effect("mail.send", effect, func(a arguments) any { w.mails = append(w.mails, a.To); return len(w.mails) }),
+		w.read("chat.messages", unclassified, func(arguments) any { return append([]string{}, w.posts...) }),
+		w.effect("chat.post", unclassified, func(a arguments) any {
+			w.posts = append(w.posts, a.To)
+			return len(w.posts)
+		}),
+		w.read("tickets.count", read, func(arguments) any { return w.tickets }),
+		w.effect("tickets.create", effect, func(a arguments) any { w.tickets++; return a.N }),
+		w.read("bank.get_balance", unclassified, func(a arguments) any { return w.balance[a.Name] }),
+		w.effect("bank.set_balance", idempotent, func(a arguments) any { w.balance[a.Name] = a.N; return a.N }),
+		w.read("orders.find", read, func(a arguments) any { return slices.Index(w.orders, a.Name) }),
+		w.effect("orders.create", effect, func(a arguments) any {
+			w.orders = append(w.orders, a.Name)
+			return len(w.orders) - 1
+		}),
+		w.effect("orders.rename", effect, func(a arguments) any { w.orders[a.N] = a.Name; return a.N }),
+		w.effect("door.open", effect, func(arguments) any { w.open = true; return true }),
+		w.effect("door.close", effect, func(arguments) any { w.open = false; return false }),
+		w.effect("light.set", idempotent, func(a arguments) any { w.light = a.Text; return a.Text }),
+		w.read("shop.product_list", unclassified, func(a arguments) any {
+			return []string{"a", "b", "c", "d"}[2*a.Page : 2*a.Page+2]
+		}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func (w *world) read(path string, h tools.Hints, look func(arguments) any) *tools.Tool {
+	return tool(path, h, func(a arguments) (any, error) {
+		w.reads++
+		return look(a), nil
+	})
+}
+
+func (w *world) effect(path string, h tools.Hints, act func(arguments) any) *tools.Tool {
+	return tool(path, h, func(a arguments) (any, error) {
+		f := w.fates[w.tried]
+		w.tried++
+		if f == reject {
+			return nil, &tools.ToolError{Kind: tools.KindUnavailable, Message: "connection refused"}
+		}
+		var result any
+		if f != failBefore && f != timeoutBefore {
+			result = act(a)
+		}
+		switch f {
+		case failBefore, failAfter:
+			return nil, errors.New("504")
+		case timeoutBefore, timeoutAfter:
+			return nil, context.DeadlineExceeded
+		}
+		return result, nil
+	})
+}
+
+func tool(path string, h tools.Hints, do func(arguments) (any, error)) *tools.Tool {
+	namespace, name, _ := strings.Cut(path, ".")
+	handler := func(_ context.Context, raw json.RawMessage) (json.RawMessage, error) {
+		var a arguments
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return nil, err
+		}
+		result, err := do(a)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
+	}
+	return &tools.Tool{Namespace: namespace, Name: name, Hints: h, Handler: handler}
+}
+
+// check compares all that the programs did.
+func (p *play) check(story string) {
+	p.t.Helper()
+	if got, want := trimmed(strings.Join(p.story, "\n")), trimmed(unfold(story)); got != want {
+		p.t.Errorf("got\n%s\nwant\n%s", fold(got), fold(want))
+	}
+}
+
+// trimmed has no indentation.
+func trimmed(text string) string {
+	var list []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		list = append(list, strings.TrimSpace(line))
+	}
+	return strings.Join(list, "\n")
+}
+
+// play is a run: programs that are written one after the other.
+type play struct {
+	t       *testing.T
+	world   *world
+	journal *journal.Journal
+	set     *tools.Set
+	index   map[string]int
+	rand    *rand.Rand // orders concurrent calls; nil: they stay in order
+	story   []string
+}
+
+func newPlay(t *testing.T, w *world, o *journal.Options) *play {
+	t.Helper()
+	return newPlayOf(t, w, w.set(t), o)
+}
+
+func newPlayOf(t *testing.T, w *world, set *tools.Set, o *journal.Options) *play {
+	t.Helper()
+	p := &play{t: t, world: w, journal: journal.New(o), set: set, index: map[string]int{}}
+	for i, b := range p.set.Bindings() {
+		p.index[b.Path()] = i
+	}
+	return p
+}
+
+func (p *play) tell(format string, args ...any) {
+	p.story = append(p.story, fmt.Sprintf(format, args...))
+}
+
+// guest is a program under way.
+type guest struct {
+	*play
+	run     *tools.Dispatcher
+	ended   error        // what the ledger ended the program with
+	waiting []*guestCall // that are issued and not performed
+}
+
+// guestCall is one call of a program.
+type guestCall struct {
+	path, args, second string // second is "" or the second argument
+
+	issued tools.Issued
+	result json.RawMessage
+	err    error // what the program can catch
+}
+
+func (c *guestCall) String() string {
+	if c.second != "" {
+		return fmt.Sprintf("%s(%s, %s)", c.path, c.args, c.second)
+	}
+	return fmt.Sprintf("%s(%s)", c.path, c.args)
+}
+
+// watched tells a program's sandbox that the ledger ends the program.
+type watched struct {
+	tools.Ledger
+	guest *guest
+}
+
+func (w watched) Issue(c tools.Call) (tools.Entry, error) {
+	entry, err := w.Ledger.Issue(c)
+	if err != nil {
+		w.guest.ended = err
+		w.guest.run.End()
+	}
+	return entry, err
+}
+
+// ending unwinds a program: a hold, a fatal error, or what it has thrown.
+type ending struct{ err error }
+
+// attempt runs a program. It returns what ended it: nil if it finished, what it has
+// thrown, a *[tools.HoldError], or a fatal error. Calls that it has not waited for are
+// dropped.
+func (p *play) attempt(program func(g *guest)) (err error) {
+	p.t.Helper()
+	p.tell("attempt")
+	g := &guest{play: p}
+	g.run = p.set.Dispatcher(watched{p.journal.Attempt(), g})
+	defer func() {
+		r := recover()
+		end, ok := r.(ending)
+		if r != nil && !ok {
+			panic(r)
+		}
+		if err = end.err; err != nil {
+			p.tell("%s: %v", how(err), err)
+		}
+		g.drop()
+	}()
+	program(g)
+	return nil
+}
+
+// drop ends the program, and with it the calls that have not reached their tools.
+func (g *guest) drop() {
+	g.t.Helper()
+	g.run.End()
+	tried, reads := g.world.tried, g.world.reads
+	for _, c := range g.waiting {
+		if _, err := c.issued.Perform(context.Background()); err == nil && !c.issued.Recorded {
+			g.t.Errorf("invariant 10: %v was performed after its program", c)
+		}
+	}
+	if g.world.tried != tried || g.world.reads != reads {
+		g.t.Error("invariant 10: a tool was called after the end of the program")
+	}
+}
+
+func how(err error) string {
+	switch {
+	case isHold(err):
+		return "held"
+	case tools.IsFatal(err):
+		return "stopped"
+	}
+	return "threw"
+}
+
+func isHold(err error) bool { return !tools.IsFatal(err) && errors.As(err, new(*tools.HoldError)) }
+
+// accept ends the step, and returns the names of the orphans.
+func (p *play) accept() {
+	text := "accepted"
+	if orphans := p.journal.Accept(); len(orphans) > 0 {
+		text += "; orphans: " + ids(orphans)
+	}
+	p.tell("%s", text)
+}
+
+// throw ends the program with an error.
+func (g *guest) throw(message string) { panic(ending{errors.New(message)}) }
+
+// call makes a call and waits for it. Its error, if it is not caught, ends the program.
+func (g *guest) call(path, args string, second ...string) json.RawMessage {
+	g.t.Helper()
+	return g.await(g.start(path, args, second...))
+}
+
+// caught makes a call, and returns the error that the tool reports.
+func (g *guest) caught(path, args string, second ...string) error {
+	g.t.Helper()
+	c := g.start(path, args, second...)
+	g.perform(c)
+	return c.err
+}
+
+// all waits for calls that were started together, as Promise.all does.
+func (g *guest) all(calls ...*guestCall) {
+	g.t.Helper()
+	order := slices.Clone(calls)
+	if g.rand != nil {
+		g.rand.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
+	}
+	for _, c := range order {
+		g.perform(c)
+	}
+	for _, c := range calls {
+		if c.err != nil {
+			panic(ending{c.err})
+		}
+	}
+}
+
+// start issues a call. If the ledger refuses it, the program ends.
+func (g *guest) start(path, args string, second ...string) *guestCall {
+	g.t.Helper()
+	c := &guestCall{path: path, args: args, second: strings.Join(second, "")}
+	index, ok := g.index[path]
+	if !ok {
+		g.t.Fatalf("no tool %s", path)
+	}
+	call := tools.Call{Args: json.RawMessage(args)}
+	if c.second != "" {
+		call.Repeat = &tools.Repeat{}
+		if err := json.Unmarshal([]byte(c.second), call.Repeat); err != nil {
+			g.t.Fatalf("%s: %v", c.second, err)
+		}
+	}
+	c.issued = g.run.Issue(call, index)
+	if g.ended != nil {
+		_, err := c.issued.Perform(context.Background())
+		panic(ending{err})
+	}
+	g.waiting = append(g.waiting, c)
+	return c
+}
+
+func (g *guest) await(c *guestCall) json.RawMessage {
+	g.t.Helper()
+	g.perform(c)
+	if c.err != nil {
+		panic(ending{c.err})
+	}
+	return c.result
+}
+
+func (g *guest) perform(c *guestCall) {
+	g.t.Helper()
+	g.waiting = slices.DeleteFunc(g.waiting, func(other *guestCall) bool { return c == other })
+	c.result, c.err = c.issued.Perform(context.Background())
+	switch {
+	case c.err != nil && (isHold(c.err) || tools.IsFatal(c.err)):
+		panic(ending{c.err})
+	case c.err != nil && c.issued.Recorded:
+		g.tell("  %v threw %v, recorded", c, c.err)
+	case c.err != nil:
+		g.tell("  %v threw %v", c, c.err)
+	case c.issued.Recorded:
+		g.tell("  %v → %s, recorded", c, c.result)
+	default:
+		g.tell("  %v → %s", c, c.result)
+	}
+}
+
+// as is a result as a Go value.
+func as[T any](result json.RawMessage) (v T) {
+	if err := json.Unmarshal(result, &v); err != nil {
+		panic(err)
+	}
+	return v
+}

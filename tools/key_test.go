@@ -1,0 +1,135 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"strings"
+	"testing"
+)
+
+// A number is the same however it is spelled, and no other.
+func TestDecimal(t *testing.T) {
+	t.Parallel()
+	for spelled, want := range map[json.Number]json.Number{
+		"10": "1e1", "10.0": "1e1", "1e1": "1e1", "1E+1": "1e1", "0.1e2": "1e1", "100e-1": "1e1",
+		"0": "0", "-0": "0", "0.00e7": "0", "-1.50": "-15e-1", "0.05": "5e-2",
+		"9007199254740992": "9007199254740992e0", "9007199254740993": "9007199254740993e0", "9007199254740993.0": "9007199254740993e0",
+		"1e999999999": "1e999999999", "1e99999999999999999999": "1e99999999999999999999",
+	} {
+		if got := decimal(spelled); got != want {
+			t.Errorf("%s: got %s, want %s", spelled, got, want)
+		}
+	}
+}
+
+func FuzzDecimal(f *testing.F) {
+	for _, n := range []string{"10", "10.0", "1e1", "-0.50E+3", "0", "123456789012345678901234567890"} {
+		f.Add(n)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+		if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text[:1], `"{[tfn`) || !json.Valid([]byte(text)) || len(exponent) > 4 {
+			return
+		}
+		got := decimal(json.Number(text))
+		was, _ := new(big.Rat).SetString(text)
+		is, ok := new(big.Rat).SetString(got.String())
+		if !ok || was.Cmp(is) != 0 || !json.Valid([]byte(got)) || decimal(got) != got {
+			t.Errorf("%s became %s", text, got)
+		}
+	})
+}
+
+// The key of a call does not depend on how its arguments are spelled.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	b := &Binding{Tool: &Tool{Name: "pay"}, Names: []string{"pay"}}
+	same := key(t, b, `{"n":10,"list":[{"x":0.5}]}`)
+	for _, args := range []string{`{"n":1e1,"list":[{"x":5e-1}]}`, `{ "list": [{"x": 0.50}], "n": 10.0 }`} {
+		if key(t, b, args) != same {
+			t.Errorf("%s has another key", args)
+		}
+	}
+	for _, args := range []string{
+		`{"n":"1e1","list":[{"x":0.5}]}`, `{"n":100,"list":[{"x":0.5}]}`, `{"n":10,"list":[{"x":"0.5"}]}`,
+		`{"n":10,"list":[{"x":0.5}],"note":null}`,
+	} {
+		if key(t, b, args) == same {
+			t.Errorf("%s has the same key", args)
+		}
+	}
+	if _, err := b.Key(json.RawMessage(`{`)); err == nil || err.Error() != "tools: arguments of pay: unexpected EOF" {
+		t.Errorf("arguments that are not JSON: %v", err)
+	}
+}
+
+// The server, the tool's own name and the identity make the key; how programs call
+// the tool does not.
+func TestKeyOfTool(t *testing.T) {
+	t.Parallel()
+	binding := func(namespace, name, object string, h Hints) *Binding {
+		return &Binding{Tool: &Tool{Namespace: namespace, Name: name, Hints: h}, Object: object, Names: []string{"x"}}
+	}
+	const args = `{"to":"ann","text":"a"}`
+	same := key(t, binding("mail", "send", "mail", Hints{}), args)
+	if key(t, binding("mail", "send", "mail_2", Hints{}), args) != same {
+		t.Error("the object's name counts")
+	}
+	if key(t, binding("mail", "post", "mail", Hints{}), args) == same || key(t, binding("post", "send", "mail", Hints{}), args) == same {
+		t.Error("the tool's name or its server's does not count")
+	}
+	to := Hints{Identity: []string{"to"}}
+	if key(t, binding("mail", "send", "mail", to), args) != key(t, binding("mail", "send", "mail", to), `{"to":"ann","text":"b"}`) {
+		t.Error("an argument outside of the identity counts")
+	}
+	if key(t, binding("mail", "get", "mail", to), args) == key(t, binding("mail", "get", "mail", to), `{"to":"ann","text":"b"}`) {
+		t.Error("the identity counts for a read")
+	}
+}
+
+// For an argument that is a pointer, null is the same as none. What a foreign server
+// makes of null is not known.
+func TestKeyOfNull(t *testing.T) {
+	t.Parallel()
+	type address struct {
+		Floor *int `json:"floor,omitempty"`
+	}
+	type in struct {
+		To   string   `json:"to"`
+		Note *string  `json:"note,omitempty"`
+		Home *address `json:"home,omitempty"`
+		Many []*address
+	}
+	nothing := func(context.Context, in) (string, error) { return "", nil }
+	own := Func("send", "Send.", nothing, nil)
+	foreign := *own
+	foreign.Namespace = "mail"
+	set, err := NewSet(t.Context(), own, &foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{
+		{`{"to":"ann","Many":[]}`, `{"to":"ann","note":null,"home":null,"Many":[]}`},
+		{`{"to":"ann","home":{},"Many":[{}]}`, `{"to":"ann","home":{"floor":null},"Many":[{"floor":null}]}`},
+	} {
+		if b := set.Bindings()[0]; key(t, b, pair[0]) != key(t, b, pair[1]) {
+			t.Errorf("%s and %s have two keys", pair[0], pair[1])
+		}
+		if b := set.Bindings()[1]; key(t, b, pair[0]) == key(t, b, pair[1]) {
+			t.Errorf("%s and %s have one key for a foreign tool", pair[0], pair[1])
+		}
+	}
+	if b := set.Bindings()[0]; key(t, b, `{"to":"ann","note":"","Many":[]}`) == key(t, b, `{"to":"ann","note":null,"Many":[]}`) {
+		t.Error("an empty text is the same as none")
+	}
+}
+
+func key(t *testing.T, b *Binding, args string) string {
+	t.Helper()
+	k, err := b.Key(json.RawMessage(args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
