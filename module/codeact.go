@@ -3,6 +3,7 @@ package module
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
@@ -60,9 +61,10 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	for range c.coder.options.MaxIters {
+	var valid *valued[Out] // an answer, while the model is asked about effects that it left behind
+	for r.left() > 0 {
 		if err := r.ask(ctx); err != nil {
-			return nil, r.incomplete(err)
+			return valid.or(r, err)
 		}
 		program, err := r.program()
 		if err != nil {
@@ -85,16 +87,33 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(outcome, err))
 			continue
 		}
+		if valid = (&valued[Out]{out, outcome.Value}); r.orphaned() {
+			continue
+		}
 		return answered(r.accept(), out, outcome.Value)
 	}
-	if !c.coder.options.Extract {
-		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+	if valid != nil || !c.coder.options.Extract {
+		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
 	}
 	out, raw, err := c.extract(ctx, r)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
 	return answered(r.accept(), out, raw)
+}
+
+// valued is an answer and its JSON.
+type valued[Out any] struct {
+	out Out
+	raw json.RawMessage
+}
+
+// or ends the run with the answer or, if there is none, with the error.
+func (v *valued[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
+	if v == nil {
+		return nil, r.incomplete(err)
+	}
+	return answered(r.accept(), v.out, v.raw)
 }
 
 // Stream is Run with its events; see [Start].

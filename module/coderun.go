@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/replies"
@@ -96,6 +97,8 @@ type codeRun struct {
 	*run
 	kit
 	inputs map[string]any
+	free   int  // steps that do not count
+	asked  bool // the model was asked about orphans
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -126,7 +129,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	ctx = r.withTools(ctx)
+	ctx = r.withTools(ctx, r.options.Journal)
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -186,6 +189,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	step, at := r.last(), r.at(len(r.Steps))
 	step.Reasoning, step.Code = p.Reasoning, p.Code
 	r.emit(Started{at, p.Code})
+	r.journal.Reconcile(ctx)
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,
@@ -220,6 +224,23 @@ func (r *codeRun) giveUp(at Origin, o *sandbox.Outcome) {
 func (r *codeRun) observe(text string) {
 	r.last().Observation = text + r.remaining()
 	r.ended()
+}
+
+// orphaned ends the step of an answer that is valid, and reports whether the model is
+// asked about effects that the program did not call: once, if a turn is free.
+func (r *codeRun) orphaned() bool {
+	done := r.journal.Accept()
+	r.Orphans = append(r.Orphans, done...)
+	if len(done) == 0 || r.asked || !r.forgive() {
+		return false
+	}
+	r.asked = true
+	var b strings.Builder
+	b.WriteString("The answer is valid.")
+	writeOrphans(&b, done)
+	b.WriteString("\nThen submit the answer once more.")
+	r.observe(b.String())
+	return true
 }
 
 // accept ends the last step with an answer, and closes the record.

@@ -9,15 +9,14 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// How many calls the model is shown. A program repeats effects that are not
-// shown just as safely; reads and what is done for good are shown in short.
+// How many calls the model is shown.
 const (
-	maxEffects = 40
+	maxEffects = 200 // a program that repeats an effect that is not shown is just as safe
+	maxLong    = 40  // of these, how many are shown at length
 	maxBrief   = 10
 )
 
-// effects are calls by what is known of them. Reads are none, nor is what was
-// refused.
+// effects are calls by what is known of them, without reads and what was refused.
 type effects struct{ done, failed, unknown []journal.Entry }
 
 func sortEffects(entries []journal.Entry) (s effects) {
@@ -28,39 +27,44 @@ func sortEffects(entries []journal.Entry) (s effects) {
 			s.done = append(s.done, e)
 		case e.State == journal.Failed:
 			s.failed = append(s.failed, e)
-		case e.Class == tools.Effect: // an idempotent one may simply be repeated
+		case e.Class != tools.Idempotent: // which may simply be repeated
 			s.unknown = append(s.unknown, e)
 		}
 	}
 	return s
 }
 
-// writeEffects lists what the open step has done already, in the words that
-// make a rewritten program safe, after those that say what to write; "" where none
-// will be.
-func writeEffects(b *strings.Builder, write string, entries []journal.Entry) {
+func (s effects) none() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
+
+// writeEffects lists what the open step has done already, uncertain calls first, and
+// what a program may say of each.
+func writeEffects(b *strings.Builder, entries []journal.Entry) {
 	s := sortEffects(entries)
-	if len(s.done)+len(s.failed)+len(s.unknown) == 0 {
+	if s.none() {
 		return
 	}
 	b.WriteByte('\n')
-	if write != "" {
-		b.WriteString("\n" + write)
-	}
-	writeEntries(b, "Done:", s.done)
-	if write != "" && len(s.done) > 0 {
-		fmt.Fprintf(b, repeats, s.done[0].ID)
-	}
-	writeEntries(b, "Failed:", s.failed)
+	writeEntries(b, "Reported an error; it may have taken effect, look first:", s.failed)
 	writeUnknown(b, s.unknown)
+	writeEntries(b, "Done:", s.done)
+	if len(s.done) > 0 {
+		b.WriteString("\n" + carriedOver)
+	}
+	if len(s.failed) > 0 {
+		fmt.Fprintf(b, "\n"+namedAgain, s.failed[0].ID)
+	}
 }
 
-// repeats is what a model must know of a call that is done.
-const repeats = `
-An exact repeat of a call that is done returns its record and does nothing; with other arguments it is another call, which is made. To make one once more on purpose, pass {again: %q} as its second argument.`
+const (
+	// carriedOver is what a model must know of calls that are done.
+	carriedOver = "When a call that is done is made again with the same arguments, it returns its recorded result and does nothing."
 
-// unknownAgain is what a model must know of a call that may have happened.
-const unknownAgain = "To make such a call again ends the task. If there is a tool that shows whether it happened, look; then go on without the call."
+	// namedAgain is what a model must know of calls that reported an error.
+	namedAgain = "If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: %q}."
+
+	// unknownAgain is what a model must know of a call that may have happened.
+	unknownAgain = "To make such a call again ends the task. If a tool shows whether it happened, look; then go on without the call."
+)
 
 func writeUnknown(b *strings.Builder, entries []journal.Entry) {
 	if len(entries) > 0 {
@@ -69,24 +73,16 @@ func writeUnknown(b *strings.Builder, entries []journal.Entry) {
 	}
 }
 
-// writeDone lists what was done in a step that is over: the next program's calls
-// are calls of their own.
+// writeDone lists what was done in a step that is over.
 func writeDone(b *strings.Builder, entries []journal.Entry) {
 	s := sortEffects(entries)
-	if len(s.done) > 0 {
-		b.WriteString("\n\nThis is done, and would be done once more if it was called again:")
-		for i, e := range s.done {
-			if more(b, i, maxBrief, len(s.done)) {
-				break
-			}
-			writeCall(b, e.Tool, string(e.Args), 100)
-			writeEnd(b, e, 100)
-		}
+	if s.none() {
+		return
 	}
-	if len(s.unknown) > 0 {
-		b.WriteByte('\n')
-	}
+	b.WriteByte('\n')
+	writeEntries(b, "Reported an error; it may have taken effect:", s.failed)
 	writeUnknown(b, s.unknown)
+	writeEntries(b, "Done; do not call it again:", s.done)
 }
 
 // writeOrphans lists what was done for programs that were then rewritten without
@@ -94,13 +90,13 @@ func writeDone(b *strings.Builder, entries []journal.Entry) {
 func writeOrphans(b *strings.Builder, entries []journal.Entry) {
 	if len(entries) > 0 {
 		b.WriteByte('\n')
-		writeEntries(b, "Done by earlier programs, though this one did not ask for it:", entries)
+		writeEntries(b, "Done by earlier programs, though this one did not call it:", entries)
 		b.WriteString("\nUndo it if it was wrong, or say so in the answer.")
 	}
 }
 
 // writeReads lists what a program had read when it failed, and what it could not
-// read: that may show why.
+// read: that may show why. Several calls of one tool are only counted.
 func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entry) {
 	reads := map[string]bool{}
 	for _, e := range entries {
@@ -116,25 +112,44 @@ func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entr
 			failed = append(failed, c)
 		}
 	}
-	writeCalls(b, "It had read:", read)
 	writeCalls(b, "It could not read:", failed)
+	writeCalls(b, "It had read:", read)
 }
 
+// writeCalls lists calls, those of one tool that came to the same end in one line.
 func writeCalls(b *strings.Builder, title string, list []sandbox.Call) {
 	if len(list) == 0 {
 		return
 	}
 	b.WriteString("\n\n" + title)
-	for i, c := range list {
-		if more(b, i, maxBrief, len(list)) {
+	ended := func(c sandbox.Call) string {
+		if c.Error != nil {
+			return " → " + errorLine(c.Error, 300)
+		}
+		return ""
+	}
+	groups, order := map[string][]sandbox.Call{}, []string{}
+	for _, c := range list {
+		group := c.Tool + ended(c)
+		if groups[group] == nil {
+			order = append(order, group)
+		}
+		groups[group] = append(groups[group], c)
+	}
+	for i, group := range order {
+		if more(b, i, maxBrief, len(order)) {
 			return
 		}
+		c := groups[group][0]
+		if n := len(groups[group]); n > 1 {
+			fmt.Fprintf(b, "\n- %s ×%d%s", c.Tool, n, ended(c))
+			continue
+		}
 		writeCall(b, c.Tool, string(c.Args), 200)
-		if c.Error != nil {
-			b.WriteString(" → " + errorLine(c.Error, 300))
-		} else {
+		if c.Error == nil {
 			writeResult(b, string(c.Result), 300)
 		}
+		b.WriteString(ended(c))
 	}
 }
 
@@ -147,8 +162,12 @@ func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
 		if more(b, i, maxEffects, len(entries)) {
 			return
 		}
-		writeCall(b, e.ID+" "+e.Tool, string(e.Args), 300)
-		writeEnd(b, e, 300)
+		most := 300
+		if i >= maxLong {
+			most = 80
+		}
+		writeCall(b, e.ID+" "+e.Tool, string(e.Args), most)
+		writeEnd(b, e, most)
 	}
 }
 

@@ -48,7 +48,7 @@ func (r *run) leftOut() string {
 	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
 	did := sortEffects(r.calls()[:r.Steps[r.forgotten].before])
 	writeEntries(&b, "Done in them:", did.done)
-	writeEntries(&b, "Failed in them:", did.failed)
+	writeEntries(&b, "Reported an error in them; it may have taken effect:", did.failed)
 	writeEntries(&b, "Unknown whether it happened:", did.unknown)
 	return b.String()
 }

@@ -40,6 +40,8 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		writeFindings(&b, f.Findings)
 	case f.Kind == sandbox.Held:
 		b.WriteString("The program was stopped before a call, which was not made: " + findingText(f.Finding))
+	case f.Kind == sandbox.Unawaited:
+		b.WriteString("The answer was not accepted: " + findingText(f.Finding))
 	default:
 		b.WriteString("The program failed: " + findingText(f.Finding))
 		writeData(&b, f.Tool)
@@ -53,8 +55,21 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 	} else {
 		r.closeStep(&b)
 	}
-	b.WriteString(r.again())
+	same := r.again()
+	if f := out.Failure; f != nil && f.Kind == sandbox.Held && same == "" {
+		r.forgive()
+	}
+	b.WriteString(same)
 	return b.String()
+}
+
+// forgive makes the last step free, if the run has free turns left.
+func (r *codeRun) forgive() bool {
+	if r.free >= r.options.FreeTurns {
+		return false
+	}
+	r.free++
+	return true
 }
 
 // writeCalls lists what a program had called when it failed, and what the step
@@ -63,12 +78,13 @@ func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
 	if f := out.Failure; f != nil && !f.Ran() {
 		return // nothing has changed
 	}
-	writeReads(b, out.Calls, r.journal.Entries())
-	write := "Write the whole step again."
-	if r.left() == 0 {
-		write = ""
+	if open := r.journal.Open(); !sortEffects(open).none() {
+		if r.left() > 0 {
+			b.WriteString("\n\nWrite the whole step again. What its programs have done so far:")
+		}
+		writeEffects(b, open)
 	}
-	writeEffects(b, write, r.journal.Open())
+	writeReads(b, out.Calls, r.journal.Entries())
 }
 
 // closeStep says what a program that ran to its end has done.
@@ -122,9 +138,8 @@ func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
 	writeConsoles(&b, out)
 	writeWarnings(&b, out)
 	if r.session {
-		r.journal.Keep()
 		b.WriteString("\n\nThe variables of the program are kept: go on from there.")
-		writeEffects(&b, "Do not call again what is done.", r.journal.Open())
+		r.closeStep(&b)
 	} else {
 		r.writeCalls(&b, out)
 	}
@@ -197,7 +212,7 @@ func (r *codeRun) remaining() string {
 }
 
 // left is how many programs may still be written.
-func (r *codeRun) left() int { return r.options.MaxIters - len(r.Steps) }
+func (r *codeRun) left() int { return r.options.MaxIters - len(r.Steps) + r.free }
 
 func writeConsoles(b *strings.Builder, out *sandbox.Outcome) {
 	writeConsole(b, "console", out.Stdout)

@@ -7,6 +7,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Options configures a module. The zero value, and nil, are the defaults.
@@ -20,6 +21,15 @@ type Options struct {
 	// from what is known; without it that is an error. A [Step] says that it was
 	// asked so.
 	Extract bool
+
+	// FreeTurns is how many programs of a run do not count as steps: those that were
+	// stopped because a call resembles one that was made before, and one that is asked
+	// for because earlier programs did what the last one did not call. Zero is as many
+	// as MaxIters; less is none.
+	FreeTurns int
+
+	// Journal configures the record of each run's calls. Nil is the defaults.
+	Journal *journal.Options
 
 	// DeclarationTokens is how many tokens the declarations of the tools may take
 	// in the prompt. Zero is declare.DefaultBudget.
@@ -59,6 +69,9 @@ func (o *Options) orDefault(iters int) Options {
 	}
 	if c.MaxIters <= 0 {
 		c.MaxIters = iters
+	}
+	if c.FreeTurns = cmp.Or(c.FreeTurns, c.MaxIters); c.FreeTurns < 0 {
+		c.FreeTurns = 0
 	}
 	return c
 }

@@ -21,12 +21,11 @@ import (
 // Language Models" (ICLR 2023).
 //
 // Calls are checked, subject to policies and recorded as those of programs are.
-// Each is a step of the record, which an effect that succeeds closes: the model
-// has seen the result, so the same call again is made again. An effect that was
-// made but whose result is of no use is not made again in the run, unless its tool
-// is idempotent or repeatable: the model is told so, and the record answers the
-// same call. If it is not known whether a call happened, repeating it ends the
-// run.
+// All calls of a run count as those of one program. A call that reported an error may
+// have taken effect, as may one that was made but whose result is of no use: if the
+// model makes just the same call once more, it is held, and made only if the model,
+// which has then been told so, repeats it. If it is not known whether a call happened,
+// repeating it ends the run.
 type ReAct[In, Out any] struct {
 	// Predictor is the question for the next call.
 	Predictor *Predictor
@@ -68,7 +67,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return nil, err
 	}
 	defer r.rescue(&err)
-	for range a.options.MaxIters {
+	for len(r.Steps) < r.steps {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
@@ -151,9 +150,11 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 			return nil, nil, err
 		}
 	}
-	r := &reactRun{tools: a.tools, steps: a.options.MaxIters}
+	r := &reactRun{tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, held: map[string][]string{}}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	return r.withTools(ctx), r, nil
+	ctx = r.withTools(ctx, a.options.Journal)
+	r.attempt = r.journal.Attempt()
+	return ctx, r, nil
 }

@@ -12,13 +12,17 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // reactRun is one run of a ReAct.
 type reactRun struct {
 	*run
-	tools *toolbox
-	steps int
+	tools   *toolbox
+	steps   int // that the run may take
+	free    int // calls that may be held without taking a step
+	attempt *journal.Attempt    // all calls of a run are those of one program
+	held    map[string][]string // what the model was told when a call was held: the entries that it resembles
 }
 
 // action reads what the model wants to be done.
@@ -52,31 +56,44 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		r.ended()
 		return "", err
 	}
-	return tell(call, b.Hints), nil
+	return tell(call, b), nil
 }
 
-// perform makes the call of the last step. An effect that is done closes a step of
-// the record, for good if its result is of no use.
+// perform makes the call of the last step. One that was held, and is made again just so,
+// is meant: the model has been told what it resembles.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source, at := r.start(call.Tool, args), r.at(len(r.Steps))
 	r.emit(Calling{at, sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
-	issued := r.tools.issue(tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}, tool, r.journal.Attempt())
+	r.journal.Reconcile(ctx)
+	c := tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}
+	if entries := r.held[source]; entries != nil {
+		c.Repeat = &tools.Repeat{Again: entries}
+		delete(r.held, source)
+	}
+	issued := r.tools.issue(c, tool, r.attempt)
 	result, err := settle(ctx, issued.Perform)
-	switch {
-	case !r.tools.changes(tool) || tools.OutcomeOf(err) != tools.Done:
-	case err == nil:
-		r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	default:
-		r.Orphans = append(r.Orphans, r.journal.Seal()...)
+	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
+		r.held[source] = hold.Entries
+		if r.free > 0 {
+			r.free, r.steps = r.free-1, r.steps+1
+		}
+		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: heldAction}
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
+	if performed := issued.Args(); performed != nil {
+		call.Args = performed
+	}
 	out, err := outcomeOf(ctx, &call, err)
 	r.last().Outcome = out
 	r.emit(Called{at, call})
 	return call, err
 }
+
+// heldAction is what the model is told of a call that resembles an earlier one.
+const heldAction = "this very call was made before and did not end well, so it may have taken effect; look whether it did, " +
+	"if a tool shows that. To make it once more all the same, repeat the call"
 
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
@@ -168,10 +185,10 @@ func over(ctx context.Context) error {
 }
 
 // tell says what came of a call.
-func tell(call sandbox.Call, hints tools.Hints) string {
+func tell(call sandbox.Call, b *tools.Binding) string {
 	switch {
 	case call.Error != nil:
-		return tellFailure(call, hints)
+		return tellFailure(call, b)
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
@@ -182,21 +199,21 @@ func tell(call sandbox.Call, hints tools.Hints) string {
 	return call.Tool + " returned:\n" + fenced(strings.TrimRight(clip(text), "\n"))
 }
 
-func tellFailure(call sandbox.Call, hints tools.Hints) string {
+func tellFailure(call sandbox.Call, b *tools.Binding) string {
 	te := call.Error
 	did := tools.OutcomeOf(te)
-	once := hints.Class == tools.Effect && !hints.Repeatable
+	class := b.ReplayClass()
+	once := class != tools.Read && class != tools.Idempotent && !b.Hints.Repeatable
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
 	if te.Data != nil {
 		text += "\nIt said besides:\n" + clip(string(te.Data))
 	}
 	switch {
-	case call.Recorded:
-		text += "\nThat is from the record: it was not called again."
 	case did == tools.Done && once:
-		text += "\nIt is done. To make the same call again does nothing and returns this from the record."
-	}
-	if did == tools.MaybeDone && once {
+		text += "\nIt is done: do not make the same call again."
+	case did == tools.Failed && once:
+		text += "\nIt may have taken effect: look before you make the same call again."
+	case did == tools.MaybeDone && once:
 		text += "\n" + unknownAgain
 	}
 	return text

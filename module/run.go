@@ -46,8 +46,8 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 
 // withTools returns the context for tools and programs: what modules do in there is
 // part of the run, and what tools do is recorded.
-func (r *run) withTools(ctx context.Context) context.Context {
-	r.journal = journal.New()
+func (r *run) withTools(ctx context.Context, o *journal.Options) context.Context {
+	r.journal = journal.New(o)
 	return observe(ctx, observer{log: &r.ran})
 }
 

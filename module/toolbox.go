@@ -54,11 +54,6 @@ func (t *toolbox) issue(c tools.Call, tool int, l tools.Ledger) tools.Issued {
 	return t.set.Dispatcher(l).Issue(c, tool)
 }
 
-// changes reports whether a call of the tool may change something.
-func (t *toolbox) changes(tool int) bool {
-	return tool < t.set.Len() && t.bindings[tool].Hints.Class != tools.Read
-}
-
 // leaveTime is how long a call may go on when its context is done.
 const leaveTime = 200 * time.Millisecond
 

@@ -54,7 +54,7 @@
 // has changed has two keys, as requested and as performed, and either counts.
 //
 // A call is uncertain if it [Failed], for a tool that reports an error may have done
-// its work, or if it is [Unknown].
+// its work (unless [tools.Hints].ErrorsAreFinal says otherwise), or if it is [Unknown].
 //
 // # The rules
 //

@@ -70,7 +70,8 @@ func (k task) args(text string) string {
 // count tells how often the effect is there.
 func (k task) count(w *world) int {
 	n := 0
-	for _, item := range map[string][]string{"mail.send": w.mails, "chat.post": w.posts, "orders.create": w.orders}[k.tool] {
+	items := map[string][]string{"mail.send": w.mails, "chat.post": w.posts, "orders.create": w.orders}
+	for _, item := range items[k.tool] {
 		if item == k.item {
 			n++
 		}

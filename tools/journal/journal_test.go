@@ -157,6 +157,25 @@ func TestLateAnswerIsConcurrent(t *testing.T) {
 	}
 }
 
+// A read that came before a late answer has not shown the effect.
+func TestLateAnswerIsOrphan(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, nil)
+	s.attempt = s.journal.Attempt()
+	flying := s.issue(`db.add({"n":1})`, nil)
+	if err := flying.entry.Dispatched(flying.args); err != nil {
+		t.Fatal(err)
+	}
+	s.attempt = s.journal.Attempt()
+	if got := s.finish(s.issue(`db.count()`, nil), "5"); got != "made 5" {
+		t.Errorf("got %s", got)
+	}
+	flying.entry.Settled(json.RawMessage(`"late"`), nil)
+	if got := ids(s.journal.Accept()); got != "E1" {
+		t.Errorf("orphans: %s", got)
+	}
+}
+
 // Concurrent calls have no order, so that none is held for the sake of another.
 func TestOrderOfConcurrentCalls(t *testing.T) {
 	t.Parallel()

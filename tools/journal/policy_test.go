@@ -116,8 +116,8 @@ func TestChangedArgumentsUnknown(t *testing.T) {
 	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
 	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
 	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
-	stopped := `stopped: journal: whether E1 refund({"amount":50}) took effect is unknown, so the call was not made again;
-		| find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to
+	const stopped = `stopped: journal: whether E1 refund({"amount":50}) took effect is unknown, so the call was not made
+		| again; find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to
 		| Idempotent or Read`
 	p.check(`
 		attempt
@@ -132,7 +132,7 @@ func TestChangedArgumentsUnknown(t *testing.T) {
 	}
 }
 
-// Null and nothing are one call of a Go function, but a policy may tell them apart.
+// For a Go function, a null argument and a missing one make the same call.
 func TestNullArgument(t *testing.T) {
 	t.Parallel()
 	p, _ := refunds(t, atMost50)

@@ -760,7 +760,8 @@ func TestHeldAmongOthers(t *testing.T) {
 		g.all(g.start("tickets.create", `{"n":6}`), g.start("mail.list", `{}`), g.start("mail.send", to("ann")))
 	})
 	hold := (*tools.HoldError)(nil)
-	if !errors.As(err, &hold) || hold.Call != `mail.send({"to":"ann"})` || !slices.Equal(hold.Entries, []string{"E1"}) {
+	const call = `mail.send({"to":"ann"})`
+	if !errors.As(err, &hold) || hold.Call != call || !slices.Equal(hold.Entries, []string{"E1"}) {
 		t.Errorf("got %v", err)
 	}
 	if got := p.states(); got != "E1 failed, E2 rejected, E3 rejected" || p.world.tickets != 5 {

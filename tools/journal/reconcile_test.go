@@ -164,10 +164,11 @@ func TestReconcileLateAnswer(t *testing.T) {
 func TestReconcileEffects(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	s := newScript(t, &journal.Options{Reconcile: func(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
+	ask := func(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 		asked = append(asked, e.Tool)
 		return journal.Reconciled{}, nil
-	}})
+	}
+	s := newScript(t, &journal.Options{Reconcile: ask})
 	s.attempt = s.journal.Attempt()
 	for _, text := range []string{`db.count()`, `shop.get_order()`, `log.append()`, `db.put()`, `shop.buy()`} {
 		s.finish(s.issue(text, nil), "!timeout")

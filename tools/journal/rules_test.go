@@ -261,7 +261,8 @@ func TestUnknown(t *testing.T) {
 			db.put({"k":2}) -> 2
 			attempt
 			db.put({"k":1}) -> recorded 1
-			db.put({"k":2}) -> recorded 2`, "E1 unknown, E2 ok, E3 ok"},
+			db.put({"k":2}) -> recorded 2
+			db.put({"k":1}) -> 3`, "E1 unknown, E2 ok, E3 ok, E4 ok"},
 	})
 }
 
@@ -296,7 +297,7 @@ func TestRecord(t *testing.T) {
 			log.append({"n":1}) -> recorded 2
 			db.put({"k":1}) -> recorded 1
 			shop.buy({"id":1}) -> recorded 3`, "E1 ok, E2 ok, E3 ok"},
-		{"what a policy answered", `
+		{"a call that was done, but whose result is of no use", `
 			attempt
 			db.add({"n":1}) -> !invalid_result
 			attempt
@@ -604,6 +605,12 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
 			db.add({"n":2}) {"again":["E1","E2"]} -> 2`, "E1 failed, E2 failed, E3 ok, E4 ok"},
+		{"nor does it ask for what is done once more", `
+			attempt
+			db.add({"n":1}) -> !failed
+			db.add({"n":2}) -> 2
+			attempt
+			db.add({"n":2}) {"again":"E1"} -> recorded 2`, "E1 failed, E2 ok"},
 		{"the one answer for a loop", `
 			attempt
 			db.add({"n":1}) -> 1
@@ -845,6 +852,25 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			db.count() -> 5
 			db.put({"k":2}) -> 2`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"idempotent, and what changed did so within the program, or in an earlier step", `
+			attempt
+			db.count() -> 5
+			accept
+			attempt
+			db.put({"k":1}) -> 1
+			attempt
+			db.count() -> 6
+			db.count() -> 7
+			db.put({"k":2}) -> 2`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok"},
+		{"idempotent, and what failed is done", `
+			attempt
+			db.count() -> 5
+			db.put({"k":1}) -> !failed
+			attempt
+			db.put({"k":1}) -> 1
+			attempt
+			db.count() -> 6
+			db.put({"k":2}) {"distinct":"all"} -> 2`, "E1 ok, E2 failed, E3 ok, E4 ok, E5 ok"},
 		{"idempotent, but computed from what has changed", `
 			attempt
 			db.count() -> 100
