@@ -47,7 +47,7 @@ func TestModuleAsATool(t *testing.T) {
 			}
 			return pred.Output.Total, nil
 		}, nil)
-		model := llmtest.New(fence(`await agent({})`), fence(`await agent({})`), submit1)
+		model := llmtest.New(fence(`await agent({})`), fence(`await agent({}, {again: "E1"})`), submit1)
 		pred, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, agent), nil).Run(t.Context(), anything)
 		var effects []journal.Entry
 		if incomplete := (*module.IncompleteError)(nil); errors.As(err, &incomplete) {
@@ -106,9 +106,11 @@ func TestHalfDone(t *testing.T) {
 1 | await halves({limit: 1})
   |       ^
 
-Write the whole step again.
-Failed:
+Write the whole step again. What its programs have done so far:
+
+Reported an error; it may have taken effect, look first:
 - E1 halves({"limit":1}) → tool halves: the second half: the bank is closed
+If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: "E1"}.
 
 4 programs are left.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {

@@ -102,5 +102,5 @@ func ExampleReAct_unknown() {
 	fmt.Println(err)
 	// Output:
 	// unknown
-	// module: no answer after 2 steps: tool pay: journal: E1 pay({"city":"Oslo"}) may have taken effect, and nobody knows whether it did; it is not made again. Find out what happened, or, if to repeat it does no harm, declare the tool idempotent
+	// module: no answer after 2 steps: tool pay: journal: whether E1 pay({"city":"Oslo"}) took effect is unknown, so the call was not made again; find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to Idempotent or Read
 }

@@ -231,7 +231,7 @@ func TestBounds(t *testing.T) {
 	box := openBox(t, limits)
 	for source, kind := range map[string]sandbox.Kind{
 		`for (let i = 0; i < 3; i++) await try_it({kind: 'text'}); 1`: "",
-		`for (let i = 0; i < 4; i++) await try_it({kind: 'text'}); 1`: sandbox.CallLimit,
+		`for (let i = 0; i < 4; i++) await try_it({kind: 'text'}); 1`: sandbox.ToolFailed,
 		`'x'.repeat(1998)`: "",
 		`'x'.repeat(1999)`: sandbox.OutputLimit,
 	} {

@@ -189,7 +189,10 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	step, at := r.last(), r.at(len(r.Steps))
 	step.Reasoning, step.Code = p.Reasoning, p.Code
 	r.emit(Started{at, p.Code})
-	r.journal.Reconcile(ctx)
+	if err := r.journal.Reconcile(ctx); err != nil {
+		r.ended()
+		return nil, err
+	}
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,

@@ -39,7 +39,7 @@ func recorded(t *testing.T, observe func(module.Event)) *module.Prediction[sum] 
 			return "paid", nil
 		}, nil))
 	model := llmtest.New(fence(`lst({limit: 1})`),
-		fence("console.log(await list({limit: 1}));\nawait pay({limit: 1});\nawait pay({limit: 2})"), fence(`submit({total: 3})`))
+		fence("console.log(await list({limit: 1}));\nawait pay({limit: 1});\nawait pay({limit: 2})"), fence(`await pay({limit: 1}); submit({total: 3})`))
 	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(module.Observe(t.Context(), observe), orders{Limit: 2})
 	if err != nil {
 		t.Fatal(err)

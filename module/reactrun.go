@@ -66,7 +66,9 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source, at := r.start(call.Tool, args), r.at(len(r.Steps))
 	r.emit(Calling{at, sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
-	r.journal.Reconcile(ctx)
+	if err := r.journal.Reconcile(ctx); err != nil {
+		return call, err
+	}
 	c := tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}
 	if entries := r.held[source]; entries != nil {
 		c.Repeat = &tools.Repeat{Again: entries}

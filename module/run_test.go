@@ -184,7 +184,7 @@ func TestEvents(t *testing.T) {
 		}
 	}}
 	set := toolSet(t,
-		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
+		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read}),
 		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) }, nil))
 	model := llmtest.New("no code", "```js\nawait look({}); submit({})\n```", submit1, "```js\nawait stop({})\n```")
 	act := module.NewCodeAct(adding, model, inProcess(t), set, o)
@@ -348,13 +348,13 @@ func TestManyEffects(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	set := toolSet(t, tools.Func("note", "", func(context.Context, orders) (int, error) { calls++; return calls, nil }, nil))
-	loop := "for (let i = 1; i <= 60; i++) await note({limit: i});\n"
-	model := llmtest.New("```js\n"+loop+"null.x\n```", "```js\n"+loop+"submit({total: 60})\n```")
+	loop := "for (let i = 1; i <= 260; i++) await note({limit: i});\n"
+	model := llmtest.New("```js\n"+loop+"null.x\n```", "```js\n"+loop+"submit({total: 260})\n```")
 	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
-	if err != nil || calls != 60 || len(pred.Trajectory.Calls) != 60 {
+	if err != nil || calls != 260 || len(pred.Trajectory.Calls) != 260 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	if last := model.Requests()[1].Last(); !strings.Contains(last, "- E40 note({\"limit\":40}) → 40\n- and 20 more\n") {
+	if last := model.Requests()[1].Last(); !strings.Contains(last, "- E200 note({\"limit\":200}) → 200\n- and 60 more\n") {
 		t.Errorf("the model is told:\n%s", last)
 	}
 }

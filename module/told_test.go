@@ -59,7 +59,7 @@ NaN and Infinity have no form in JSON and become null.
 total must be an integer, not "1"
 
 4 programs are left.`,
-		`const o = count({limit: 1}); submit({total: o.limit})`: `The submitted answer was not accepted:
+		`const o = count({limit: 1}); await o; submit({total: o.limit})`: `The submitted answer was not accepted:
 total is required
 What is undefined has no form in JSON and is left out.
 

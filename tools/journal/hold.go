@@ -71,20 +71,21 @@ func (q *query) holdFailed(open []*entry) error {
 	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. "+
 		"%sFirst look whether it did, if a tool can show that. If it did, leave this call out. "+
 		"If it did not, pass %s as the second argument%s",
-		names(open), q.mayOnlyRead(), q.repeating(open), q.loop(q.repeating(open)))
+		names(open), q.mayOnlyRead(), q.repeating(open), q.loop(open))
 }
 
 // loop is the one answer that also fits the other calls of a loop, if the next of
 // them would be held for other entries.
-func (q *query) loop(one string) string {
+func (q *query) loop(failed []*entry) string {
 	var open []*entry
 	for _, e := range q.journal.entries {
 		done := e.State == OK && !e.is(q.key)
-		if q.inStep(e) && e.id == q.id && e.attempt != q.Attempt && (done || e.uncertain() && !q.resolved(e)) {
+		conflict := q.inStep(e) && e.id == q.id && e.attempt != q.Attempt && (done || e.uncertain() && !q.resolved(e))
+		if conflict || slices.Contains(failed, e) {
 			open = append(open, e)
 		}
 	}
-	if all := q.repeating(open); len(open) > 0 && all != one {
+	if all := q.repeating(open); all != q.repeating(failed) {
 		return "; in a loop, pass " + all + " with every call"
 	}
 	return ""

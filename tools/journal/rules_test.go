@@ -623,6 +623,17 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.add({"n":2}) {"distinct":"all","again":"E2"} -> 2
 			db.add({"n":3}) {"distinct":"all","again":"E2"} -> 3`, "E1 ok, E2 failed, E3 ok, E4 ok"},
+		{"the one answer for a loop, after an error in an earlier step", `
+			attempt
+			db.add({"n":1}) -> !failed
+			accept
+			attempt
+			db.add({"n":2}) -> 2
+			attempt
+			db.add({"n":1}) -> held: E1 made exactly this call and reported an error, so it may have taken effect.
+			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass
+			| {again: "E1"} as the second argument; in a loop, pass {distinct: "all", again: "E1"} with every call`,
+			"E1 failed, E2 ok"},
 		{"two of them", `
 			attempt
 			db.add({"n":1}) -> !failed
