@@ -28,7 +28,7 @@ func Describe(b *tools.Binding) string {
 func (t *tool) paragraphs(indent string) string {
 	var lines []string
 	for line := range strings.Lines(t.Description) {
-		if line = schema.Harmless(line); line != "" {
+		if line = schema.Comment(line); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -102,7 +102,7 @@ func (p *listing) object(o *object) bool {
 }
 
 func (p *listing) doc(t *tool, indent string) string {
-	text := schema.Harmless(p.pick("", schema.Sentences(t.Description), p.tool, true))
+	text := schema.Comment(p.pick("", schema.Sentences(t.Description), p.tool, true))
 	if text == "" {
 		return ""
 	}

@@ -1,7 +1,13 @@
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
-  /** a * / evil() / * b ** / c * / d */
+  /** a *\/ evil() /* b **\/ c *\/ d */
   ends_comment(args?: object): Promise<string | Block[]>;
+};
+
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
+declare const s: {
+  /** Find files by a glob such as src/**\/*.ts or **\/*.{js,ts}. */
+  glob(args?: {glob?: string /* default "**\/*". Must be a pattern such as *\/x/*.go. */}): Promise<string | Block[]>;
 };
 
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -47,6 +53,6 @@ declare const s: {
 };
 
 declare const s: {
-  arguments(args?: {a?: string /* * / } evil(; ''' */; "b */"?: "*/" | "\u0060\u0060\u0060" | "\u2028"; c?: string /* /a* //, default "* /" */}): Promise<{"*/"?: "*/ \u0060\u0060\u0060"}>;
+  arguments(args?: {a?: string /* *\/ } evil(; ''' */; "b */"?: "*/" | "\u0060\u0060\u0060" | "\u2028"; c?: string /* /a*\//, default "*\/" */}): Promise<{"*/"?: "*/ \u0060\u0060\u0060"}>;
 };
 
