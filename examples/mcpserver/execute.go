@@ -52,6 +52,7 @@ const (
 func (c *client) describeExecute(set *tools.Set) string {
 	l := c.app.box.Limits()
 	text := "Run a JavaScript program in a sandbox and return its result.\n" + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
+	text += c.describeUnlisted()
 	if set.Len() == 0 {
 		return text
 	}
@@ -65,6 +66,19 @@ func (c *client) describeExecute(set *tools.Set) string {
 		text += aboutSearchInside
 	}
 	return text + "```ts\n" + declarations + "```\n"
+}
+
+// describeUnlisted names the servers whose tools may come later, for clients that do
+// not ask for a description again.
+func (c *client) describeUnlisted() string {
+	var names []string
+	for _, s := range c.unlisted() {
+		names = append(names, global(s.Name))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nNot connected yet: %s. As soon as they are, programs can call their tools, and tools.search finds them.", strings.Join(names, ", "))
 }
 
 func (c *client) executeTool(set *tools.Set) tool {

@@ -113,7 +113,9 @@
 // next used: by a call, or by a listing. A call that was in flight is unknown
 // and not repeated; one that had not been sent is, once. Only a 404 to the call's
 // own request says so of a call that has left. A server that keeps
-// failing is tried ever less often, and [Servers.Status] says why and when. The
+// failing is tried ever less often, and [Servers.Status] says why and when; its
+// tools stay those of its last listing. With [Options.Background] all of that
+// happens without a call, from the start on, and holds up nobody. The
 // tools of a Set stay what they were; [Options.OnToolsChanged] says when to
 // build another, and [Servers.Pins] what has changed since it was approved. A
 // server that came back may be another version: before the first call its tools
