@@ -36,7 +36,7 @@ type server struct {
 	secrets secrets
 
 	mu       sync.Mutex
-	attempt  *attempt // the last to connect; nil before the first
+	attempt  *attempt          // the last to connect; nil before the first
 	tools    []*tools.Tool     // of the last listing
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
