@@ -240,7 +240,7 @@ func TestDescription(t *testing.T) {
 	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, of which 10s computing.") {
 		t.Errorf("the description does not say how long a program may take:\n%s", d)
 	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
 	}
 }

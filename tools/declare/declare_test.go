@@ -92,7 +92,7 @@ func sets() map[string][]*tools.Tool {
 		"server":    server,
 		"mixed":     {functions[1], server[0], functions[0], tool("git.log", "", "", ""), server[1]},
 		"no_block": {
-			tool("s.a", "Returns Block[] of type Block.", `{"type":"object","properties":{"Block":{"enum":["Block[]"]}}}`, `{"type":"array","items":{"const":"Block[]"}}`),
+			tool("s.a", "Returns Block[] of type Content.", `{"type":"object","properties":{"Block":{"enum":["Block[]"]}}}`, `{"type":"array","items":{"const":"Block[]"}}`),
 			tool("own", "", "", ""),
 		},
 		"unions": {

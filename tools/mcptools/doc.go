@@ -98,11 +98,12 @@
 // anything else fails with [tools.KindInvalidResult]. Without one it is
 //
 //   - a string, if all content is text: several blocks are joined by newlines,
-//     and text that looks like JSON stays text;
+//     text that looks like JSON stays text, and no content is no text;
 //   - an array of the content blocks as the server sent them ({type: "image",
 //     …}), if any of them is something else than text;
-//   - the structured content, if there is no content;
-//   - null, if there is nothing at all.
+//   - {text, data}, if there is structured content: data is that, whether or not
+//     the text repeats it, and blocks has all content if any of it is something
+//     else than text.
 //
 // JSON passes through as the server wrote it: integers of any size and the
 // order of properties are kept, in results as in schemas.

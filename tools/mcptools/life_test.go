@@ -201,9 +201,7 @@ func TestCrashEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 50 * time.Millisecond})
 	var pids []int
-	if err := json.Unmarshal([]byte(call(t.Context(), list(t, s)["t"], `{}`)), &pids); err != nil {
-		t.Fatal(err)
-	}
+	data(t, list(t, s)["t"], &pids)
 	kill(t, current(s))
 	for _, pid := range pids {
 		if !gone(pid) {
