@@ -94,7 +94,7 @@ func (s *settings) options() []option {
 		{"hosts", "names", "", "names under which clients reach the server, beside that of -addr", list(&s.serving.Hosts)},
 		{"origins", "URLs", "", "web pages that may ask from a browser", list(&s.serving.Origins)},
 		{"stateless", "", "", "keeps no sessions with clients of older protocols, so that any replica can answer", yes(&s.serving.Stateless)},
-		{"grace", "duration", "30s", "how long running programs may go on at the end", duration(&s.serving.Grace)},
+		{"grace", "duration", "5s", "how long running programs may go on at the end, before they are cancelled", duration(&s.serving.Grace)},
 		{"check", "", "", "print what would be served, and exit", yes(&s.check)},
 	}
 }

@@ -29,7 +29,7 @@ const executeInput = `{
 // programInput is what all tools take that run a program.
 const programInput = `
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limits still hold, that of computing too."},
-    "variables": {"type": "object", "description": "Constants of this program, by name; the next one of a session does not have them."},
+    "variables": {"type": "object", "properties": {}, "additionalProperties": true, "description": "Constants of this program, by name; the next one of a session does not have them."},
     "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. A program that fails leaves no trace in it, and names may be declared again. Without it a program starts afresh."},
     "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
     "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import; without one it can import nothing. There is always one named default. See install_dependencies, if there is that tool."}`

@@ -52,7 +52,9 @@
 // Servers stand under "mcpServers", "servers" or "context_servers", there or
 // under "mcp", or are the whole document. Keys of an entry:
 //
-//	command, args, env, cwd   the program; command may be {path, args, env}
+//	command, args, env, cwd   the program; command may be {path, args, env}, or an
+//	                          array with the arguments
+//	environment               the same as env
 //	envFile                   NAME=value lines for env, which takes precedence
 //	url, serverUrl, httpUrl   the address of a remote server
 //	type, transport           stdio; http, streamable-http; sse; any spelling

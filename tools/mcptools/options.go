@@ -50,8 +50,9 @@ type Options struct {
 
 	// Input answers what a configuration asks for with ${input:id}, such as a
 	// password. It is called once for each input that is used. If it has no
-	// answer, the input's default holds; without one that is an error. Nil has
-	// no answers.
+	// answer, that of the environment variable INPUT_ID holds, whose name is the
+	// id in capitals with _ for what is neither an ASCII letter nor a digit, and
+	// then the input's default; without one that is an error. Nil has no answers.
 	Input func(Input) (value string, ok bool)
 
 	// --- Servers at a URL

@@ -178,6 +178,21 @@ func TestRPCErrors(t *testing.T) {
 	}
 }
 
+// An answer that has neither a result nor an error is not one, over any transport.
+func TestAnswersWithoutResult(t *testing.T) {
+	t.Parallel()
+	for _, rest := range []string{`"x":1`, `"result":null`, `"result":null,"error":null`} {
+		s := script{"tools/call": func(json.RawMessage) string { return rest }}
+		for name, servers := range map[string]*Servers{
+			"pipe":   serve(t, s, nil),
+			"json":   open(t, ServerConfig{URL: serveWeb(t, s.handler(asJSON, nil))}, nil),
+			"events": open(t, ServerConfig{URL: serveWeb(t, s.handler(asEvents, nil))}, nil),
+		} {
+			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its answer cannot be read")
+		}
+	}
+}
+
 // Arguments reach the server as the program gave them.
 func TestArgumentsAreRaw(t *testing.T) {
 	t.Parallel()
