@@ -26,7 +26,7 @@ type catalog struct {
 	hidden  *hidden
 	refresh chan struct{} // a server has other tools
 	look    time.Duration // how often the configuration file is looked at
-	startup time.Duration // how long servers may take before they are left to be announced later
+	startup time.Duration // how long to wait for servers; the others are announced when they have connected
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
 	mu   sync.Mutex
@@ -126,7 +126,7 @@ func unusable(all []mcptools.Status) error {
 	return errors.Join(errs...)
 }
 
-// settle takes over the first tools.
+// settle lists the first tools.
 func (c *catalog) settle(ctx context.Context) error {
 	servers := c.current().servers
 	_ = c.await(ctx, servers) // the others follow
@@ -174,8 +174,8 @@ func (c *catalog) complete(ctx context.Context) error {
 	return c.list(ctx, servers)
 }
 
-// awaited has the first list of tools, and calls of them, wait for those that are on
-// their way. Nothing else waits.
+// awaited makes lists and calls of tools wait until the first tools are known. Nothing
+// else waits, and after that nothing does.
 func (c *catalog) awaited(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if method == "tools/list" || method == "tools/call" {
@@ -189,7 +189,7 @@ func (c *catalog) awaited(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// relist takes over the tools that the servers have now.
+// relist makes the tools that the servers have now those of the catalog.
 func (c *catalog) relist(ctx context.Context) error { return c.list(ctx, c.current().servers) }
 
 func (c *catalog) current() *snapshot {

@@ -36,10 +36,9 @@ func (c *catalog) stale() bool {
 	return s != c.read && s != stamp{}
 }
 
-// watch keeps the catalog up to date until ctx is done: it takes over the tools of
-// servers when they have connected and when they have others, and reads the
-// configuration again when its file changes and when hup says so. It calls changed
-// after each change.
+// watch keeps the catalog up to date until ctx is done. It lists the tools again when
+// a server has connected or its tools have changed, and reads the configuration again
+// when its file changes or hup receives a signal. It calls changed after each change.
 func (c *catalog) watch(ctx context.Context, hup <-chan os.Signal, changed func()) {
 	if c.path == "" {
 		return

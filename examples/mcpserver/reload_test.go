@@ -119,6 +119,22 @@ func TestReloadBroken(t *testing.T) {
 	}
 }
 
+// TestReloadUnusable keeps the tools when none of the new servers can be used.
+func TestReloadUnusable(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, nil, nil, "-config", path)
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for !a.written.has("the tools stay as they were") || !a.written.has("no-such-command-anywhere") {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
 // TestForward has a server whose tools change: clients hear of it, however they are
 // connected.
 func TestForward(t *testing.T) {

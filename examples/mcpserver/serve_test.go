@@ -46,7 +46,7 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.startup >= time.Minute { // nobody asks for less but who wants to see what is late
+	if s.startup >= time.Minute { // a test with less is about servers that are late
 		if err := a.catalog.complete(t.Context()); err != nil {
 			t.Fatal(err)
 		}

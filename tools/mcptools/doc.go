@@ -49,8 +49,8 @@
 //
 // # Configuration
 //
-// Servers stand under "mcpServers", "servers" or "context_servers", there or
-// under "mcp", or are the whole document. Keys of an entry:
+// Servers are under "mcpServers", "servers" or "context_servers", there or within
+// "mcp", or under "mcp" itself, or they are the whole document. Keys of an entry:
 //
 //	command, args, env, cwd   the program; command may be {path, args, env}, or an
 //	                          array with the arguments

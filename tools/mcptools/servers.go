@@ -154,10 +154,9 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 // background reports whether the servers are as [Options.Background] says.
 func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].keeper != nil }
 
-// Wait returns nil when the tools of every server have been listed, or its first
-// attempt has failed, as [Options.Background] makes them without it. Otherwise the
-// error is [ErrClosed] or that of ctx. Without Background there is nothing to
-// wait for.
+// Wait returns nil once the first listing of every server's tools has ended, with
+// or without success. Otherwise the error is [ErrClosed] or that of ctx. It is
+// meant for [Options.Background]; without that it returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
 		if srv.keeper == nil {

@@ -302,8 +302,8 @@ func TestStdioGrace(t *testing.T) {
 	}
 }
 
-// TestStdioShortGrace is about who closes stdin while a program runs: he does not wait
-// long.
+// TestStdioShortGrace closes stdin during a call that does not end: it is cancelled
+// after the default grace.
 func TestStdioShortGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
