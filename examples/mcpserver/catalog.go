@@ -48,7 +48,9 @@ type snapshot struct {
 
 // openCatalog begins to connect to the servers of a configuration file. Their tools
 // follow, see [catalog.watch].
-func openCatalog(ctx context.Context, path string, h *hidden, startup time.Duration, o mcptools.Options) (*catalog, error) {
+func openCatalog(
+	ctx context.Context, path string, h *hidden, startup time.Duration, o mcptools.Options,
+) (*catalog, error) {
 	c := &catalog{
 		path: path, options: o, log: o.Logger, hidden: h, now: &snapshot{},
 		refresh: make(chan struct{}, 1), look: time.Second, startup: startup, ready: make(chan struct{}),

@@ -40,6 +40,9 @@ const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
 `
 
+const aboutUnlisted = `
+Not connected yet: %s. As soon as they are, programs can call their tools, and tools.search finds them.`
+
 const (
 	aboutSearch = `Some tools are not shown in full: search_tools finds them and describe_tool declares one, as tools.search and tools.describe do in a program.
 `
@@ -78,7 +81,7 @@ func (c *client) describeUnlisted() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nNot connected yet: %s. As soon as they are, programs can call their tools, and tools.search finds them.", strings.Join(names, ", "))
+	return fmt.Sprintf(aboutUnlisted, strings.Join(names, ", "))
 }
 
 func (c *client) executeTool(set *tools.Set) tool {

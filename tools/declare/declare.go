@@ -93,7 +93,8 @@ func shorter(text string, objects []*object) string {
 // The types that declarations refer to, each declared once at most.
 const (
 	// content is what a tool without a declared result may return besides text.
-	content = "type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;\n" +
+	content = "type Content = Block[] /* if not all of it is text */" +
+		" | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; mimeType: string}" +
 		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: string; blob?: string}};\n"
 

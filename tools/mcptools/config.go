@@ -192,7 +192,8 @@ func parseConfig(data []byte, r *reader) (*Config, error) {
 	r.inputs, r.braces = inputsIn(found.inputs), found.root == opencodeRoot
 	var c Config
 	if len(found.entries) == 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%q has no servers, so there are no tools; add one: %s", found.root, example))
+		c.Warnings = append(c.Warnings,
+			fmt.Sprintf("%q has no servers, so there are no tools; add one: %s", found.root, example))
 	}
 	var errs []error
 	seen := map[string]bool{}

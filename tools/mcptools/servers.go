@@ -36,7 +36,7 @@ type Status struct {
 
 	// Err says why the server cannot be used, and what to do; nil if it can. A
 	// failed server is tried again when it is next used, though not before
-	// Retry.
+	// Retry; with Options.Background, at that time.
 	Err   error
 	Retry time.Time
 
