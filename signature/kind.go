@@ -151,7 +151,7 @@ func (f Field) declareKind() string {
 	}
 	text := f.Name + ask(f.Required) + ": " + named
 	if f.Description != "" {
-		text += " /* " + schema.Harmless(f.Description) + " */"
+		text += " /* " + schema.Comment(f.Description) + " */"
 	}
 	return text
 }

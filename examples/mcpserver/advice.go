@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/tools/mcptools"
 )
 
 // advise adds to what is wrong with a program what the sandbox cannot know: the
@@ -39,13 +41,24 @@ func (c *client) withArguments(p program, hint string) string {
 // or the principal could not use it anyway.
 func (c *client) absent(name string) string {
 	name, _, _ = strings.Cut(name, ".")
-	for _, s := range c.app.catalog.status() {
-		if s.Err != nil && (name == s.Name || name == unfit.ReplaceAllString(s.Name, "_")) && c.mayUse(s.Name) && c.app.catalog.toolsOf(s.Name) == "" {
+	for _, s := range c.unlisted() {
+		if name == s.Name || name == global(s.Name) {
 			return fmt.Sprintf("the server %s is not connected: %s", name, reason(s.Err))
 		}
 	}
 	return ""
 }
+
+// unlisted are the servers whose tools are not known, of those that the principal may
+// use.
+func (c *client) unlisted() []mcptools.Status {
+	return slices.DeleteFunc(c.app.catalog.status(), func(s mcptools.Status) bool {
+		return s.Tools > 0 || s.State == mcptools.Ready && s.Err == nil || !c.mayUse(s.Name)
+	})
+}
+
+// global is about what a server is called in programs.
+func global(server string) string { return unfit.ReplaceAllString(server, "_") }
 
 // mayUse reports whether a pattern of the principal may be meant for a server.
 func (c *client) mayUse(server string) bool {
@@ -64,6 +77,9 @@ var (
 // reason is why a server is not connected, as far as it concerns a client: the error
 // itself has paths of this machine, and the last words of the server.
 func reason(err error) string {
+	if err == nil {
+		return "it is still starting; try again soon"
+	}
 	if notFoundText.MatchString(err.Error()) {
 		return "its command was not found"
 	}

@@ -70,7 +70,7 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 	if err = a.openStore(); err != nil {
 		return nil, err
 	}
-	a.catalog, err = openCatalog(ctx, s.config, &a.hidden, mcptools.Options{Trust: s.trust, Logger: a.log})
+	a.catalog, err = openCatalog(ctx, s.config, &a.hidden, s.startup, mcptools.Options{Trust: s.trust, Logger: a.log})
 	return a, err
 }
 
@@ -136,9 +136,7 @@ func (a *app) serve(ctx context.Context, o *serve.Options, hup <-chan os.Signal)
 	defer func() { stop(); group.Wait() }()
 	group.Go(func() { a.catalog.watch(beside, hup, a.updateClients) })
 	group.Go(func() { a.sweep(beside) })
-	for _, w := range a.strayPatterns() {
-		a.log.Warn(w)
-	}
+	group.Go(func() { a.warnOfPatterns(beside) })
 	return serve.Run(ctx, func(p serve.Principal) *mcp.Server { return a.client(p).server }, o)
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -24,6 +26,8 @@ type catalog struct {
 	hidden  *hidden
 	refresh chan struct{} // a server has other tools
 	look    time.Duration // how often the configuration file is looked at
+	startup time.Duration // how long to wait for servers; the others are announced when they have connected
+	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
 	mu   sync.Mutex
 	now  *snapshot
@@ -36,13 +40,22 @@ type snapshot struct {
 	all     source
 	guard   tools.Policy // around all calls
 
+	warnings []string
+
 	mu    sync.Mutex
 	views map[string]*view
 }
 
-// openCatalog connects to the servers of a configuration file.
-func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options) (*catalog, error) {
-	c := &catalog{path: path, options: o, log: o.Logger, hidden: h, refresh: make(chan struct{}, 1), look: time.Second, now: &snapshot{}}
+// openCatalog begins to connect to the servers of a configuration file. Their tools
+// follow, see [catalog.watch].
+func openCatalog(
+	ctx context.Context, path string, h *hidden, startup time.Duration, o mcptools.Options,
+) (*catalog, error) {
+	c := &catalog{
+		path: path, options: o, log: o.Logger, hidden: h, now: &snapshot{},
+		refresh: make(chan struct{}, 1), look: time.Second, startup: startup, ready: make(chan struct{}),
+	}
+	c.options.Background = true
 	c.options.OnToolsChanged = func(string) {
 		select {
 		case c.refresh <- struct{}{}:
@@ -50,34 +63,76 @@ func openCatalog(ctx context.Context, path string, h *hidden, o mcptools.Options
 		}
 	}
 	if path == "" {
+		close(c.ready)
 		return c, nil
 	}
-	return c, c.reload(ctx)
+	servers, err := c.start(ctx)
+	if err != nil {
+		return c, err
+	}
+	return c, c.list(ctx, servers)
 }
 
-// reload reads the configuration again and connects to the servers in it. On an
-// error all stays as it was.
-func (c *catalog) reload(ctx context.Context) error {
+// start reads the configuration and begins to connect to the servers in it.
+func (c *catalog) start(ctx context.Context) (*shared, error) {
 	c.known(c.stamp()) // before it is read: what is written meanwhile is another state
 	if info, err := os.Stat(c.path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file; reading it might not end", c.path)
+		return nil, fmt.Errorf("%s is no file; reading it might not end", c.path)
 	}
 	config, err := mcptools.ReadConfig(c.path, &c.options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.hidden.add(config); err != nil {
-		return err
+		return nil, err
 	}
 	servers, err := mcptools.Start(ctx, config, &c.options)
+	return &shared{Servers: servers}, err
+}
+
+// reload replaces the servers by those that the configuration has now. On an error,
+// or if none of them can be used, all stays as it was.
+func (c *catalog) reload(ctx context.Context) error {
+	next, err := c.start(ctx)
 	if err != nil {
 		return err
 	}
-	next := &shared{Servers: servers}
-	if err := c.list(ctx, next); err != nil {
-		return errors.Join(err, servers.Close())
+	if c.await(ctx, next) == nil {
+		err = unusable(next.Status())
+	}
+	if err == nil {
+		err = c.list(ctx, next)
+	}
+	if err != nil {
+		return errors.Join(err, next.Close())
 	}
 	return nil
+}
+
+// await waits for the tools of servers, for as long as these may take.
+func (c *catalog) await(ctx context.Context, servers *shared) error {
+	ctx, cancel := context.WithTimeout(ctx, c.startup)
+	defer cancel()
+	return servers.Wait(ctx)
+}
+
+// unusable is an error if no server can be used.
+func unusable(all []mcptools.Status) error {
+	var errs []error
+	for _, s := range all {
+		if s.Err == nil {
+			return nil
+		}
+		errs = append(errs, s.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// settle lists the first tools.
+func (c *catalog) settle(ctx context.Context) error {
+	servers := c.current().servers
+	_ = c.await(ctx, servers) // the others follow
+	return c.list(ctx, servers)
 }
 
 // list makes the tools that the servers have now those of the catalog.
@@ -87,31 +142,57 @@ func (c *catalog) list(ctx context.Context, servers *shared) error {
 		return err
 	}
 	next := &snapshot{servers: servers, all: source{all, servers.Warnings()}, guard: c.hidden.policy()}
+	if last := c.current(); last.servers == servers && last.all.equal(next.all) {
+		return nil
+	}
 	v, err := next.view(nil)
 	if err != nil {
 		return err
 	}
-	for _, w := range v.set.Warnings() {
-		c.log.Warn(w)
-	}
 	c.mu.Lock()
 	last := c.now
-	c.now = next
+	c.now, next.warnings = next, v.set.Warnings()
 	c.mu.Unlock()
+	for _, w := range next.warnings {
+		if !slices.Contains(last.warnings, w) {
+			c.log.Warn(w)
+		}
+	}
 	if last.servers != nil && last.servers != servers {
 		last.servers.retire()
 	}
 	return nil
 }
 
-// relist asks the servers for their tools again.
-func (c *catalog) relist(ctx context.Context) error {
-	s := c.current()
-	if s.servers == nil {
+// complete waits until every server has been listed or has failed.
+func (c *catalog) complete(ctx context.Context) error {
+	servers := c.current().servers
+	if servers == nil {
 		return nil
 	}
-	return c.list(ctx, s.servers)
+	if err := servers.Wait(ctx); err != nil {
+		return err
+	}
+	return c.list(ctx, servers)
 }
+
+// awaited makes lists and calls of tools wait until the first tools are known. Nothing
+// else waits, and after that nothing does.
+func (c *catalog) awaited(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if method == "tools/list" || method == "tools/call" {
+			select {
+			case <-c.ready:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// relist makes the tools that the servers have now those of the catalog.
+func (c *catalog) relist(ctx context.Context) error { return c.list(ctx, c.current().servers) }
 
 func (c *catalog) current() *snapshot {
 	c.mu.Lock()

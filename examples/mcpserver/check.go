@@ -19,13 +19,16 @@ func (a *app) check(ctx context.Context, w io.Writer) error {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, a.hidden.text(fmt.Sprintf(format, args...)))
 	}
+	if err := a.catalog.complete(ctx); err != nil {
+		return err
+	}
 	for _, t := range a.client(local).tools(a.catalog.everything()) {
 		row("tool", "%s", t.Name)
 	}
 	for _, s := range a.catalog.status() {
 		if s.Err != nil {
 			row("server", "%s: %v", s.Name, s.Err)
-			errs = append(errs, fmt.Errorf("server %s is not there", s.Name))
+			errs = append(errs, fmt.Errorf("server %s is not connected", s.Name))
 			continue
 		}
 		row("server", "%s: %d tools (MCP %s): %s", s.Name, s.Tools, s.ProtocolVersion, a.catalog.toolsOf(s.Name))

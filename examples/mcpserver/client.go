@@ -55,6 +55,7 @@ func (a *app) client(p serve.Principal) *client {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }, // others see other tools
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
+	c.server.AddReceivingMiddleware(a.catalog.awaited)
 	c.update()
 	if a.clients.list == nil {
 		a.clients.list = map[string]*client{}
@@ -112,7 +113,7 @@ func (c *client) update() {
 // tools are what the principal may use of what the server can do.
 func (c *client) tools(v *view) []tool {
 	all := []tool{c.executeTool(v.set)}
-	if v.set.Len() > 0 {
+	if v.set.Len() > 0 || len(c.unlisted()) > 0 {
 		all = append(all, c.searchTool(), c.describeTool())
 	}
 	all = append(all, c.fileTools()...)

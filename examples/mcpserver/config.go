@@ -23,6 +23,7 @@ import (
 type settings struct {
 	config       string
 	trust        []string
+	startup      time.Duration
 	declarations int
 	storage      string
 	install      bool
@@ -46,8 +47,8 @@ type settings struct {
 func newSettings(stderr io.Writer) *settings {
 	return &settings{
 		limits: sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Calls: 100, Source: 1 << 20},
-		memory: 256,
-		task:   taskLimits{steps: 10, time: 10 * time.Minute},
+		memory: 256, startup: 2 * time.Second,
+		task: taskLimits{steps: 10, time: 10 * time.Minute},
 		open: func(name string) (llms.Model, error) {
 			return models.Open(name, models.Options{Progress: stderr})
 		},
@@ -59,6 +60,7 @@ func (s *settings) options() []option {
 	return []option{
 		{"config", "file", "", "lists the MCP servers whose tools programs may call", text(&s.config)},
 		{"trust", "names", "", "servers whose word is taken on which of their tools only read", list(&s.trust)},
+		{"startup", "duration", "2s", "how long the first list of tools waits for servers that are still starting; what they have later is announced", duration(&s.startup)},
 		{"declarations", "tokens", "8000", "how much of execute_code's description may declare tools; the rest is found by search_tools", whole(&s.declarations)},
 
 		{"time", "duration", "30s", "how long a program may take, with the tools that it waits for", duration(&s.limits.Time)},
@@ -92,7 +94,7 @@ func (s *settings) options() []option {
 		{"hosts", "names", "", "names under which clients reach the server, beside that of -addr", list(&s.serving.Hosts)},
 		{"origins", "URLs", "", "web pages that may ask from a browser", list(&s.serving.Origins)},
 		{"stateless", "", "", "keeps no sessions with clients of older protocols, so that any replica can answer", yes(&s.serving.Stateless)},
-		{"grace", "duration", "30s", "how long running programs may go on at the end", duration(&s.serving.Grace)},
+		{"grace", "duration", "5s", "how long running programs may go on at the end, before they are cancelled", duration(&s.serving.Grace)},
 		{"check", "", "", "print what would be served, and exit", yes(&s.check)},
 	}
 }

@@ -29,7 +29,7 @@ const executeInput = `{
 // programInput is what all tools take that run a program.
 const programInput = `
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limits still hold, that of computing too."},
-    "variables": {"type": "object", "description": "Constants of this program, by name; the next one of a session does not have them."},
+    "variables": {"type": "object", "properties": {}, "additionalProperties": true, "description": "Constants of this program, by name; the next one of a session does not have them."},
     "session": {"type": "string", "description": "\"new\" begins a session, whose programs see each other's top-level declarations; its handle is in the result, and is passed with each further program. A program that fails leaves no trace in it, and names may be declared again. Without it a program starts afresh."},
     "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
     "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import; without one it can import nothing. There is always one named default. See install_dependencies, if there is that tool."}`
@@ -39,6 +39,9 @@ const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. 
 const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
 `
+
+const aboutUnlisted = `
+Not connected yet: %s. As soon as they are, programs can call their tools, and tools.search finds them.`
 
 const (
 	aboutSearch = `Some tools are not shown in full: search_tools finds them and describe_tool declares one, as tools.search and tools.describe do in a program.
@@ -52,6 +55,7 @@ const (
 func (c *client) describeExecute(set *tools.Set) string {
 	l := c.app.box.Limits()
 	text := "Run a JavaScript program in a sandbox and return its result.\n" + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
+	text += c.describeUnlisted()
 	if set.Len() == 0 {
 		return text
 	}
@@ -65,6 +69,19 @@ func (c *client) describeExecute(set *tools.Set) string {
 		text += aboutSearchInside
 	}
 	return text + "```ts\n" + declarations + "```\n"
+}
+
+// describeUnlisted names the servers whose tools may come later, for clients that do
+// not ask for a description again.
+func (c *client) describeUnlisted() string {
+	var names []string
+	for _, s := range c.unlisted() {
+		names = append(names, global(s.Name))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(aboutUnlisted, strings.Join(names, ", "))
 }
 
 func (c *client) executeTool(set *tools.Set) tool {

@@ -65,7 +65,7 @@ func config(t *testing.T) (path, folder string) {
 
 // patient are flags of a server whose programs have time, on a busy machine too.
 // Those behind them win.
-var patient = []string{"-time", "5m", "-compute", "5m", "-calls", "100000"}
+var patient = []string{"-time", "5m", "-compute", "5m", "-calls", "100000", "-startup", "5m"}
 
 // connect starts the server as a process of its own and connects to it.
 func connect(t *testing.T, args ...string) *mcp.ClientSession {
@@ -240,7 +240,7 @@ func TestDescription(t *testing.T) {
 	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, of which 10s computing.") {
 		t.Errorf("the description does not say how long a program may take:\n%s", d)
 	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Block[]>;") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
 	}
 }
@@ -306,7 +306,7 @@ func TestFailures(t *testing.T) {
 		want []string
 	}{
 		{[]string{"-config", "missing.json"}, nil, 2, []string{"missing.json"}},
-		{[]string{"-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
+		{[]string{"-check", "-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
 		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio, http or sse, not "pigeon"`}},
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
 		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{

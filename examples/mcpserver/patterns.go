@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,18 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
+
+// warnOfPatterns logs which patterns fit no tool, once the first ones are known.
+func (a *app) warnOfPatterns(ctx context.Context) {
+	select {
+	case <-a.catalog.ready:
+	case <-ctx.Done():
+		return
+	}
+	for _, w := range a.strayPatterns() {
+		a.log.Warn(w)
+	}
+}
 
 // strayPatterns are warnings about those patterns of the file of tokens that fit no
 // tool that there is: neither of this server nor of those behind it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -35,34 +36,47 @@ func (c *catalog) stale() bool {
 	return s != c.read && s != stamp{}
 }
 
-// watch keeps the catalog up to date until ctx is done: the configuration is read
-// again when its file changes and when hup says so, and servers are listed again
-// when they say that their tools have changed. It calls changed after each change.
+// watch keeps the catalog up to date until ctx is done. It lists the tools again when
+// a server has connected or its tools have changed, and reads the configuration again
+// when its file changes or hup receives a signal. It calls changed after each change.
 func (c *catalog) watch(ctx context.Context, hup <-chan os.Signal, changed func()) {
 	if c.path == "" {
 		return
 	}
 	tick := time.NewTicker(c.look)
 	defer tick.Stop()
+	ready := sync.OnceFunc(func() { close(c.ready) })
+	for update := c.settle; ; {
+		if err := update(ctx); ctx.Err() != nil {
+			return
+		} else if err != nil {
+			c.log.Error("the tools stay as they were", "config", c.path, "err", err)
+		} else {
+			c.log.Info("the tools are up to date", "config", c.path, "tools", len(c.current().all.tools))
+			changed()
+		}
+		ready()
+		if update = c.next(ctx, hup, tick.C); update == nil {
+			return
+		}
+	}
+}
+
+// next waits until something has changed, and returns what to do about it; nil once
+// ctx is done.
+func (c *catalog) next(ctx context.Context, hup <-chan os.Signal, tick <-chan time.Time) func(context.Context) error {
 	for {
-		update := c.relist
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-c.refresh:
+			return c.relist
 		case <-hup:
-			update = c.reload
-		case <-tick.C:
-			if !c.stale() {
-				continue
+			return c.reload
+		case <-tick:
+			if c.stale() {
+				return c.reload
 			}
-			update = c.reload
 		}
-		if err := update(ctx); err != nil {
-			c.log.Error("the tools stay as they were", "config", c.path, "err", err)
-			continue
-		}
-		c.log.Info("the tools are up to date", "config", c.path, "tools", len(c.current().all.tools))
-		changed()
 	}
 }

@@ -48,7 +48,9 @@ func TestReload(t *testing.T) {
 	}
 	old := a.catalog.current()
 	rewrite(strings.Replace(string(good), `"fs"`, `"disk"`, 1))
-	<-heard
+	for !strings.Contains(describedExecute(t, session), "const disk:") {
+		<-heard
+	}
 	if e := executeCode(t, session, map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
 		t.Errorf("the next program got %+v", e)
 	}
@@ -64,6 +66,21 @@ func TestReload(t *testing.T) {
 	for old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// describedExecute is the description of execute_code.
+func describedExecute(t *testing.T, session *mcp.ClientSession) string {
+	t.Helper()
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Name == "execute_code" {
+			return tool.Description
+		}
+	}
+	return ""
 }
 
 // TestReloadSignal has the same configuration read again: the servers are others,
@@ -102,6 +119,22 @@ func TestReloadBroken(t *testing.T) {
 	}
 }
 
+// TestReloadUnusable keeps the tools when none of the new servers can be used.
+func TestReloadUnusable(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, nil, nil, "-config", path)
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for !a.written.has("the tools stay as they were") || !a.written.has("no-such-command-anywhere") {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
 // TestForward has a server whose tools change: clients hear of it, however they are
 // connected.
 func TestForward(t *testing.T) {
@@ -123,10 +156,9 @@ func TestForward(t *testing.T) {
 				session = connect("", version, o)
 			}
 			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
-			for n, told := 0, false; !told; n++ { // a client may be connected before it listens
+			for n := 0; !strings.Contains(describedExecute(t, session), "juggle"); n++ { // a client may be connected before it listens
 				select {
 				case <-heard:
-					told = true
 				case <-time.After(5 * time.Second):
 					executeCode(t, session, map[string]any{"code": fmt.Sprintf(`await fs.learn({path: "trick%d"})`, n)})
 				}
@@ -143,7 +175,7 @@ func TestForward(t *testing.T) {
 func TestChangedBeforeWatch(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	c, err := openCatalog(t.Context(), path, &hidden{}, mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
+	c, err := openCatalog(t.Context(), path, &hidden{}, time.Minute, mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +190,9 @@ func TestChangedBeforeWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c.watch(ctx, nil, stop) // ends by the first change
-	if c.current() == old {
-		t.Error("nothing has changed")
-	}
+	c.watch(ctx, nil, func() {
+		if c.current().servers != old.servers {
+			stop()
+		}
+	})
 }

@@ -46,6 +46,11 @@ func prepare(t *testing.T, model llms.Model, args ...string) served {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s.startup >= time.Minute { // a test with less is about servers that are late
+		if err := a.catalog.complete(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	a.catalog.look = 20 * time.Millisecond
 	a.bundler = sync.OnceValues(func() (*esbuild.Bundler, error) { // with time, on a busy machine too
 		defer close(a.bundling)

@@ -84,6 +84,23 @@ func declared(t *testing.T, tool *mcp.Tool) {
 			t.Errorf("%s: %v", tool.Name, err)
 		}
 	}
+	explicit(t, tool.Name, tool.InputSchema)
+}
+
+// explicit checks that every object of an input schema says what it may hold: strict
+// clients refuse one without properties, or take it to be always empty.
+func explicit(t *testing.T, path string, part any) {
+	t.Helper()
+	object, ok := part.(map[string]any)
+	if !ok {
+		return
+	}
+	if object["type"] == "object" && (object["properties"] == nil || object["additionalProperties"] == nil) {
+		t.Errorf("%s: an object without properties or additionalProperties", path)
+	}
+	for name, inner := range object {
+		explicit(t, path+"."+name, inner)
+	}
 }
 
 // TestNoAnswer compares what tools answer to calls that are wrong.

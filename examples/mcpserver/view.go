@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
@@ -62,6 +63,10 @@ type source struct {
 
 func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
 func (s source) Warnings() []string                           { return s.warnings }
+
+func (s source) equal(other source) bool {
+	return slices.Equal(s.tools, other.tools) && slices.Equal(s.warnings, other.warnings)
+}
 
 // allowed are the tools of a set that the patterns match.
 func allowed(set *tools.Set, patterns []string) source {

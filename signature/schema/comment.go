@@ -41,7 +41,7 @@ func (p *printer) docs(s spot, property string) string {
 	if describe == nil {
 		describe = briefly
 	}
-	return Harmless(describe(property, constraints, description))
+	return Comment(describe(property, constraints, description))
 }
 
 func briefly(_, constraints, description string) string {
@@ -215,9 +215,15 @@ func bound(s spot, name, sign string) string {
 	return sign + literal(s.keyword(name))
 }
 
-// Harmless makes of a text what may stand in a comment of a declaration: one
-// line that cannot end the comment or a fenced block, without what cannot be
-// seen.
+// Comment returns a text as it may stand in a block comment: as [Harmless] does,
+// and unable to end the comment. Only the two characters that would end it are
+// changed, so that globs such as src/**/*.ts stay readable.
+func Comment(text string) string {
+	return strings.ReplaceAll(Harmless(text), "*/", `*\/`)
+}
+
+// Harmless returns a text as one line of visible characters that cannot end a
+// fenced block. [Comment] is for text within a block comment.
 func Harmless(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -230,8 +236,6 @@ func Harmless(text string) string {
 		}
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
-	for _, pair := range [][2]string{{"*/", "* /"}, {"/*", "/ *"}, {"```", "'''"}, {"~~~", "'''"}} { // in turn, for they may overlap
-		text = strings.ReplaceAll(text, pair[0], pair[1])
-	}
-	return text
+	text = strings.ReplaceAll(text, "```", "'''")
+	return strings.ReplaceAll(text, "~~~", "'''")
 }

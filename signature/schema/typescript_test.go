@@ -38,7 +38,7 @@ func TestTypeScript(t *testing.T) {
 		{"recursive", `{"properties": {"next": {"$ref": "#"}, "v": {"type": "string"}}}`, `{next?: {next?: unknown; v?: string}; v?: string}`},
 		{"comment", `{"properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20, "description": "How  many\n at most."}}}`, `{limit?: number /* integer, 1–100, default 20. How many at most. */}`},
 		{"constraints", `{"properties": {"a": {"type": "string", "minLength": 1, "pattern": "^a*/", "format": "date-time"}, "b": {"type": "array", "items": {"type": ["integer", "null"], "exclusiveMinimum": 0}, "minItems": 2, "maxItems": 5, "uniqueItems": true}, "c": {"type": "number", "minimum": 3, "maximum": 3, "multipleOf": 0.5, "exclusiveMaximum": 4}}}`,
-			`{a?: string /* ≥ 1 character, date-time, /^a* // */; b?: (number | null)[] /* 2–5 items, unique, each integer, > 0 */; c?: number /* 3, < 4, multiple of 0.5 */}`},
+			`{a?: string /* ≥ 1 character, date-time, /^a*\// */; b?: (number | null)[] /* 2–5 items, unique, each integer, > 0 */; c?: number /* 3, < 4, multiple of 0.5 */}`},
 		{"comment through reference and null", `{"properties": {"a": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}}, "$defs": {"A": {"type": "integer", "description": "An A."}}}`, `{a?: number | null /* integer. An A. */}`},
 	}
 	for _, test := range tests {
@@ -79,7 +79,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		{"long first sentence", long + " " + long + ". Next.", long + " " + long + "."},
 		{"too long a sentence", strings.Repeat("word ", 100), strings.TrimSpace(strings.Repeat("word ", 79)) + "…"},
 		{"abbreviation", "Use ISO, e.g. 2026-01-31. W" + long + ".", "Use ISO, e.g. 2026-01-31."},
-		{"breakout", "a */ b /* c ``` d\u2028e\u202ef *\u200b/ g", "a * / b / * c ''' d ef * / g"},
+		{"breakout", "a */ b /* c ``` d\u2028e\u202ef *\u200b/ g", "a *\\/ b /* c ''' d ef *\\/ g"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -92,8 +92,10 @@ func shorter(text string, objects []*object) string {
 
 // The types that declarations refer to, each declared once at most.
 const (
-	// block is what a tool without a declared result may return besides text.
-	block = "type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; mimeType: string}" +
+	// content is what a tool without a declared result may return besides text.
+	content = "type Content = Block[] /* if not all of it is text */" +
+		" | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;\n" +
+		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; mimeType: string}" +
 		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: string; blob?: string}};\n"
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"

@@ -15,8 +15,8 @@ func Describe(b *tools.Binding) string {
 	t := &tool{Binding: b}
 	p := &listing{level: levels[0], said: map[string]bool{}}
 	head := ""
-	if t.hasBlocks() {
-		head = block
+	if t.mixed() {
+		head = content
 	}
 	if b.Object == "" {
 		return head + t.paragraphs("") + "declare function " + b.Names[0] + p.signature(t) + ";\n"
@@ -28,7 +28,7 @@ func Describe(b *tools.Binding) string {
 func (t *tool) paragraphs(indent string) string {
 	var lines []string
 	for line := range strings.Lines(t.Description) {
-		if line = schema.Harmless(line); line != "" {
+		if line = schema.Comment(line); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // line is one of the few forms that a line has.
 var line = regexp.MustCompile(`^(` + strings.Join([]string{
-	`declare const tools: .*`, `declare class ToolError .*`, `type (Block|Tool) = .*`,
+	`declare const tools: .*`, `declare class ToolError .*`, `type (Block|Content|Tool) = .*`,
 	`declare const [\p{L}\p{Nd}_$]+: \{`, `\};`,
 	`declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;`,
 	`  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;`,

@@ -53,7 +53,7 @@ var npmServers = map[string]npm{
 	},
 	"everything": {
 		bin:    "mcp-server-everything",
-		calls:  []string{`const r: string | Block[] = await everything.echo({message: "x"})`, `await everything["get-sum"]({a: 1, b: 2})`},
+		calls:  []string{`const r: string | Content = await everything.echo({message: "x"})`, `await everything["get-sum"]({a: 1, b: 2})`},
 		errors: []string{`await everything["get-sum"]({a: "1", b: 2})`, `const s: string = await everything.echo({message: "x"})`},
 	},
 	"sequential-thinking": {

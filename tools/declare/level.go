@@ -58,10 +58,10 @@ const maxLead = 300
 type listing struct {
 	page
 	level
-	said   map[string]bool   // by the object that is being declared
-	given  map[string]string // the arguments of the tool and their types
-	blocks bool              // the type Block is needed
-	cut    bool              // something was left out
+	said  map[string]bool   // by the object that is being declared
+	given map[string]string // the arguments of the tool and their types
+	mixed bool              // the type Content is needed
+	cut   bool              // something was left out
 }
 
 // declare returns false if the tools do not fit into the budget.
@@ -73,8 +73,8 @@ func (l level) declare(objects []*object, budget int) (string, bool) {
 		}
 	}
 	head := toolError
-	if p.blocks {
-		head += block
+	if p.mixed {
+		head += content
 	}
 	if p.cut {
 		head = discovery + head
@@ -102,7 +102,7 @@ func (p *listing) object(o *object) bool {
 }
 
 func (p *listing) doc(t *tool, indent string) string {
-	text := schema.Harmless(p.pick("", schema.Sentences(t.Description), p.tool, true))
+	text := schema.Comment(p.pick("", schema.Sentences(t.Description), p.tool, true))
 	if text == "" {
 		return ""
 	}
@@ -197,9 +197,9 @@ func (p *listing) argument(t *tool) string {
 }
 
 func (p *listing) result(t *tool) string {
-	if t.hasBlocks() {
-		p.blocks = true
-		return "string | Block[]"
+	if t.mixed() {
+		p.mixed = true
+		return "string | Content"
 	}
 	o := p.options(p.output, p.out)
 	o.Docs = p.output.any > 0

@@ -75,9 +75,9 @@ func absent(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// hasBlocks reports whether the result may be text or blocks of content: where
+// mixed reports whether the result may be text or other content: where
 // nothing is declared of a tool that comes from elsewhere.
-func (t *tool) hasBlocks() bool { return t.Namespace != "" && absent(t.OutputSchema) }
+func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) }
 
 // member is how the tool is declared within its object: by its own name if that
 // is what a program should write.

@@ -95,7 +95,9 @@ func (s *server) connect(last *attempt) (*connection, error) {
 	c, err := s.dial(ctx)
 	if err != nil {
 		err = s.named(err)
-		s.health.failed(s.name, err)
+		if !s.closing() {
+			s.health.failed(s.name, err)
+		}
 		return nil, err
 	}
 	s.health.connected(s.name, c.version())

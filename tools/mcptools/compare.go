@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/writ-go/writ/tools"
@@ -61,10 +60,10 @@ func (c *connection) relist(this *comparison) {
 	defer close(this.done)
 	s := c.server
 	s.mu.Lock()
-	before, said := s.pins, s.listed
+	said := s.listed
 	s.mu.Unlock()
 	l, err := c.list(s.life)
-	s.noteListing(s.life, c, l, err)
+	changed := s.noteListing(s.life, c, l, err)
 	if this.err = err; err != nil {
 		c.mu.Lock()
 		c.comparison = nil
@@ -76,7 +75,7 @@ func (c *connection) relist(this *comparison) {
 			s.o.Logger.Warn(w)
 		}
 	}
-	if !maps.Equal(before, l.pins) {
+	if changed {
 		s.notices.toolsChanged()
 	}
 }

@@ -119,7 +119,8 @@ func (c *ServerConfig) offers(tool string) bool {
 // host's environment; nil Options are all defaults. Relative "cwd" and "envFile"
 // are taken from the file's folder. Beside what [ParseConfig] knows,
 //
-//   - ${input:id} is what [Options.Input] answers, or the input's default;
+//   - ${input:id} is what [Options.Input] answers, the variable INPUT_ID, or the
+//     input's default;
 //   - ${workspaceFolder} is the file's folder, or the one above if its name
 //     starts with a dot, as .vscode does; ${workspaceFolderBasename} its name;
 //   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
@@ -152,10 +153,11 @@ func ReadConfig(path string, o *Options) (*Config, error) {
 // "servers", "context_servers" or "mcp", or as the whole document. Comments and
 // trailing commas are allowed. In command, args, env, cwd, url and headers the
 // references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by what lookup
-// returns; nil looks nothing up. It is asked for inputs as "input:id".
+// returns; nil looks nothing up. For ${input:id} it is asked for "input:id" and
+// "INPUT_ID". Under "mcp", where opencode keeps its servers, {env:VAR} works too.
 //
 // All that is wrong is returned as one error, each line with the entry's name:
-// malformed JSON, no servers, a value of the wrong type, an entry that says
+// malformed JSON, no key for servers, a value of the wrong type, an entry that says
 // neither how to start a server nor where it is, or both, a variable that is
 // not set. Unknown keys are warnings. The package's documentation has the keys.
 func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, error) {
@@ -174,6 +176,7 @@ type reader struct {
 	input  func(Input) (string, bool)  // nil has no answers
 	known  map[string]string           // references that are no variables
 	folder string                      // of the file; empty if there is none
+	braces bool                        // {env:VAR} is a reference, as in opencode
 	inputs map[string]*asked           // of the file, by id
 }
 
@@ -182,15 +185,19 @@ func parseConfig(data []byte, r *reader) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, inputs, err := findServers(document)
+	found, err := findServers(document)
 	if err != nil {
 		return nil, err
 	}
-	r.inputs = inputsIn(inputs)
+	r.inputs, r.braces = inputsIn(found.inputs), found.root == opencodeRoot
 	var c Config
+	if len(found.entries) == 0 {
+		c.Warnings = append(c.Warnings,
+			fmt.Sprintf("%q has no servers, so there are no tools; add one: %s", found.root, example))
+	}
 	var errs []error
 	seen := map[string]bool{}
-	for _, e := range entries {
+	for _, e := range found.entries {
 		if seen[e.name] {
 			errs = append(errs, fmt.Errorf("server %q is there twice; rename or remove one", e.name))
 			continue
@@ -226,7 +233,7 @@ func parseJSON(data []byte) ([]member, error) {
 func members(v hujson.Value, what string) ([]member, error) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%s must be an object, as in {\"mcpServers\": {\"name\": {\"command\": \"…\"}}}", what)
+		return nil, fmt.Errorf("%s must be an object, as in %s", what, example)
 	}
 	list := make([]member, len(object.Members))
 	for i, m := range object.Members {
@@ -246,38 +253,59 @@ func (m *member) members(what string) ([]member, error) {
 // roots are the keys under which clients keep their servers.
 var roots = []string{"mcpServers", "servers", "context_servers"}
 
+// opencodeRoot is the key under which opencode does, among other settings. Others have
+// roots of their own there.
+const opencodeRoot = "mcp"
+
+// example is how a configuration may look.
+const example = `{"mcpServers": {"name": {"command": "…"}}}`
+
+// found are the servers of a document.
+type found struct {
+	root    string // the key that they are under; empty if they are the document
+	entries []member
+	inputs  json.RawMessage
+}
+
 // findServers returns the entries under the one root that is there, and the
 // inputs beside them.
-func findServers(document []member) (entries []member, inputs json.RawMessage, err error) {
+func findServers(document []member) (f found, err error) {
 	var under *member
-	var bare []member
 	for i, m := range document {
 		switch {
 		case m.name == "inputs":
-			inputs = m.value
+			f.inputs = m.value
 		case m.name == "$schema":
 		case !slices.Contains(roots, m.name):
-			bare = append(bare, m)
+			f.entries = append(f.entries, m)
 		case under != nil:
-			return nil, nil, fmt.Errorf("both %q and %q are there; keep one", under.name, m.name)
+			return found{}, fmt.Errorf("both %q and %q are there; keep one", under.name, m.name)
 		default:
 			under = &document[i]
 		}
 	}
-	entries = bare
-	if under != nil {
-		if entries, err = under.members(strconv.Quote(under.name)); err != nil {
-			return nil, nil, err
-		}
-	} else if inner := settings(bare); inner != nil {
+	if under == nil {
+		return f.withoutRoot()
+	}
+	f.root = under.name
+	f.entries, err = under.members(strconv.Quote(under.name))
+	return f, err
+}
+
+// withoutRoot finds the servers of a document that has none of the roots.
+func (f found) withoutRoot() (found, error) {
+	if inner, whole := settings(f.entries); whole {
+		return found{root: opencodeRoot, entries: inner}, nil
+	} else if inner != nil {
 		return findServers(inner)
-	} else if err := misspelt(bare); err != nil {
-		return nil, nil, err
 	}
-	if len(entries) == 0 {
-		return nil, nil, errors.New(`no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`)
+	if err := misspelt(f.entries); err != nil {
+		return found{}, err
 	}
-	return entries, inputs, nil
+	if len(f.entries) == 0 {
+		return found{}, errors.New("no servers; add one: " + example)
+	}
+	return f, nil
 }
 
 // misspelt finds a root that was meant: what looks like one by its name, and
@@ -296,17 +324,29 @@ func misspelt(document []member) error {
 	return nil
 }
 
-// settings returns what stands under "mcp" in an editor's settings, where it
-// has roots of its own.
-func settings(document []member) []member {
-	for _, m := range document {
-		if m.name != "mcp" {
-			continue
-		}
-		inner, err := m.members(m.name)
-		if err == nil && slices.ContainsFunc(inner, func(m member) bool { return slices.Contains(roots, m.name) }) {
-			return inner
-		}
+// settings returns what stands under "mcp" in an editor's settings, if it has roots
+// of its own, or in those of opencode, where it is all servers.
+func settings(document []member) (inner []member, whole bool) {
+	i := slices.IndexFunc(document, func(m member) bool { return m.name == opencodeRoot })
+	if i < 0 {
+		return nil, false
 	}
-	return nil
+	inner, err := document[i].members(opencodeRoot)
+	switch {
+	case err != nil:
+		return nil, false
+	case slices.ContainsFunc(inner, func(m member) bool { return slices.Contains(roots, m.name) }):
+		return inner, false
+	case slices.ContainsFunc(inner, func(m member) bool { return !m.isServer() }):
+		return nil, false
+	}
+	return inner, true
+}
+
+// isServer reports whether a member looks like the entry of a server.
+func (m *member) isServer() bool {
+	fields, err := m.members(m.name)
+	return err == nil && slices.ContainsFunc(fields, func(f member) bool {
+		return slices.Contains([]string{"type", "command", "url", "enabled"}, f.name)
+	})
 }

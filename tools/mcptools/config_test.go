@@ -18,7 +18,7 @@ func lookup(vars map[string]string) func(string) (string, bool) {
 	}
 }
 
-var vars = lookup(map[string]string{"HOME": "/home/ada", "TOKEN": "s3cret", "EMPTY": ""})
+var vars = lookup(map[string]string{"HOME": "/home/ada", "TOKEN": "s3cret", "EMPTY": "", "INPUT_API_KEY": "k3y"})
 
 func TestParseConfig(t *testing.T) {
 	t.Parallel()
@@ -151,21 +151,43 @@ func TestParseConfig(t *testing.T) {
 			`error: malformed JSON: line 3, column 21: invalid character '"' after object name`,
 		},
 		{"no object", `[]`, `error: the configuration must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
-		{"no servers", `{"mcpServers": {}}`, `error: no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"no servers", `{"mcpServers": {}}`, `warning: "mcpServers" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"no servers of VS Code", `{"mcp": {"servers": {}}}`, `warning: "servers" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"no servers of opencode", `{"theme": "dark", "mcp": {}}`, `warning: "mcp" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{
+			"opencode", `{"$schema": "https://opencode.ai/config.json", "model": "x/y", "agent": {}, "mcp": {
+			"a": {"type": "local", "command": ["npx", "-y", "a", "{env:TOKEN}"], "environment": {"K": "x{env:TOKEN}", "L": "${TOKEN}"}, "enabled": true, "timeout": 15000},
+			"b": {"type": "remote", "url": "https://b.example/mcp", "headers": {"Authorization": "Bearer {env:TOKEN}"}, "oauth": {}},
+			"c": {"enabled": false}}}`,
+			"a: npx [-y a s3cret] map[K:xs3cret L:s3cret] within 15s\nb:  [] map[] at https://b.example/mcp with map[Authorization:Bearer s3cret]\nc:  [] map[] disabled\n" +
+				`warning: mcp server "b": "oauth" is not supported and has no effect; the host gives Options.OAuth`,
+		},
+		{
+			"opencode's references", `{"mcp": {"a": {"type": "local", "command": ["a", "{env:NONE}", "{file:~/key}"]}}}`,
+			`error: server "a": variable NONE is not set; set it, or give a default: ${NONE:-…}` + "\n" +
+				`server "a": {file:~/key} is not read here; put the value into a variable, and write ${VARIABLE}`,
+		},
+		{
+			"inputs that variables answer", `{"inputs": [{"id": "api-key", "default": "d"}], "servers": {"a": {"command": "a", "args": ["${input:api-key}"]}}}`,
+			"a: a [k3y] map[]",
+		},
+		{"braces elsewhere", `{"mcpServers": {"a": {"command": ["a", "{env:NONE}"]}}}`, `a: a [{env:NONE}] map[]`},
+		{"a command without a program", `{"a": {"command": []}}`, `error: server "a": no "command"; give the program that starts it, or the "url" where it is`},
+		{"a command of the wrong type", `{"a": {"command": 7}}`, `error: server "a": "command" must be a string or an array of strings, not number`},
 		{"nothing", `{}`, `error: no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`},
 		{"root of the wrong type", `{"servers": ["a"]}`, `error: "servers" must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`, `error: both "servers" and "mcpServers" are there; keep one`},
 		{"the same name twice", `{"a": {"command": "a"}, "a": {"command": "b"}}`, `error: server "a" is there twice; rename or remove one`},
 		{"entry of the wrong type", `{"a": "npx"}`, `error: server "a": must be an object with a "command", not string`},
 		{
-			"values of the wrong type", `{"a": {"command": ["npx"]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": {"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": [["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}`,
-			`error: server "a": "command" must be a string, not array` + "\n" +
+			"values of the wrong type", `{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": {"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": [["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}`,
+			`error: server "a": "command" has object where text is expected` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
 				`server "d": "disabled" must be true or false, not string` + "\n" +
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
 				`server "f": "args" has array where text is expected` + "\n" +
-				`server "g": "command" must be a string, not number` + "\n" +
+				`server "g": "command" must be a string or an array of strings, not number` + "\n" +
 				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
 				`server "g": "tools" must be an array of strings, not number` + "\n" +
 				`server "g": "headers" has object where text is expected` + "\n" +
@@ -183,7 +205,7 @@ func TestParseConfig(t *testing.T) {
 			"missing variables, all of them", `{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
-				`server "b": ${input:key} has no answer; answer it with Options.Input, or use a variable: ${key}`,
+				`server "b": ${input:key} has no answer; set the variable INPUT_KEY`,
 		},
 		{
 			"missing variables, by what they are for", `{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}`,
@@ -304,8 +326,8 @@ func TestInputs(t *testing.T) {
 
 	write(t, path, `{"inputs": [{"id": "none", "description": "Nobody knows"}], "servers": {"a": {"command": "a", "args": ["${input:none}", "${input:other}"]}, "b": {"command": "b", "disabled": true, "args": ["${input:none}"]}}}`)
 	_, err = ReadConfig(path, nil)
-	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+`: server "a": ${input:none} (Nobody knows) has no answer; answer it with Options.Input, or use a variable: ${none}`+"\n"+
-		`server "a": ${input:other} has no answer; answer it with Options.Input, or use a variable: ${other}`)
+	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+`: server "a": ${input:none} (Nobody knows) has no answer; set the variable INPUT_NONE`+"\n"+
+		`server "a": ${input:other} has no answer; set the variable INPUT_OTHER`)
 }
 
 func TestAutoApproved(t *testing.T) {

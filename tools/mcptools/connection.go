@@ -83,6 +83,7 @@ func (c *connection) report() {
 	c.reported.Do(func() {
 		if !c.server.closing() {
 			c.server.health.crashed(c.server.name, c.lost())
+			c.server.keeper.wake()
 		}
 	})
 }

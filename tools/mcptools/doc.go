@@ -49,10 +49,12 @@
 //
 // # Configuration
 //
-// Servers stand under "mcpServers", "servers" or "context_servers", there or
-// under "mcp", or are the whole document. Keys of an entry:
+// Servers are under "mcpServers", "servers" or "context_servers", there or within
+// "mcp", or under "mcp" itself, or they are the whole document. Keys of an entry:
 //
-//	command, args, env, cwd   the program; command may be {path, args, env}
+//	command, args, env, cwd   the program; command may be {path, args, env}, or an
+//	                          array with the arguments
+//	environment               the same as env
 //	envFile                   NAME=value lines for env, which takes precedence
 //	url, serverUrl, httpUrl   the address of a remote server
 //	type, transport           stdio; http, streamable-http; sse; any spelling
@@ -98,11 +100,12 @@
 // anything else fails with [tools.KindInvalidResult]. Without one it is
 //
 //   - a string, if all content is text: several blocks are joined by newlines,
-//     and text that looks like JSON stays text;
+//     text that looks like JSON stays text, and no content is no text;
 //   - an array of the content blocks as the server sent them ({type: "image",
 //     …}), if any of them is something else than text;
-//   - the structured content, if there is no content;
-//   - null, if there is nothing at all.
+//   - {text, data}, if there is structured content: data is that, whether or not
+//     the text repeats it, and blocks has all content if any of it is something
+//     else than text.
 //
 // JSON passes through as the server wrote it: integers of any size and the
 // order of properties are kept, in results as in schemas.
@@ -113,7 +116,9 @@
 // next used: by a call, or by a listing. A call that was in flight is unknown
 // and not repeated; one that had not been sent is, once. Only a 404 to the call's
 // own request says so of a call that has left. A server that keeps
-// failing is tried ever less often, and [Servers.Status] says why and when. The
+// failing is tried ever less often, and [Servers.Status] says why and when; its
+// tools stay those of its last listing. With [Options.Background] all of that
+// happens without a call, from the start on, and holds up nobody. The
 // tools of a Set stay what they were; [Options.OnToolsChanged] says when to
 // build another, and [Servers.Pins] what has changed since it was approved. A
 // server that came back may be another version: before the first call its tools

@@ -41,7 +41,7 @@ type stray struct{ key, near string }
 func (e *entry) fields() map[string]any {
 	f := map[string]any{
 		"type": &e.kind, "transport": &e.transport,
-		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
+		"command": &e.command, "args": &e.args, "env": &e.env, "environment": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
 		"url": &e.url, "serverUrl": &e.serverURL, "httpUrl": &e.httpURL, "headers": &e.headers,
 		"disabled": &e.disabled, "enabled": &e.enabled, "timeout": &e.timeout, "description": &e.description,
 	}
@@ -201,7 +201,7 @@ func (e *entry) contradictions() (errs []error) {
 	wrong(!known, `"type" is %s, which is not supported; use stdio, http or sse`, said)
 	wrong(remote && local, `both "command" and a URL are given; keep one`)
 	wrong(remote && !local && kind == typeStdio, `"type" is %s, but a URL is given; give a "command" instead`, said)
-	wrong(!remote && !local && (kind == "" || kind == typeStdio), `no "command"; give the program that starts it, or the "url" where it is%s`, e.meant("command", "url", "serverUrl", "httpUrl"))
+	wrong(!remote && !local && !e.off() && (kind == "" || kind == typeStdio), `no "command"; give the program that starts it, or the "url" where it is%s`, e.meant("command", "url", "serverUrl", "httpUrl"))
 	wrong(!remote && !local && kind != "" && kind != typeStdio, `no "url"; give the address where it is%s`, e.meant("url", "serverUrl", "httpUrl"))
 	wrong(local && !remote && kind != "" && kind != typeStdio, `"type" is %s, but a "command" is given; remove the type, or make it stdio`, said)
 	wrong(differ(e.url, e.serverURL, e.httpURL), "several URLs are given; keep one")

@@ -10,7 +10,11 @@ import (
 	"strings"
 )
 
-var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
+// A reference is ${…}; in opencode also {env:…} and {file:…}.
+var (
+	reference       = regexp.MustCompile(`\$\{[^{}]+\}`)
+	bracedReference = regexp.MustCompile(`\$\{[^{}]+\}|\{(?:env|file):[^{}]+\}`)
+)
 
 // expander replaces the references in one entry, and gathers what is wrong with
 // them.
@@ -21,8 +25,12 @@ type expander struct {
 }
 
 func (x *expander) expand(text string) string {
-	return reference.ReplaceAllStringFunc(text, func(ref string) string {
-		value, err := x.value(ref[len("${") : len(ref)-len("}")])
+	references := reference
+	if x.braces {
+		references = bracedReference
+	}
+	return references.ReplaceAllStringFunc(text, func(ref string) string {
+		value, err := x.value(ref[strings.IndexByte(ref, '{')+1 : len(ref)-1])
 		if err != nil && !x.silent {
 			x.errs = append(x.errs, err)
 		}
@@ -65,6 +73,8 @@ func (x *expander) value(ref string) (string, error) {
 		return fallback, nil
 	case ok:
 		return value, nil
+	case x.braces && strings.HasPrefix(ref, "file:"):
+		return "", fmt.Errorf("{%s} is not read here; put the value into a variable, and write ${VARIABLE}", ref)
 	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
 		return "", fmt.Errorf("${%s} is known to an editor only; write its value, or a variable", ref)
 	default:

@@ -130,7 +130,7 @@ func TestOAuth(t *testing.T) {
 		s := open(t, ServerConfig{URL: address + name}, &Options{OAuth: map[string]auth.OAuthHandler{"s": handler}})
 		<-stood // a stream that is opened later would be authorized, too
 		tool := list(t, s)["t"]
-		equal(t, name, call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+		equal(t, name, call(t.Context(), tool, `{}`), oddValue)
 		if name == "/sse" {
 			continue // messages go to another path, which the fake does not authorize
 		}
@@ -139,7 +139,7 @@ func TestOAuth(t *testing.T) {
 		var all sync.WaitGroup
 		for range 10 {
 			all.Go(func() {
-				equal(t, "expired", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+				equal(t, "expired", call(t.Context(), tool, `{}`), oddValue)
 			})
 		}
 		all.Wait()
@@ -150,7 +150,7 @@ func TestOAuth(t *testing.T) {
 		handler.refuse = errors.New("the user said no")
 		equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server wants authorization, which failed; nothing was done")
 		token.Store("token3")
-		equal(t, "the session lives", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+		equal(t, "the session lives", call(t.Context(), tool, `{}`), oddValue)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestHeadersOfTheHandshake(t *testing.T) {
 		}
 		<-stood
 		lost.Store(true)
-		equal(t, "call", call(as("ada"), all[0], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+		equal(t, "call", call(as("ada"), all[0], `{}`), oddValue)
 		<-stood
 		equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
 		mu.Lock()

@@ -3,6 +3,8 @@ package mcptools
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // Input is something that a configuration asks for instead of holding it, in
@@ -84,6 +86,9 @@ func (x *expander) answer(id string) (string, error) {
 		if x.input != nil {
 			in.answer, in.ok = x.input(in.Input)
 		}
+		if !in.ok {
+			in.answer, in.ok = x.lookup(variable(id))
+		}
 		if !in.ok && in.Default != "" {
 			in.answer, in.ok = in.Default, true
 		}
@@ -95,5 +100,15 @@ func (x *expander) answer(id string) (string, error) {
 	if in.Description != "" {
 		what = fmt.Sprintf(" (%s)", in.Description)
 	}
-	return "", fmt.Errorf("${input:%s}%s has no answer; answer it with Options.Input, or use a variable: ${%s}", id, what, id)
+	return "", fmt.Errorf("${input:%s}%s has no answer; set the variable %s", id, what, variable(id))
+}
+
+// variable is the name of the environment variable that answers an input.
+func variable(id string) string {
+	return "INPUT_" + strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return '_'
+		}
+		return unicode.ToUpper(r)
+	}, id)
 }

@@ -78,42 +78,49 @@ func (p *toolPage) UnmarshalJSON(data []byte) error {
 	return decodeExactly(data, field{"tools", &p.Tools}, field{"nextCursor", &p.NextCursor})
 }
 
-// list returns the server's tools, or none and a reason in its status. A server
+// relist lists the server's tools and reports whether they have changed. On
+// error, which its status has too, those of the last listing are kept. A server
 // that ends meanwhile is started once more.
-func (s *server) list(ctx context.Context) []*tools.Tool {
-	l := &listing{}
+func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	for range 2 {
-		c, err := s.live(ctx)
-		if err != nil {
-			break // its status says why
+		var c *connection
+		if c, err = s.live(ctx); err != nil {
+			return false, err
 		}
+		var l *listing
 		l, err = c.list(ctx)
-		s.noteListing(ctx, c, l, err)
+		changed = s.noteListing(ctx, c, l, err)
 		if !isLost(err) || ctx.Err() != nil {
 			break
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tools = len(l.tools)
-	return l.tools
+	return changed, err
 }
 
-// noteListing notes how a listing went; not if the caller gave up.
-func (s *server) noteListing(ctx context.Context, c *connection, l *listing, err error) {
+// noteListing notes how a listing went, unless the caller gave up, and reports
+// whether the tools have changed.
+func (s *server) noteListing(ctx context.Context, c *connection, l *listing, err error) (changed bool) {
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	s.mu.Lock()
 	c.listErr = err
 	s.mu.Unlock()
 	if err == nil {
-		s.keep(l)
+		changed = s.keep(l)
 		c.compared()
-		return
+		return changed
 	}
 	s.health.noted(err)
 	s.o.Logger.ErrorContext(ctx, "mcp server failed", "server", s.name, "error", err)
+	return false
+}
+
+// lastTools returns the tools of the last listing.
+func (s *server) lastTools() []*tools.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tools
 }
 
 // list reads one page after the other. A server decides how many there are, so
@@ -161,12 +168,14 @@ func (l *listing) warn(format string, args ...any) {
 
 // keep keeps what a listing says, in place of what the one before said, and the
 // fingerprints of tools that are new. The first ones are never given up for others:
-// a server could get rid of them so.
-func (s *server) keep(l *listing) {
+// a server could get rid of them so. It reports whether the tools have changed, as
+// they have in the first listing.
+func (s *server) keep(l *listing) (changed bool) {
 	unwatched := 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pins, s.refused, s.tools = l.pins, l.refused, len(l.tools)
+	changed = s.pins == nil || !maps.Equal(s.pins, l.pins)
+	s.pins, s.refused, s.tools = l.pins, l.refused, l.tools
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
@@ -184,6 +193,7 @@ func (s *server) keep(l *listing) {
 		l.warn("it has listed more than %d tools by now; changes of %d of them will not be noticed", s.o.MaxTools, unwatched)
 	}
 	s.listed = l.warnings
+	return changed
 }
 
 // readPage reads the page at a cursor.

@@ -118,6 +118,10 @@ func (n *notices) note(method string, params json.RawMessage) {
 	case "notifications/message":
 		n.log(params)
 	case "notifications/tools/list_changed":
+		if n.server.keeper != nil { // which tells the host, if they have
+			n.server.keeper.wake()
+			return
+		}
 		n.toolsChanged()
 	}
 }
@@ -168,19 +172,21 @@ func (n *notices) log(params json.RawMessage) {
 
 // toolsChanged tells the host once of all changes in a while.
 func (n *notices) toolsChanged() {
-	tell := n.server.o.OnToolsChanged
-	if tell == nil {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.changed != nil || n.ended {
+	if n.server.o.OnToolsChanged == nil || n.changed != nil || n.ended {
 		return
 	}
 	n.changed = time.AfterFunc(settleTime, func() {
 		n.mu.Lock()
 		n.changed = nil
 		n.mu.Unlock()
-		n.post(0, func() { tell(n.server.name) })
+		n.tellChanged()
 	})
+}
+
+func (n *notices) tellChanged() {
+	if tell := n.server.o.OnToolsChanged; tell != nil {
+		n.post(0, func() { tell(n.server.name) })
+	}
 }

@@ -75,7 +75,7 @@ func TestLogs(t *testing.T) {
 		}}.whole().run(r, w)
 	})
 	equal(t, "level", <-level, `{"level":"debug"}`)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `null`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	equal(t, "first", <-got, `s error db {"z":12345678901234567890,"a":1}`)
 	equal(t, "second", <-got, `s info  "text"`)
 }
@@ -95,7 +95,7 @@ func TestModernLogsAndProgress(t *testing.T) {
 		OnLog:      func(l Log) { got <- string(l.Data) },
 		OnProgress: func(_ context.Context, p Progress) { got <- fmt.Sprint(p.Done) },
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "null")
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	equal(t, "version", s.Status()[0].ProtocolVersion, "2026-07-28")
 	equal(t, "log", <-got, `"logged"`)
 	equal(t, "progress", <-got, "0.5")
@@ -118,7 +118,7 @@ func TestEventsOverHTTP(t *testing.T) {
 		OnProgress:     func(_ context.Context, p Progress) { got <- fmt.Sprint(p.Done) },
 		OnToolsChanged: func(name string) { got <- name },
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "null")
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	equal(t, "progress", <-got, "0.5")
 	for n := 0; ; n++ { // the stream for such notices opens some time after the handshake
 		add(fmt.Sprint("more", n))
@@ -187,7 +187,7 @@ func TestFloodOfLogs(t *testing.T) {
 			return `"result":{}`
 		}}.whole().run(r, w)
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `null`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	<-began
 	e := s.servers[0].notices
 	e.mu.Lock()
@@ -219,7 +219,7 @@ func TestEventsEndWithClose(t *testing.T) {
 			return `"result":{}`
 		}}.whole().run(r, w)
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `null`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	<-began
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -32,6 +32,15 @@ type Options struct {
 	// for no server. By default Open starts them.
 	Lazy bool
 
+	// Background makes Open return at once and never fail over a server. Each
+	// server is listed as soon as it has connected; again when it says that its
+	// tools have changed, or is lost; and again after a failure, at growing
+	// intervals of up to a minute. [Servers.Tools] then returns the last listings
+	// without waiting, OnToolsChanged says when they have changed, and
+	// [Servers.Wait] waits until every server has been listed or has failed.
+	// Lazy has no effect then.
+	Background bool
+
 	// Env names variables of the host that servers inherit beside the few that
 	// programs need to run at all: PATH, HOME, USER, LOGNAME, SHELL, LANG,
 	// LC_ALL, TZ and TMPDIR, and on Windows what stands for them. A server
@@ -41,8 +50,9 @@ type Options struct {
 
 	// Input answers what a configuration asks for with ${input:id}, such as a
 	// password. It is called once for each input that is used. If it has no
-	// answer, the input's default holds; without one that is an error. Nil has
-	// no answers.
+	// answer, that of the environment variable INPUT_ID holds, whose name is the
+	// id in capitals with _ for what is neither an ASCII letter nor a digit, and
+	// then the input's default; without one that is an error. Nil has no answers.
 	Input func(Input) (value string, ok bool)
 
 	// --- Servers at a URL
@@ -128,8 +138,9 @@ type Options struct {
 	// --- What servers say, and ask
 
 	// OnToolsChanged is called when a server says that its tools have changed,
-	// or has others when it has come back, at most twice a second for each. A
-	// Set stays as it is; a new one has the tools as they are now.
+	// or has others when it has come back, at most twice a second for each; with
+	// Background, whenever [Servers.Tools] has others. A Set stays as it is; a
+	// new one has the tools as they are now.
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with what servers say of calls that they are working

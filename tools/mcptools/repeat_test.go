@@ -92,7 +92,7 @@ func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
 	var first sync.WaitGroup
 	first.Go(func() { equal(t, "in flight", call(t.Context(), tool, `{}`), lostCall) })
 	<-arrived
-	equal(t, "turned away", call(t.Context(), tool, `{}`), "null")
+	equal(t, "turned away", call(t.Context(), tool, `{}`), `""`)
 	first.Wait()
 	mu.Lock()
 	defer mu.Unlock()

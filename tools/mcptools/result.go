@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/tools"
@@ -78,18 +79,31 @@ func (r *remote) invalid(data json.RawMessage, format string, args ...any) error
 	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s", r.server.name, r.name, te.Message))
 }
 
-// untyped returns the result of a tool without an output schema.
+// untyped returns the result of a tool without an output schema, as one of the
+// forms that such a tool is declared with.
 func (a *callResult) untyped() json.RawMessage {
-	if len(a.Content) == 0 {
-		if a.StructuredContent != nil {
-			return a.StructuredContent
+	text, all := a.text()
+	switch {
+	case a.StructuredContent != nil:
+		var blocks json.RawMessage
+		if !all {
+			blocks = joinArray(a.Content)
 		}
-		return json.RawMessage("null")
-	}
-	if text, ok := a.text(); ok {
+		return withData(text, a.StructuredContent, blocks)
+	case all:
 		return quote(text)
 	}
 	return joinArray(a.Content)
+}
+
+// withData is text with the data that came with it, as the server wrote that, and
+// all blocks where some are not text.
+func withData(text string, data, blocks json.RawMessage) json.RawMessage {
+	out := slices.Concat([]byte(`{"text":`), quote(text), []byte(`,"data":`), data)
+	if blocks != nil {
+		out = slices.Concat(out, []byte(`,"blocks":`), blocks)
+	}
+	return append(out, '}')
 }
 
 // typed returns what may be the result of a tool with an output schema.

@@ -33,9 +33,14 @@ func TestResults(t *testing.T) {
 		{"text that is the declared JSON", text(` {"n": 1} `), `" {\"n\": 1} "`, `{"n": 1}`},
 		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch + `n must be an integer, not "1" {"n": "1"}`},
 		{"text that looks like JSON", text("007"), `"007"`, notJSON + ` "007"`},
-		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `"{\"n\":1}"`, `{"z":1,"n":9007199254740993}`},
-		{"structured, violating", `"structuredContent":{"m":1}`, `{"m":1}`, mismatch + `n is required {"m":1}`},
-		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"n":2}`, `{"n":2}`},
+		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
+		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch + `n is required {"m":1}`},
+		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"text":"","data":{"n":2}}`, `{"n":2}`},
+		{
+			"structured and an image", `"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
+			`{"text":"see","data":{"n":2},"blocks":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}`, `{"n":2}`,
+		},
+		{"structured null", text("a") + `,"structuredContent":null`, `"a"`, notJSON + ` "a"`},
 		{
 			"an image", `"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
 			`[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`, notJSON + ` "see"`,
@@ -44,9 +49,9 @@ func TestResults(t *testing.T) {
 			"a block of an unknown type", `"content":[{"type":"hologram","x":12345678901234567890}]`,
 			`[{"type":"hologram","x":12345678901234567890}]`, notJSON,
 		},
-		{"no content", `"content":[]`, `null`, notJSON},
-		{"null content", `"content":null`, `null`, notJSON},
-		{"nothing", ``, `null`, notJSON},
+		{"no content", `"content":[]`, `""`, notJSON},
+		{"null content", `"content":null`, `""`, notJSON},
+		{"nothing", ``, `""`, notJSON},
 		{"malformed", `"content":"text"`, malformed, malformed},
 
 		{"an error", text("no such order") + `,"isError":true`, `failed: no such order`, `failed: no such order`},
@@ -173,6 +178,21 @@ func TestRPCErrors(t *testing.T) {
 	}
 }
 
+// An answer that has neither a result nor an error is not one, over any transport.
+func TestAnswersWithoutResult(t *testing.T) {
+	t.Parallel()
+	for _, rest := range []string{`"x":1`, `"result":null`, `"result":null,"error":null`} {
+		s := script{"tools/call": func(json.RawMessage) string { return rest }}
+		for name, servers := range map[string]*Servers{
+			"pipe":   serve(t, s, nil),
+			"json":   open(t, ServerConfig{URL: serveWeb(t, s.handler(asJSON, nil))}, nil),
+			"events": open(t, ServerConfig{URL: serveWeb(t, s.handler(asEvents, nil))}, nil),
+		} {
+			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its answer cannot be read")
+		}
+	}
+}
+
 // Arguments reach the server as the program gave them.
 func TestArgumentsAreRaw(t *testing.T) {
 	t.Parallel()
@@ -180,8 +200,8 @@ func TestArgumentsAreRaw(t *testing.T) {
 		return `"result":{"structuredContent":` + string(params) + `}`
 	}}, nil)
 	equal(t, "arguments", call(t.Context(), list(t, s)["t"], `{"z":12345678901234567890,"a":"<&>"}`),
-		`{"name":"t","arguments":{"z":12345678901234567890,"a":"<&>"}}`)
-	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"name":"t","arguments":{}}`)
+		`{"text":"","data":{"name":"t","arguments":{"z":12345678901234567890,"a":"<&>"}}}`)
+	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"text":"","data":{"name":"t","arguments":{}}}`)
 }
 
 // A call whose context has ended is not made.
@@ -198,7 +218,7 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	for range 100 {
 		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; nothing was done")
 	}
-	equal(t, "the next", call(t.Context(), tool, `{}`), "null")
+	equal(t, "the next", call(t.Context(), tool, `{}`), `""`)
 	equal(t, "calls", fmt.Sprint(calls), "1")
 }
 

@@ -191,6 +191,14 @@ func call(ctx context.Context, t *tools.Tool, args string) string {
 	return text
 }
 
+// data calls a tool and decodes the data of its result.
+func data(t *testing.T, tool *tools.Tool, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(call(t.Context(), tool, `{}`)), &struct{ Data any }{into}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func equal(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {

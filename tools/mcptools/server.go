@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools"
 )
 
 // olderVersion is the protocol that is spoken first to a server on stdio. Most
@@ -31,11 +32,12 @@ type server struct {
 	watched sync.WaitGroup // the connections that there are
 	health  health
 	notices *notices
+	keeper  *keeper // nil unless Options.Background is set
 	secrets secrets
 
 	mu       sync.Mutex
-	attempt  *attempt // the last to connect; nil before the first
-	tools    int
+	attempt  *attempt          // the last to connect; nil before the first
+	tools    []*tools.Tool     // of the last listing
 	pins     map[string]string // of the last listing
 	first    map[string]string // of each tool when it was first listed
 	refused  map[string]string // what is refused to a call of a tool that has changed, by tool
@@ -50,6 +52,9 @@ func newServer(ctx context.Context, config ServerConfig, transport mcp.Transport
 	s := &server{name: config.Name, config: config, transport: transport, o: o, life: life, finish: finish}
 	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
 	s.notices = newNotices(s)
+	if o.Background {
+		s.keeper = newKeeper(s)
+	}
 	return s
 }
 
@@ -204,6 +209,9 @@ func (s *server) close() error {
 	last := s.attempt
 	s.mu.Unlock()
 	s.notices.close()
+	if s.keeper != nil {
+		defer func() { <-s.keeper.done }()
+	}
 	defer s.health.closed()
 	if last == nil {
 		return nil
@@ -222,7 +230,7 @@ func (s *server) close() error {
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := Status{Name: s.name, Tools: s.tools}
+	status := Status{Name: s.name, Tools: len(s.tools)}
 	s.health.fill(&status)
 	if c := s.attempt.connection(); c != nil && status.Err == nil {
 		status.Err = c.listErr

@@ -36,7 +36,7 @@ type Status struct {
 
 	// Err says why the server cannot be used, and what to do; nil if it can. A
 	// failed server is tried again when it is next used, though not before
-	// Retry.
+	// Retry; with Options.Background, at that time.
 	Err   error
 	Retry time.Time
 
@@ -65,14 +65,15 @@ type Status struct {
 
 // Open starts the servers of a configuration file, in parallel, and returns
 // when each has connected or failed. The file is described at [ParseConfig].
-// With [Options.Lazy] it starts nothing yet.
+// With [Options.Lazy] it starts nothing yet; with [Options.Background] it returns
+// at once, and the rest happens while the program runs.
 //
 // A server that ends later, or whose session is lost, is started or connected to
 // again when one of its tools is next called, or the tools are next listed. The
 // tools stay the same. One that keeps failing is tried ever less often, up to
 // once a minute.
 //
-// The failure of one server is no error: its tools are missing, and
+// The failure of one server is no error: its tools are missing until it works, and
 // [Servers.Status] says why. An error means that the file is missing, malformed
 // or names no servers, that every server failed, or that ctx ended; then
 // nothing is left running. ctx bounds connecting only.
@@ -119,7 +120,15 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 
 func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	s.checkTrust()
-	if len(s.servers) > 0 && s.servers[0].o.Lazy {
+	switch {
+	case len(s.servers) == 0:
+		return s, nil
+	case s.background():
+		for _, srv := range s.servers {
+			go srv.keeper.run()
+		}
+		return s, nil
+	case s.servers[0].o.Lazy:
 		return s, nil
 	}
 	errs := each(s.servers, func(srv *server) error {
@@ -140,6 +149,28 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	}
 	_ = s.Close()
 	return nil, err
+}
+
+// background reports whether the servers are as [Options.Background] says.
+func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].keeper != nil }
+
+// Wait returns nil once the first listing of every server's tools has ended, with
+// or without success. Otherwise the error is [ErrClosed] or that of ctx. It is
+// meant for [Options.Background]; without that it returns at once.
+func (s *Servers) Wait(ctx context.Context) error {
+	for _, srv := range s.servers {
+		if srv.keeper == nil {
+			continue
+		}
+		select {
+		case <-srv.keeper.tried:
+		case <-s.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return fmt.Errorf("mcp servers: waiting for their tools: %w", context.Cause(ctx))
+		}
+	}
+	return nil
 }
 
 // checkTrust warns of names that no server has.
@@ -170,8 +201,9 @@ var ErrClosed = errors.New("mcp servers are closed")
 
 // Tools lists the tools of all servers as they are now, in the order of the
 // configuration, each in the namespace of its server's name. It asks every
-// server anew, and starts those that are not running. A server that has failed,
-// or fails now, has none, and [Servers.Status] says why. The error is
+// server again, and starts those that are not running, except with
+// [Options.Background]. A server that has failed, or fails now, keeps the tools of
+// its last listing, and [Servers.Status] says what is wrong. The error is
 // [ErrClosed] or that of ctx.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust
@@ -182,21 +214,18 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 		return nil, ErrClosed
 	default:
 	}
-	lists := make(map[*server][]*tools.Tool, len(s.servers))
-	var mu sync.Mutex
-	each(s.servers, func(srv *server) error {
-		list := srv.list(ctx)
-		mu.Lock()
-		defer mu.Unlock()
-		lists[srv] = list
-		return nil
-	})
+	if !s.background() {
+		each(s.servers, func(srv *server) error {
+			_, err := srv.relist(ctx)
+			return err // its status has it
+		})
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("mcp servers: listing tools: %w", err)
 	}
 	var all []*tools.Tool
 	for _, srv := range s.servers {
-		all = append(all, lists[srv]...)
+		all = append(all, srv.lastTools()...)
 	}
 	return all, nil
 }

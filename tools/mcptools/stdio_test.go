@@ -258,9 +258,7 @@ func TestEnvironmentIsMinimal(t *testing.T) {
 		Dir   string
 		Given string
 	}
-	if err := json.Unmarshal([]byte(call(t.Context(), list(t, s)["t"], `{}`)), &got); err != nil {
-		t.Fatal(err)
-	}
+	data(t, list(t, s)["t"], &got)
 	extra := slices.DeleteFunc(got.Names, func(name string) bool { return slices.Contains(essential, name) })
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		extra = slices.DeleteFunc(extra, func(name string) bool { return strings.HasPrefix(name, "__") || name == "PWD" })
@@ -276,9 +274,7 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 100 * time.Millisecond})
 	var pids []int
-	if err := json.Unmarshal([]byte(call(t.Context(), list(t, s)["t"], `{}`)), &pids); err != nil {
-		t.Fatal(err)
-	}
+	data(t, list(t, s)["t"], &pids)
 	for range 2 { // Close may be called again
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ func TestStandingStreamIsSilent(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	s := open(t, ServerConfig{URL: url}, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), oddValue)
 	<-asked
 }
 
@@ -99,12 +99,12 @@ func TestResumption(t *testing.T) {
 	})
 	s := open(t, ServerConfig{URL: serveWeb(t, h)}, nil)
 	tool := list(t, s)["t"]
-	equal(t, "resumed", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "resumed", call(t.Context(), tool, `{}`), oddValue)
 	equal(t, "from", <-resumed, "first")
 	resumed <- "full"
 	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
 	<-resumed
-	equal(t, "resumed again", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "resumed again", call(t.Context(), tool, `{}`), oddValue)
 }
 
 // Requests of the server are bounded over HTTP too: those beyond are dropped

@@ -123,6 +123,10 @@ func (w *replies) fill(msg jsonrpc.Message) {
 	case r == nil:
 	case response.Error != nil:
 		r.answered(response.Error)
+	case present(response.Result) == nil:
+		why := error(&formError{errNoResult})
+		r.why.Store(&why)
+		response.Error = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why.Error()}
 	case wantsInput(response.Result):
 		r.asked.Store(true)
 	case r.lists && wantsHeaders(response.Result):
@@ -131,6 +135,10 @@ func (w *replies) fill(msg jsonrpc.Message) {
 		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
 	}
 }
+
+// errNoResult is about an answer that JSON-RPC does not allow, and that the SDK takes
+// for an empty one.
+var errNoResult = errors.New("it has neither a result nor an error")
 
 // forget drops a reply that will not be read.
 func (w *replies) forget(r *reply) {

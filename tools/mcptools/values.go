@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// command is a program, or a program with its arguments, as Zed wrote it.
+// command is a program, or a program with its arguments: an object, as Zed wrote it,
+// or an array, as opencode does.
 type command struct {
 	path string
 	args []scalar
@@ -15,7 +16,16 @@ type command struct {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *command) UnmarshalJSON(data []byte) error {
-	if data[0] != '{' {
+	switch data[0] {
+	case '{':
+	case '[':
+		var line []scalar
+		if err := json.Unmarshal(data, &line); err != nil || len(line) == 0 {
+			return err
+		}
+		c.path, c.args = string(line[0]), line[1:]
+		return nil
+	default:
 		return json.Unmarshal(data, &c.path)
 	}
 	var nested struct {
@@ -83,6 +93,8 @@ func describe(err error, target any) string {
 
 func expected(target any) string {
 	switch target.(type) {
+	case *command:
+		return "a string or an array of strings"
 	case *[]scalar, *names:
 		return "an array of strings"
 	case *approval:

@@ -22,6 +22,7 @@ import (
 
 const (
 	oddResult = `{"structuredContent":{"z":1,"a":9007199254740993,"n":1.50}}`
+	oddValue  = `{"text":"","data":{"z":1,"a":9007199254740993,"n":1.50}}`
 	oddBlocks = `{"content":[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]}`
 )
 
@@ -62,7 +63,7 @@ func TestRawOverHTTP(t *testing.T) {
 			named := list(t, open(t, ServerConfig{URL: serveWeb(t, h) + "/mcp"}, nil))
 			flat := strings.NewReplacer("\n", "")
 			equal(t, "schema", flat.Replace(string(named["t"].InputSchema)), `{"type":"object","properties":{"z":{"const":9007199254740993},"a":{}}}`)
-			equal(t, "structured", flat.Replace(call(t.Context(), named["t"], `{}`)), `{"z":1,"a":9007199254740993,"n":1.50}`)
+			equal(t, "structured", flat.Replace(call(t.Context(), named["t"], `{}`)), oddValue)
 			equal(t, "blocks", flat.Replace(call(t.Context(), named["blocks"], `{}`)), `[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]`)
 		})
 	}
@@ -103,7 +104,7 @@ func TestSDKServersOverHTTP(t *testing.T) {
 			for i := range 20 {
 				all.Go(func() {
 					args := fmt.Sprintf(`{"z":%d,"a":9007199254740993}`, i)
-					equal(t, "result", call(t.Context(), tool, args), args)
+					equal(t, "result", call(t.Context(), tool, args), `{"text":"","data":`+args+`}`)
 				})
 			}
 			all.Wait()
@@ -181,7 +182,7 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {
 			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, msg.ID, strings.Repeat("x", 200_000)))
 		}, "invalid_result: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
-		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), "null"},
+		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), `""`},
 		{"an answer cut short", func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Length", "100")
 			asJSON(w, `{"jsonrpc":`)
@@ -228,7 +229,7 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 				s := open(t, ServerConfig{URL: serveWeb(t, h) + "/mcp"}, &Options{MaxMessage: 100_000})
 				tool := list(t, s)["t"]
 				equal(t, "answer", call(t.Context(), tool, `{}`), c.want)
-				equal(t, "the next", call(t.Context(), tool, `{}`), `"again"`)
+				equal(t, "the next", call(t.Context(), tool, `{}`), `{"text":"","data":"again"}`)
 				equal(t, "restarts", fmt.Sprint(s.Status()[0].Restarts, " ", s.Status()[0].LastErr), "0 <nil>")
 			}
 		})
@@ -341,7 +342,7 @@ func TestArgumentsAsHeaders(t *testing.T) {
 	}))}, nil)
 	tool := list(t, s)["t"]
 	equal(t, "schema", string(tool.InputSchema), schema)
-	equal(t, "result", call(t.Context(), tool, `{"region":"eu"}`), "null")
+	equal(t, "result", call(t.Context(), tool, `{"region":"eu"}`), `""`)
 	equal(t, "header", <-sent, "eu")
 }
 
@@ -411,7 +412,7 @@ func TestLegacyFailuresEndNoSession(t *testing.T) {
 	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: typeSSE}, nil)
 	tool := list(t, s)["t"]
 	equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; nothing was done")
-	equal(t, "the next", call(t.Context(), tool, `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "the next", call(t.Context(), tool, `{}`), oddValue)
 }
 
 func TestLegacyEndpointElsewhere(t *testing.T) {
@@ -437,7 +438,7 @@ func TestRedirects(t *testing.T) {
 	mux.Handle("/mcp", http.RedirectHandler("/mcp/", http.StatusPermanentRedirect))
 	mux.Handle("/mcp/", script{"tools/call": result(oddResult)}.handler(asJSON, nil))
 	s := open(t, ServerConfig{URL: serveWeb(t, mux) + "/mcp"}, nil)
-	equal(t, "within", call(t.Context(), list(t, s)["t"], `{}`), `{"z":1,"a":9007199254740993,"n":1.50}`)
+	equal(t, "within", call(t.Context(), list(t, s)["t"], `{}`), oddValue)
 }
 
 // dialer is a network of which nothing can be reached.

@@ -1,5 +1,6 @@
-// 402 tokens
+// 440 tokens
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
@@ -9,15 +10,16 @@ declare const s: {
 declare function find(args: {query: string /* ≥ 1 character. What to look for. */; sort?: ("asc" | "desc")[]; page?: {size?: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number /* 0–1 */; owner: {name: {first: string; alias: {text: string}}} /* Who wrote it. */}[]>;
 declare const fs: {
   /** Read a file as text. */
-  read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Content>;
   /** List a directory. */
   list(args?: {path?: string /* default "." */}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
 
-// 366 tokens
+// 404 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
@@ -27,15 +29,16 @@ declare const s: {
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number /* integer, 1–100, default 20 */}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
 declare const fs: {
   /** Read a file as text. */
-  read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number /* integer, ≥ 1 */}): Promise<string | Content>;
   /** List a directory. */
   list(args?: {path?: string /* default "." */}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
 
-// 342 tokens
+// 380 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
@@ -45,15 +48,16 @@ declare const s: {
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: {name: object}}[]>;
 declare const fs: {
   /** Read a file as text. */
-  read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number}): Promise<string | Content>;
   /** List a directory. */
   list(args?: {path?: string}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
 
-// 325 tokens
+// 363 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   /** Goes deep. */
@@ -63,36 +67,38 @@ declare const s: {
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
   /** Read a file as text. */
-  read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number}): Promise<string | Content>;
   /** List a directory. */
   list(args?: {path?: string}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
 
-// 285 tokens
+// 323 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   deep(args?: {level6?: {level5?: object}}): Promise<{level6?: object}>;
 };
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: {size?: number}}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
-  read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number}): Promise<string | Content>;
   list(args?: {path?: string}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };
 
-// 277 tokens
+// 315 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   deep(args?: {level6?: object}): Promise<Record<string, unknown>>;
 };
 declare function find(args: {query: string; sort?: ("asc" | "desc")[]; page?: object}): Promise<{id: string; score: number; owner: object}[]>;
 declare const fs: {
-  read_file(args: {path: string; head?: number}): Promise<string | Block[]>;
+  read_file(args: {path: string; head?: number}): Promise<string | Content>;
   list(args?: {path?: string}): Promise<string[]>;
   roots(): Promise<{content: string}>;
 };

@@ -1,6 +1,6 @@
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 declare const s: {
-  /** Returns Block[] of type Block. */
+  /** Returns Block[] of type Content. */
   a(args?: {Block?: "Block[]"}): Promise<"Block[]"[]>;
 };
 declare function own(args?: object): Promise<unknown>;

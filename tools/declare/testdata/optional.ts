@@ -1,4 +1,5 @@
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   none(): Promise<unknown>;
@@ -11,5 +12,5 @@ declare const s: {
   true_schema(args?: object): Promise<unknown>;
   empty_schema(args?: object): Promise<unknown>;
   broken_schema(args?: object): Promise<unknown>;
-  null_output(args?: object): Promise<string | Block[]>;
+  null_output(args?: object): Promise<string | Content>;
 };

@@ -91,7 +91,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Grace is how long calls that run may go on when the context of [Run] ends, or
-	// a client closes its end of stdio. Zero is 30 seconds.
+	// a client closes its end of stdio; then they are cancelled. Zero is 5 seconds.
 	Grace time.Duration
 }
 
@@ -168,7 +168,7 @@ func (o *Options) defaults() *Options {
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}
-	d.Grace = cmp.Or(d.Grace, 30*time.Second)
+	d.Grace = cmp.Or(d.Grace, 5*time.Second)
 	return &d
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -299,6 +300,22 @@ func TestStdioGrace(t *testing.T) {
 	if err := <-s.done; err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
 		t.Errorf("Run returned %v", err)
 	}
+}
+
+// TestStdioShortGrace closes stdin during a call that does not end: it is cancelled
+// after the default grace.
+func TestStdioShortGrace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := startStdio(t, 0)
+		s.write(t, callWait)
+		<-s.started
+		closed := time.Now()
+		s.in.Close()
+		if err := <-s.done; err == nil || time.Since(closed) != 5*time.Second {
+			t.Errorf("Run returned %v after %v", err, time.Since(closed))
+		}
+	})
 }
 
 // TestStdioProbe has a client ask which protocols there are, and begin with an older

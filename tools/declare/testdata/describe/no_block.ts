@@ -1,5 +1,5 @@
 declare const s: {
-  /** Returns Block[] of type Block. */
+  /** Returns Block[] of type Content. */
   a(args?: {Block?: "Block[]"}): Promise<"Block[]"[]>;
 };
 
