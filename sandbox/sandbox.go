@@ -307,7 +307,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		}
 		outside = &translator{Host: h, origin: origin}
 	}
-	record := &recorder{Host: outside, step: session}
+	record := &recorder{Host: outside, step: session, tools: job.Tools}
 	if session != nil {
 		session.prepare(job)
 		outside = record

@@ -58,9 +58,9 @@ func newIndex(tools []Binding) *index {
 }
 
 // put makes the map if need be: most programs use few of these.
-func put[V any](m *map[string]V, key string, value V) {
+func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
-		*m = map[string]V{}
+		*m = map[K]V{}
 	}
 	(*m)[key] = value
 }

@@ -28,6 +28,8 @@ const (
 	sourceGrowth = 256
 	// turnSize is what a turn of a session takes.
 	turnSize = 64
+	// usedSize is what a tool that a session's program has seen takes.
+	usedSize = 32
 	// spare is what any frame may need besides.
 	spare = 128 << 10
 	// reportLists is the room for the lists of a report besides, and resultLists
@@ -119,15 +121,15 @@ func (r *run) limit(k kind) int {
 	case k == kindCall: // both arguments
 		return spare + 2*output
 	}
-	return spare + outputGrowth*output + turnSize*r.turns()
+	return spare + outputGrowth*output + r.sessionSize()
 }
 
-// turns is how many turns a result may tell of.
-func (r *run) turns() int {
+// sessionSize is what a result may take to say how a session's program ran.
+func (r *run) sessionSize() int {
 	if r.job.Session == nil {
 		return 0
 	}
-	return engine.MaxTurns + 1
+	return turnSize*(engine.MaxTurns+1) + usedSize*len(r.job.Tools)
 }
 
 // deadline starts the timer that ends a run which doesn't end itself.
@@ -321,7 +323,7 @@ func (r *run) reply(id int, a engine.Reply) error {
 // result takes the end of the run.
 func (r *run) result(f frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.distrust(&res, resultLists+turnSize*r.turns()); err != nil {
+	if err := f.distrust(&res, resultLists+r.sessionSize()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -335,6 +337,8 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, fmt.Errorf("%w: it says that it lacks what it has", errBreach)
 	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
 		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
+	case !ascending(res.Used, len(r.job.Tools)):
+		return nil, fmt.Errorf("%w: it used tools that it does not have", errBreach)
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
 	}
@@ -342,6 +346,18 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// ascending reports whether places are in order, each once, and below end.
+func ascending(places []int, end int) bool {
+	last := -1
+	for _, place := range places {
+		if place <= last {
+			return false
+		}
+		last = place
+	}
+	return last < end
 }
 
 // kinds are the failures that an engine reports.
