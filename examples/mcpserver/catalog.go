@@ -69,7 +69,9 @@ func (c *catalog) reload(ctx context.Context) error {
 	if err := c.hidden.add(config); err != nil {
 		return err
 	}
-	servers, err := mcptools.Start(ctx, config, &c.options)
+	options := c.options
+	options.Secrets = c.hidden.known.Load()
+	servers, err := mcptools.Start(ctx, config, &options)
 	if err != nil {
 		return err
 	}
