@@ -39,11 +39,16 @@ func TestRestoreWithTools(t *testing.T) {
 	t.Parallel()
 	var odd []tools.Source
 	for _, name := range oddNames {
-		odd = append(odd, &tools.Tool{Namespace: "odd", Name: name, Handler: answers("1")}, &tools.Tool{Namespace: name, Name: "f", Handler: answers("2")})
+		odd = append(odd, &tools.Tool{Namespace: "odd", Name: name, Handler: answers("1")},
+			&tools.Tool{Namespace: name, Name: "f", Handler: answers("2")})
 	}
-	docs := newSet(t, &tools.Tool{Namespace: "docs", Name: "resolve-library-id", Handler: answers("1")}, &tools.Tool{Namespace: "docs", Name: "get", Handler: answers("2")},
+	docs := newSet(t,
+		&tools.Tool{Namespace: "docs", Name: "resolve-library-id", Handler: answers("1")},
+		&tools.Tool{Namespace: "docs", Name: "get", Handler: answers("2")},
 		&tools.Tool{Name: "now", Handler: answers("3")})
-	mail := newSet(t, &tools.Tool{Namespace: "mail", Name: "send", Handler: answers("4")}, &tools.Tool{Name: "total", Handler: answers("5")})
+	mail := newSet(t,
+		&tools.Tool{Namespace: "mail", Name: "send", Handler: answers("4")},
+		&tools.Tool{Name: "total", Handler: answers("5")})
 	for name, scenes := range map[string][]scene{
 		"odd names": {
 			{`let n = 1; n`, newSet(t, odd...), "value: 1"}, {`n += await odd.export({}); n`, newSet(t, odd...), "value: 2"}, {`n`, nil, "value: 2"},
@@ -104,7 +109,8 @@ func TestRecordHoldsUsedTools(t *testing.T) {
 			}
 			lines := strings.Split(strings.TrimSpace(string(record)), "\n")
 			var line struct{ Tools []json.RawMessage }
-			if err := json.NewDecoder(strings.NewReader(lines[len(lines)-1])).Decode(&line); err != nil || len(line.Tools) != c.tools {
+			err = json.NewDecoder(strings.NewReader(lines[len(lines)-1])).Decode(&line)
+			if err != nil || len(line.Tools) != c.tools {
 				t.Errorf("%s: %d tools are recorded, want %d; %v", c.source, len(line.Tools), c.tools, err)
 			}
 		}

@@ -85,7 +85,8 @@ func TestResultsAreBounded(t *testing.T) {
 	set := newSet(t, &tools.Tool{Name: "dump", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(`"` + strings.Repeat("x", 5<<20) + `"`), nil
 	}})
-	out, err := box.Run(t.Context(), sandbox.Program{Source: `let failed = 0; for (let i = 0; i < 100; i++) await dump({}).catch(() => failed++); failed`, Tools: set})
+	const source = `let failed = 0; for (let i = 0; i < 100; i++) await dump({}).catch(() => failed++); failed`
+	out, err := box.Run(t.Context(), sandbox.Program{Source: source, Tools: set})
 	if err != nil || string(out.Value) != "100" {
 		t.Fatal(outcomeOf(out, err))
 	}

@@ -194,7 +194,9 @@ func (s *sessionStep) given() []engine.Input {
 // prepare makes a job one of the session.
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
-	s.made = engine.Step{Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock}
+	s.made = engine.Step{
+		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock,
+	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
 }
 

@@ -170,7 +170,9 @@ func TestSessionWithOddToolNames(t *testing.T) {
 	defer other.Close()
 	set, err := tools.NewSet(t.Context(), &tools.Tool{
 		Namespace: "context7", Name: "resolve-library-id",
-		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`"/go/x"`), nil },
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`"/go/x"`), nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -137,7 +137,8 @@ func membersOf(schemas []*jsonschema.Schema, name string) []*jsonschema.Schema {
 func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	var all []*jsonschema.Schema
 	for _, s := range schemas {
-		all = append(all, schemasIn(s.Items, s.PrefixItems, s.Items2020, s.AdditionalItems, s.UnevaluatedItems, s.Contains)...)
+		all = append(all, schemasIn(s.Items, s.PrefixItems, s.Items2020)...)
+		all = append(all, schemasIn(s.AdditionalItems, s.UnevaluatedItems, s.Contains)...)
 	}
 	return all
 }

@@ -213,9 +213,6 @@ func lie(c *call, name string) {
 	case "raw-used":
 		allow()
 		send(kindResult, c.run, engine.Result{Used: []int{0, 1}})
-	case "raw-used-twice":
-		allow()
-		send(kindResult, c.run, engine.Result{Used: []int{0, 0}})
 	case "raw-stale":
 		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
 	case "raw-late-stale":

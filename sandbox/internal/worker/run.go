@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,10 +27,8 @@ const (
 	// sourceGrowth is what each byte of the source may add to the report, as text
 	// and as lists in memory.
 	sourceGrowth = 256
-	// turnSize is what a turn of a session takes.
+	// turnSize is what a turn of a session takes, or a tool that its program has seen.
 	turnSize = 64
-	// usedSize is what a tool that a session's program has seen takes.
-	usedSize = 32
 	// spare is what any frame may need besides.
 	spare = 128 << 10
 	// reportLists is the room for the lists of a report besides, and resultLists
@@ -129,7 +128,7 @@ func (r *run) sessionSize() int {
 	if r.job.Session == nil {
 		return 0
 	}
-	return turnSize*(engine.MaxTurns+1) + usedSize*len(r.job.Tools)
+	return turnSize * (engine.MaxTurns + 1 + len(r.job.Tools))
 }
 
 // deadline starts the timer that ends a run which doesn't end itself.
@@ -337,7 +336,7 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, fmt.Errorf("%w: it says that it lacks what it has", errBreach)
 	case res.Failure != nil && (res.Failure.Call < 0 || res.Failure.Call > r.calls):
 		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
-	case !ascending(res.Used, len(r.job.Tools)):
+	case slices.ContainsFunc(res.Used, func(tool int) bool { return tool < 0 || tool >= len(r.job.Tools) }):
 		return nil, fmt.Errorf("%w: it used tools that it does not have", errBreach)
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
@@ -346,18 +345,6 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, err
 	}
 	return res, nil
-}
-
-// ascending reports whether places are in order, each once, and below end.
-func ascending(places []int, end int) bool {
-	last := -1
-	for _, place := range places {
-		if place <= last {
-			return false
-		}
-		last = place
-	}
-	return last < end
 }
 
 // kinds are the failures that an engine reports.
