@@ -11,9 +11,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// caseSteps is how many schemas and names are visited for one value.
-const caseSteps = 1_000_000
-
 // OtherCase returns the names in a value that differ only in case from a property that
 // the schema describes in the same place. A program that reads the value with
 // encoding/json takes one for the other, and another program does not. Levels is how
@@ -26,7 +23,7 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	if err != nil {
 		return []Finding{{Message: err.Error()}}
 	}
-	w := caseWalk{steps: caseSteps}
+	w := caseWalk{steps: baseSteps + valueSteps*d.values}
 	if levels == 0 {
 		levels = maxValueDepth
 	}
@@ -39,7 +36,7 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 
 // caseWalk goes through a value together with the schemas that may describe it.
 type caseWalk struct {
-	steps    int      // that are left
+	steps    int      // schemas and names that may still be visited
 	at       []string // where it is
 	problems []problem
 }
@@ -51,6 +48,9 @@ func (w *caseWalk) value(v any, schemas []*jsonschema.Schema, levels int) {
 	switch v := v.(type) {
 	case map[string]any:
 		schemas = w.inPlace(schemas)
+		if w.steps -= len(v) * len(schemas); w.steps < 0 {
+			return
+		}
 		w.names(v, schemas)
 		for name, member := range v {
 			w.child(name, member, membersOf(schemas, name), levels)
@@ -64,7 +64,6 @@ func (w *caseWalk) value(v any, schemas []*jsonschema.Schema, levels int) {
 }
 
 func (w *caseWalk) child(name string, v any, schemas []*jsonschema.Schema, levels int) {
-	w.steps -= 1 + len(schemas)
 	w.at = append(w.at, name)
 	w.value(v, schemas, levels-1)
 	w.at = w.at[:len(w.at)-1]
@@ -109,11 +108,12 @@ func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 		seen[s] = true
 		all = append(all, s)
 		todo = append(todo, s.Ref, s.RecursiveRef, s.If, s.Then, s.Else)
-		todo = slices.Concat(todo, s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)))
+		todo = append(todo, schemasIn(s.AllOf, s.AnyOf, s.OneOf)...)
+		todo = append(todo, schemasIn(slices.Collect(maps.Values(s.Dependencies))...)...)
+		todo = slices.AppendSeq(todo, maps.Values(s.DependentSchemas))
 		if s.DynamicRef != nil {
 			todo = append(todo, s.DynamicRef.Ref)
 		}
-		todo = append(todo, schemasIn(slices.Collect(maps.Values(s.Dependencies))...)...)
 	}
 	w.steps -= len(all)
 	return all

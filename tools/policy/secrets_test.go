@@ -70,6 +70,14 @@ func TestForms(t *testing.T) {
 		if !strings.Contains(clean, "[redacted]") || len(strings.ReplaceAll(clean, "[redacted]", "")) > 25 {
 			t.Errorf("%s\nbecame %s", text, clean)
 		}
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inJSON string
+		if err := json.Unmarshal(s.JSON(quoted), &inJSON); err != nil || inJSON != clean {
+			t.Errorf("%s\nbecame %s in JSON, %v", quoted, inJSON, err)
+		}
 	}
 	for _, text := range []string{"", "pass", value[1:], value[:len(value)-1], "p@ss/w ord", strings.ToUpper(value)} {
 		equal(t, "no secret", s.Text(text), text)
