@@ -19,8 +19,8 @@ import (
 type reactRun struct {
 	*run
 	tools   *toolbox
-	steps   int // that the run may take
-	free    int // calls that may be held without taking a step
+	steps   int                 // that the run may take
+	free    int                 // calls that may be held without taking a step
 	attempt *journal.Attempt    // all calls of a run are those of one program
 	held    map[string][]string // what the model was told when a call was held: the entries that it resembles
 }

@@ -235,9 +235,9 @@ func TestReActWithheldResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		useless  = " was called, but its result is of no use: the receipt is unreadable"
-		done     = "book" + useless + "\nIt is done: do not make the same call again."
-		held     = "book was not called: this very call was made before and did not end well, so it may have taken effect; " +
+		useless = " was called, but its result is of no use: the receipt is unreadable"
+		done    = "book" + useless + "\nIt is done: do not make the same call again."
+		held    = "book was not called: this very call was made before and did not end well, so it may have taken effect; " +
 			"look whether it did, if a tool shows that. To make it once more all the same, repeat the call"
 	)
 	want := []string{done, "look" + useless, held, "note returned:\n1", done, "note returned:\n2", "put" + useless, "put" + useless, done, ""}

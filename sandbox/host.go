@@ -60,7 +60,8 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 	if p.Ledger != nil {
 		ledger = watched{p.Ledger, h}
 	}
-	h.dispatcher = p.Tools.Dispatcher(ledger)
+	results := &results{each: limits.Result, all: limits.Results}
+	h.dispatcher = p.Tools.With(results.policy).Dispatcher(ledger)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }

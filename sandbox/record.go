@@ -51,8 +51,8 @@ func (c chain) next(line []byte) chain {
 // AppendRecord appends to dst the session's record, from program number from on:
 // all of it if from is 0, and what Run has added if from is what [Session.Len] was
 // before. [Sandbox.RestoreSession] makes a session of the whole. The record holds the
-// programs, their inputs and what their calls answered, readable by whoever can read
-// it. It only ever grows.
+// programs, their inputs, the names of the tools that they used, and what their calls
+// answered, readable by whoever can read it. It only ever grows.
 func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	if s == nil || s.box == nil {
 		return dst, errNoSession
@@ -221,10 +221,8 @@ func validStep(s *engine.Step) error {
 		if len(b.Names) == 0 || b.Namespace != "" && !tools.Identifier(b.Namespace) {
 			return errors.New("a tool has no name")
 		}
-		for _, name := range b.Names {
-			if !tools.Identifier(name) {
-				return fmt.Errorf("the name %.50q is no identifier", name)
-			}
+		if name := b.Names[0]; !tools.Identifier(name) { // the others are the tool's own
+			return fmt.Errorf("the name %.50q is not an identifier", name)
 		}
 	}
 	for _, t := range s.Turns {

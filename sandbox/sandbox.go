@@ -32,11 +32,13 @@ type Limits struct {
 	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
 	Calls       int           // tool calls, except those that the record answers or that are [Program].Uncounted; a call beyond throws a ToolError of kind "limit"; default 1000
 	Concurrency int           // tool calls at the same time, the others wait; default 16
+	Result      int           // bytes of JSON of one result, or error, of a tool; default 4 MiB
+	Results     int           // of all results and errors together that the tools of one run return; default 64 MiB
 }
 
 func (l Limits) withDefaults() (Limits, error) {
 	if min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
-		time.Duration(l.Calls), time.Duration(l.Concurrency)) < 0 {
+		time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result), time.Duration(l.Results)) < 0 {
 		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
 	}
 	if max(l.Time, l.Compute, l.Wait) > maxTime {
@@ -44,7 +46,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	}
 	defaults := Limits{
 		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
-		Output: 64 << 10, Calls: 1000, Concurrency: 16,
+		Output: 64 << 10, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
 	}
 	return Limits{
 		Time:        or(l.Time, defaults.Time),
@@ -55,6 +57,8 @@ func (l Limits) withDefaults() (Limits, error) {
 		Output:      or(l.Output, defaults.Output),
 		Calls:       or(l.Calls, defaults.Calls),
 		Concurrency: or(l.Concurrency, defaults.Concurrency),
+		Result:      or(l.Result, defaults.Result),
+		Results:     or(l.Results, defaults.Results),
 	}, nil
 }
 
@@ -307,7 +311,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		}
 		outside = &translator{Host: h, origin: origin}
 	}
-	record := &recorder{Host: outside, step: session}
+	record := &recorder{Host: outside, step: session, tools: job.Tools}
 	if session != nil {
 		session.prepare(job)
 		outside = record

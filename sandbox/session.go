@@ -195,7 +195,7 @@ func (s *sessionStep) given() []engine.Input {
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
-		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Tools: job.Tools, Submit: job.Submit, Clock: job.Clock,
+		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
 }
@@ -216,6 +216,12 @@ func (s *sessionStep) size() int {
 	for _, in := range s.made.Inputs {
 		n += len(in.JSON)
 	}
+	for _, b := range s.made.Tools {
+		n += len(b.Namespace) + 40
+		for _, name := range slices.Concat(b.Names, b.Params) {
+			n += len(name) + 3
+		}
+	}
 	for _, c := range s.made.Calls {
 		n += len(c.Args) + len(c.More) + len(c.Reply.Value) + 200
 		if e := c.Reply.Error; e != nil {
@@ -228,7 +234,8 @@ func (s *sessionStep) size() int {
 // recorder is a host that records the calls of a session's program.
 type recorder struct {
 	engine.Host
-	step *sessionStep
+	step  *sessionStep
+	tools []engine.Binding
 
 	mu   sync.Mutex
 	over bool // what comes is late
@@ -240,6 +247,9 @@ func (r *recorder) finish(result *engine.Result) {
 	defer r.mu.Unlock()
 	r.over = true
 	r.step.made.Value, r.step.made.Submitted, r.step.made.Turns = result.Value, result.Submitted, result.Turns
+	for _, tool := range result.Used {
+		r.step.made.Tools = append(r.step.made.Tools, r.tools[tool])
+	}
 	r.step.ok = result.Failure == nil
 }
 
@@ -247,8 +257,8 @@ func (r *recorder) finish(result *engine.Result) {
 func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	r.mu.Lock()
 	i := len(r.step.made.Calls)
-	tool := r.step.made.Tools[c.Tool]
-	r.step.made.Calls = append(r.step.made.Calls, engine.Answered{Tool: tool.Path(), Args: engine.Digest(c.Args), More: c.More})
+	answered := engine.Answered{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
+	r.step.made.Calls = append(r.step.made.Calls, answered)
 	r.mu.Unlock()
 	return r.Host.Call(c, func(a engine.Reply) {
 		r.mu.Lock()

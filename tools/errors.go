@@ -23,6 +23,7 @@ const (
 	KindCancelled        = "cancelled"         // cancelled in flight: what was done is unknown
 	KindUnknown          = "unknown"           // the connection was lost, or the error ends the run: what was done is unknown
 	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
+	KindTooLarge         = "too_large"         // done, but the result exceeds a limit
 )
 
 // ToolError is how a failed call looks to the program: it is thrown with these
@@ -195,7 +196,7 @@ func wording(ctx context.Context, err error) *ToolError {
 	}](err)
 	did := acted(err)
 	switch {
-	case did == KindInvalidResult:
+	case did == KindInvalidResult, did == KindTooLarge:
 		return &ToolError{Kind: did, Message: err.Error(), err: err}
 	case did != "":
 		return &ToolError{Kind: did, Message: strings.ReplaceAll(err.Error(), unsure, "") + unsure, err: err}

@@ -38,7 +38,7 @@ func (e *ToolError) outcome() Outcome {
 		return NotDone
 	case KindTimeout, KindCancelled, KindUnknown:
 		return MaybeDone
-	case KindInvalidResult:
+	case KindInvalidResult, KindTooLarge:
 		return Done
 	default:
 		return Failed

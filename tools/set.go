@@ -50,13 +50,26 @@ func (b *Binding) Path() string {
 // Check reports how args violate the tool's input schema. Places of args that
 // are not known yet hold null and are named by unknown, as in
 // [schema.Schema.ValidatePartial]; it is nil for the arguments of a real call.
-// Whatever the schema says, arguments are an object.
+// Whatever the schema says, arguments are an object, and the name of an argument is
+// not one of the schema's in another case.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	input := b.input()
 	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 		return anyObject.ValidatePartial(args, unknown)
 	}
-	return input.ValidatePartial(args, unknown)
+	if findings := input.ValidatePartial(args, unknown); len(findings) > 0 {
+		return findings
+	}
+	return input.OtherCase(args, 1)
+}
+
+// OtherCase returns the names in args, however deep, that differ only in case from a
+// property that the input schema describes there; see [schema.Schema.OtherCase].
+func (b *Binding) OtherCase(args []byte) []schema.Finding {
+	if input := b.input(); input != nil {
+		return input.OtherCase(args, 0)
+	}
+	return nil
 }
 
 // complete adds the defaults that the input schema has for what valid arguments

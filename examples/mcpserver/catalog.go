@@ -86,7 +86,9 @@ func (c *catalog) start(ctx context.Context) (*shared, error) {
 	if err := c.hidden.add(config); err != nil {
 		return nil, err
 	}
-	servers, err := mcptools.Start(ctx, config, &c.options)
+	options := c.options
+	options.Secrets = c.hidden.known.Load()
+	servers, err := mcptools.Start(ctx, config, &options)
 	return &shared{Servers: servers}, err
 }
 

@@ -140,3 +140,50 @@ func TestHeaders(t *testing.T) {
 		t.Error("the log does not hide the secret")
 	}
 }
+
+// TestListingsHideSecrets has a server behind this one repeat its token in everything
+// that it says of a tool.
+func TestListingsHideSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "the-upstream-secret-4712"
+	upstream := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, &mcp.ServerOptions{Instructions: "Use " + secret})
+	upstream.AddTool(&mcp.Tool{
+		Name: "say", Title: secret, Description: "Says hello with " + secret + ".",
+		InputSchema: json.RawMessage(`{"type": "object", "properties": {"key": {"type": "string", "description": "` + secret + `", "default": "` + secret + `"}}}`),
+	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
+	})
+	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream }, nil))
+	t.Cleanup(site.Close)
+	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"echo": map[string]any{
+		"url": site.URL, "headers": map[string]any{"Authorization": "Bearer " + secret},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, _ := begin(t, nil, nil, "-config", path)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]any{"tools/list": list.Tools}
+	for name, args := range map[string]any{
+		"search_tools":  map[string]any{"query": "hello"},
+		"describe_tool": map[string]any{"name": "echo.say"},
+		"execute_code":  map[string]any{"code": `[await tools.describe("echo.say"), await tools.search("hello"), await echo.say({})]`},
+	} {
+		text, failed := ask(t, session, name, args)
+		if told[name] = text; failed {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for name, what := range told {
+		text, err := json.Marshal(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), secret) || !strings.Contains(string(text), "redacted") {
+			t.Errorf("%s tells\n%s", name, text)
+		}
+	}
+}

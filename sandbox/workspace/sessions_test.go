@@ -1,6 +1,8 @@
 package workspace_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/tools"
 )
 
 func openStore(t testing.TB, o *workspace.Options) (*workspace.Store, string) {
@@ -152,6 +155,35 @@ func TestSessionConcurrently(t *testing.T) {
 	all.Wait()
 	if got := shown(ann.RunSession(t.Context(), handle, box, program("n"))); got != fmt.Sprint(4*each) {
 		t.Error(got)
+	}
+}
+
+// A session goes on in another process, whose memory does not have it, whatever the
+// tools are called.
+func TestSessionWithOddToolNames(t *testing.T) {
+	t.Parallel()
+	store, dir := openStore(t, nil)
+	other, err := workspace.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	set, err := tools.NewSet(t.Context(), &tools.Tool{
+		Namespace: "context7", Name: "resolve-library-id",
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`"/go/x"`), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := inProcess(t)
+	handle := newSession(t, store.Space("ann"))
+	for i, source := range []string{`const id = await context7.resolve_library_id({}); id`, `await context7["resolve-library-id"]({})`, `id`} {
+		space := []*workspace.Store{store, other}[i%2].Space("ann")
+		if got := shown(space.RunSession(t.Context(), handle, box, sandbox.Program{Source: source, Tools: set})); got != `"/go/x"` {
+			t.Errorf("%s: %s", source, got)
+		}
 	}
 }
 

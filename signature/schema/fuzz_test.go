@@ -55,6 +55,13 @@ func FuzzValidate(f *testing.F) {
 				t.Errorf("bad finding %q", finding)
 			}
 		}
+		if s.Validate(value) == nil && len(value) < 1000 {
+			for _, finding := range s.OtherCase(value, 0) {
+				if finding.Hint == "" {
+					t.Errorf("%s fits, and has %q", value, finding)
+				}
+			}
+		}
 		if !json.Valid(member) {
 			return
 		}

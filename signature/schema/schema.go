@@ -143,6 +143,9 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 // itself an unknown place. A value that takes too many steps is left to
 // [Schema.Validate].
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
+	if len(unknown) == 0 {
+		return s.Validate(value)
+	}
 	return s.validate(value, newUnknowns(unknown))
 }
 

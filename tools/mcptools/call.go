@@ -158,7 +158,7 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	case errors.As(err, &refused):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
 	case errors.As(err, &size):
-		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but "+size.Error()+"; ask for less"
+		te = tooLarge(size)
 	case errors.As(err, &form):
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its answer cannot be read"
 	case errors.As(err, &wire):

@@ -94,7 +94,7 @@ func TestTwentyMegabyteResult(t *testing.T) {
 	s := start(t, fake("big"), &Options{MaxMessage: 1 << 20})
 	tool := list(t, s)["t"]
 	used := allocated(func() {
-		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`), "invalid_result: the call was made, but the answer has 20000074 bytes; at most 1048576 are accepted; ask for less")
+		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`), "too_large: the call was made, but the answer has 20000074 bytes; at most 1048576 are accepted; ask for less")
 	})
 	if used > 16<<20 {
 		t.Errorf("%d bytes were allocated", used)

@@ -163,7 +163,7 @@ func (s *server) newListing() *listing {
 
 // warn notes what the host should know of the listing.
 func (l *listing) warn(format string, args ...any) {
-	l.warnings.add(l.server.about(format, args...))
+	l.warnings.add(l.server.o.Secrets.Text(l.server.about(format, args...)))
 }
 
 // keep keeps what a listing says, in place of what the one before said, and the
@@ -315,16 +315,25 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {
+			l.redact(&t)
 			l.trim(&t)
 			l.tools = append(l.tools, l.server.bind(&t))
 		}
 	}
 }
 
+// redact takes out the secrets, before anything is cut: a part of one could not be
+// recognized. The name stays, because the server knows the tool by it; see bind.
+func (l *listing) redact(t *listedTool) {
+	secrets := l.server.o.Secrets
+	t.Description = secrets.Text(t.description())
+	t.InputSchema, t.OutputSchema = secrets.JSON(t.InputSchema), secrets.JSON(t.OutputSchema)
+}
+
 // trim cuts what is too large to be kept.
 func (l *listing) trim(t *listedTool) {
 	s := l.server
-	if text := t.description(); len(text) > s.o.MaxDescription {
+	if text := t.Description; len(text) > s.o.MaxDescription {
 		t.Description = cutText(text, s.o.MaxDescription)
 		l.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, len(text), len(t.Description))
 	}
@@ -348,8 +357,8 @@ func (s *server) bind(t *listedTool) *tools.Tool {
 	return &tools.Tool{
 		Hints:        hints,
 		Namespace:    s.name,
-		Name:         t.Name,
-		Description:  t.description(),
+		Name:         s.o.Secrets.Text(t.Name),
+		Description:  t.Description,
 		InputSchema:  input,
 		OutputSchema: output,
 		Handler:      newRemote(s, t.Name, output).call,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 // Schemas keep their order and their integers; descriptions fall back on titles.
@@ -34,6 +35,48 @@ func TestListing(t *testing.T) {
 		`s.a: Does. in:{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}} out:{"type":"object"} `+none,
 		`s.b: Title in: out: `+none,
 		`s.c/d e: Noted in: out: `+none)
+}
+
+// Secrets that a server repeats are taken out of everything that it says of a tool,
+// before it is cut, and the tool can still be called.
+func TestListingIsRedacted(t *testing.T) {
+	t.Parallel()
+	const token = "tok-4711-secret"
+	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{token}, ValuesOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, script{
+		"tools/list": result(`{"tools":[
+			{"name":"a","description":"Send tok-4711-secret along.","inputSchema":{"type":"object","properties":{
+				"key":{"type":"string","description":"tok\u002d4711-secret","default":"tok-4711-secret","enum":["tok-4711-secret","x"]}}},
+				"outputSchema":{"type":"object","properties":{"tok-4711-secret":{}}}},
+			{"name":"tok-4711-secret","title":"tok-4711-secret"},
+			{"name":"cut","description":"0123456789. 0123456789 tok-4711-secret."},
+			{"name":"b tok-4711-secret","description":7}
+		]}`),
+		"tools/call": func(params json.RawMessage) string {
+			return fmt.Sprintf(`"result":{"content":[{"type":"text","text":%q}]}`, params)
+		},
+	}, &Options{Secrets: secrets, MaxDescription: 30})
+	all, err := s.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, tool := range all {
+		lines = append(lines, fmt.Sprintf("%s: %s in:%s out:%s", tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema))
+	}
+	text := strings.Join(append(lines, s.Warnings()...), "\n")
+	if strings.Contains(text, "4711") {
+		t.Error(text)
+	}
+	equal(t, "tool", strings.Join(strings.Fields(lines[0]), " "), `a: Send [redacted] along. in:{"type":"object","properties":{ `+
+		`"key":{"type":"string","description":"[redacted]","default":"[redacted]","enum":["[redacted]","x"]}}} out:{"type":"object","properties":{"[redacted]":{}}}`)
+	equal(t, "name and title", lines[1], "[redacted]: [redacted] in: out:")
+	if got := call(t.Context(), all[1], `{}`); !strings.Contains(got, token) {
+		t.Errorf("the server was asked for another tool: %s", got)
+	}
 }
 
 func TestListingIsBounded(t *testing.T) {

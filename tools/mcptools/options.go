@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 // Options says how servers are run. The zero value of every field is its
@@ -105,6 +106,12 @@ type Options struct {
 	// that was lost is asked for its tools again before one is called; if it
 	// does not list them, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
+
+	// Secrets are taken out of what servers say of their tools: names, titles,
+	// descriptions and schemas, with their defaults. Servers repeat tokens that they
+	// were given, and the model and its clients read these texts. [policy.Redact] does
+	// the same for results and errors. Nil takes out nothing.
+	Secrets *policy.Secrets
 
 	// --- Limits of what is taken from one server
 

@@ -35,7 +35,8 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	value := r.value(&answer)
 	if limit := r.server.o.MaxResult; len(value) > limit {
-		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{len(value), limit})
+		size := &sizeError{len(value), limit}
+		return nil, tooLarge(size).WithCause(r.named(size))
 	}
 	if r.typed {
 		return r.declared(&answer, value)
@@ -77,6 +78,11 @@ func (r *remote) declared(answer *callResult, value json.RawMessage) (json.RawMe
 func (r *remote) invalid(data json.RawMessage, format string, args ...any) error {
 	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.some(data)}
 	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s", r.server.name, r.name, te.Message))
+}
+
+// tooLarge is the error of a call that was made and whose result is too large.
+func tooLarge(size *sizeError) *tools.ToolError {
+	return &tools.ToolError{Kind: tools.KindTooLarge, Message: "the call was made, but " + size.Error() + "; ask for less"}
 }
 
 // untyped returns the result of a tool without an output schema, as one of the

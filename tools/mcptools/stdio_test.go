@@ -238,9 +238,9 @@ func TestBigResults(t *testing.T) {
 	tool := list(t, s)["t"]
 	equal(t, "within bounds", fmt.Sprint(len(call(t.Context(), tool, `{"size": 1000000}`))), "1000002")
 	equal(t, "over MaxResult", call(t.Context(), tool, `{"size": 1500000}`),
-		"invalid_result: the call was made, but the answer has 1500002 bytes; at most 1048576 are accepted; ask for less")
+		"too_large: the call was made, but the answer has 1500002 bytes; at most 1048576 are accepted; ask for less")
 	equal(t, "over MaxMessage", call(t.Context(), tool, `{"size": 20000000}`),
-		"invalid_result: the call was made, but the answer has 20000074 bytes; at most 2097152 are accepted; ask for less")
+		"too_large: the call was made, but the answer has 20000074 bytes; at most 2097152 are accepted; ask for less")
 	equal(t, "afterwards", call(t.Context(), tool, `{"size": 1}`), `"x"`)
 }
 

@@ -178,10 +178,10 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		{"no JSON in an event", typed("text/event-stream", "data: fine\n\n"), "invalid_result: the call was made, but its answer cannot be read"},
 		{"a stream without the answer", typed("text/event-stream", ": none\n\n"), unclear},
 		{"an event that is not complete", typed("text/event-stream", `data: {"jsonrpc":"2.0","id":ID,"result":{}}`), unclear},
-		{"an endless body", endless("application/json", ``), "invalid_result: the call was made, but the answer has more than 100000 bytes, which is the most that is accepted; ask for less"},
+		{"an endless body", endless("application/json", ``), "too_large: the call was made, but the answer has more than 100000 bytes, which is the most that is accepted; ask for less"},
 		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {
 			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, msg.ID, strings.Repeat("x", 200_000)))
-		}, "invalid_result: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
+		}, "too_large: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
 		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), `""`},
 		{"an answer cut short", func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Length", "100")

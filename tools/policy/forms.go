@@ -10,15 +10,20 @@ import (
 	"strings"
 )
 
-// forms returns a text as it may be written elsewhere: in JSON, in a URL, in hex,
-// and in base64, also as a part of something longer.
-func forms(text string) []string {
-	list := []string{text, escaped(text, true), escaped(text, false)}
+// escapes returns a text as it may be written in JSON and in a URL.
+func escapes(text string) []string {
+	list := []string{escaped(text, true), escaped(text, false)}
 	for _, inURL := range []string{url.QueryEscape(text), url.PathEscape(text)} {
 		list = append(list, inURL, percent.ReplaceAllStringFunc(inURL, strings.ToLower))
 	}
+	return list
+}
+
+// encodings returns a text in hex and in base64, also as a part of something longer.
+// They may be escaped once more.
+func encodings(text string) []string {
 	digits := hex.EncodeToString([]byte(text))
-	list = append(list, digits, strings.ToUpper(digits))
+	list := []string{digits, strings.ToUpper(digits)}
 	for offset := range 3 {
 		list = append(list, inBase64(base64.RawStdEncoding, text, offset), inBase64(base64.RawURLEncoding, text, offset))
 	}

@@ -3,7 +3,9 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -188,12 +190,21 @@ func undecided(*tools.Binding) answer { return perhaps }
 
 // Argument matches the calls with an argument for which is returns true. The
 // name is that of an argument, or a JSON Pointer to a part of one: "/user/id".
-// An argument that is not there, or null, does not match. The call is refused if
-// an argument that is there does not fit T, whatever the policy, or has a name
-// that differs from one of T's fields only in case.
+// An argument that is missing or null does not match.
+//
+// Whatever the policy, the call is refused if the argument does not fit T, or if a
+// name in the call differs only in case from one that the pointer, T or the tool's
+// input schema has in that place: a handler that uses encoding/json would take one
+// for the other.
 func Argument[T any](name string, is func(T) bool) Match {
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
-		raw := argument(c.Args, name)
+		raw, err := argument(c.Args, name)
+		if err != nil {
+			return false, err
+		}
+		if findings := c.Tool.OtherCase(c.Args); len(findings) > 0 {
+			return false, errors.New(schema.Summary(findings))
+		}
 		if raw == nil {
 			return false, nil
 		}
@@ -218,8 +229,8 @@ func ArgumentMatches(name string, re *regexp.Regexp) Match {
 	return m
 }
 
-// argument returns a part of the arguments; nil if it is not there, or null.
-func argument(args json.RawMessage, name string) json.RawMessage {
+// argument returns a part of the arguments; nil if it is missing or null.
+func argument(args json.RawMessage, name string) (json.RawMessage, error) {
 	steps := []string{name}
 	if pointer, ok := strings.CutPrefix(name, "/"); ok {
 		steps = strings.Split(pointer, "/")
@@ -228,25 +239,33 @@ func argument(args json.RawMessage, name string) json.RawMessage {
 		}
 	}
 	for _, step := range steps {
-		args = member(args, step)
+		var err error
+		if args, err = member(args, step); err != nil {
+			return nil, fmt.Errorf("the argument %s: %w", name, err)
+		}
 	}
 	if string(args) == "null" {
-		return nil
+		return nil, nil
 	}
-	return args
+	return args, nil
 }
 
-func member(value json.RawMessage, step string) json.RawMessage {
+func member(value json.RawMessage, step string) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) == nil {
-		return object[step]
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if key != step && strings.EqualFold(key, step) {
+				return nil, fmt.Errorf("the name %q differs from %q only in case", key, step)
+			}
+		}
+		return object[step], nil
 	}
 	var array []json.RawMessage
 	i, err := strconv.Atoi(step)
 	if err != nil || json.Unmarshal(value, &array) != nil || i < 0 || i >= len(array) {
-		return nil
+		return nil, nil
 	}
-	return array[i]
+	return array[i], nil
 }
 
 // And matches the calls that all of them match.

@@ -15,6 +15,8 @@ func TestMatch(t *testing.T) {
 	large := policy.Argument("amount", func(n float64) bool { return n > 100 })
 	safe := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
 	first := policy.Argument("/to/0", func(to string) bool { return to == "ann" })
+	deep := policy.ArgumentMatches("/file/path", regexp.MustCompile(`^/tmp/`))
+	whole := policy.Argument("file", func(f map[string]any) bool { return f["path"] == nil })
 	odd := policy.Argument("/a~1b/c~0d", func(b bool) bool { return b })
 	exact := policy.Argument("n", func(n json.Number) bool { return n == "9007199254740993" })
 	type file struct {
@@ -50,7 +52,16 @@ func TestMatch(t *testing.T) {
 		{"not destructive", policy.Destructive(), "mail.send", `{}`, "no"},
 		{"argument", large, "refund", `{"amount":100.5}`, "yes"},
 		{"other argument", large, "refund", `{"amount":100}`, "no"},
-		{"argument in another case", large, "refund", `{"Amount":1000}`, "no"},
+		{"argument in another case", large, "refund", `{"Amount":1000}`, `denied: the argument amount: the name "Amount" differs from "amount" only in case`},
+		{"argument in two cases", safe, "refund", `{"path":"/tmp/x","Path":"/etc/shadow"}`, `denied: the argument path: the name "Path" differs from "path" only in case`},
+		{"argument in two cases, not", policy.Not(safe), "refund", `{"path":"/tmp/x","PATH":"/etc/shadow"}`, `denied: the argument path: the name "PATH" differs from "path" only in case`},
+		{"letters of other alphabets", policy.Argument("k", func(string) bool { return true }), "refund", "{\"\u212a\":\"/etc\"}", "denied: the argument k: the name \"\u212a\" differs from \"k\" only in case"},
+		{"step in two cases", deep, "refund", `{"file":{"path":"/tmp/x"},"FILE":{"path":"/etc"}}`, `denied: the argument /file/path: the name "FILE" differs from "file" only in case`},
+		{"last step in two cases", deep, "refund", `{"file":{"path":"/tmp/x","Path":"/etc"}}`, `denied: the argument /file/path: the name "Path" differs from "path" only in case`},
+		{"other names in two cases", deep, "refund", `{"file":{"path":"/tmp/x"},"Other":1,"other":1}`, "yes"},
+		{"argument of the schema in another case", whole, "typed", `{"file":{"Path":"/etc"}}`, "denied: file.Path is not a known property (did you mean path?)"},
+		{"argument of the schema in its case", whole, "typed", `{"file":{"path":"/etc"},"x":{"Path":1}}`, "no"},
+		{"top-level argument in another case", policy.Tools("none"), "typed", `{"File":{"path":"/etc"}}`, "invalid_arguments: File is not a known property (did you mean file?)"},
 		{"no argument", large, "refund", `{}`, "no"},
 		{"null argument", large, "refund", `{"amount":null}`, "no"},
 		{"wrong argument", large, "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64 here"},
@@ -83,7 +94,8 @@ func TestMatch(t *testing.T) {
 	set := newSet(t,
 		tool("mail.send", tools.Hints{}, answer(`"no"`, nil)), tool("mail.sent", tools.Hints{}, answer(`"no"`, nil)),
 		tool("files.read/now", tools.Hints{Class: tools.Read}, answer(`"no"`, nil)),
-		tool("refund", tools.Hints{Destructive: true}, answer(`"no"`, nil)))
+		tool("refund", tools.Hints{Destructive: true}, answer(`"no"`, nil)),
+		&tools.Tool{Name: "typed", Handler: answer(`"no"`, nil), InputSchema: json.RawMessage(`{"properties":{"file":{"properties":{"path":{}}}}}`)})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

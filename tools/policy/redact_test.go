@@ -41,7 +41,7 @@ func TestRedact(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			j := journal.New()
+			j := journal.New(nil)
 			set := newSet(t, tool("it", tools.Hints{}, answer(test.result, test.err))).With(policy.Redact(newSecrets(t, "top secret")))
 			result, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
 			equal(t, "the end", told(result, err), test.want)

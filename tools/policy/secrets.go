@@ -62,8 +62,9 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of %s, which is written instead", i+1, placeholder))
 		default:
-			values = append(values, value)
-			list = append(list, forms(value)...)
+			plain := append(encodings(value), value)
+			values = append(values, plain...)
+			list = slices.Concat(list, plain, escapes(value))
 		}
 	}
 	if !o.ValuesOnly {

@@ -59,10 +59,24 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
+	for _, text := range slices.Clone(texts[10:]) { // what was encoded is escaped once more
+		texts = append(texts, strings.ReplaceAll(text, "/", `\/`), url.QueryEscape(text), url.PathEscape(text),
+			percent.ReplaceAllStringFunc(url.QueryEscape(text), strings.ToLower),
+			strings.NewReplacer("+", `\u002b`, "/", `\u002F`, "=", `\u003d`).Replace(text),
+			strings.NewReplacer("-", "%2D", "_", "%5f").Replace(text))
+	}
 	for _, text := range texts {
 		clean := s.Text(text)
 		if !strings.Contains(clean, "[redacted]") || len(strings.ReplaceAll(clean, "[redacted]", "")) > 25 {
 			t.Errorf("%s\nbecame %s", text, clean)
+		}
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inJSON string
+		if err := json.Unmarshal(s.JSON(quoted), &inJSON); err != nil || inJSON != clean {
+			t.Errorf("%s\nbecame %s in JSON, %v", quoted, inJSON, err)
 		}
 	}
 	for _, text := range []string{"", "pass", value[1:], value[:len(value)-1], "p@ss/w ord", strings.ToUpper(value)} {

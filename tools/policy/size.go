@@ -20,7 +20,7 @@ func MaxArgs(n int) tools.Policy {
 }
 
 // MaxResult withholds results of more than n bytes of JSON: the program gets an
-// error of kind [tools.KindInvalidResult], which says how large it was. Of an
+// error of kind [tools.KindTooLarge], which says how large it was. Of an
 // error that is larger, nothing but the kind and the size is told. Nothing is
 // cut, for what is left of a secret could not be recognised.
 func MaxResult(n int) tools.Policy {
@@ -30,7 +30,7 @@ func MaxResult(n int) tools.Policy {
 			return nil, shortened(err, n)
 		}
 		if len(result) > n {
-			return nil, &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(
+			return nil, &tools.ToolError{Kind: tools.KindTooLarge, Message: fmt.Sprintf(
 				"the call was made, but its result has %d bytes; %d are allowed; if it can be asked for less at a time, do so", len(result), n)}
 		}
 		return result, nil

@@ -26,7 +26,7 @@ func TestSizes(t *testing.T) {
 		{"result", policy.MaxResult(3), `{}`, `"x"`, nil, `"x"`},
 		{"no result", policy.MaxResult(3), `{}`, ``, nil, ``},
 		{"too large a result", policy.MaxResult(3), `{}`, `"xy"`, nil,
-			"invalid_result: the call was made, but its result has 4 bytes; 3 are allowed; if it can be asked for less at a time, do so"},
+			"too_large: the call was made, but its result has 4 bytes; 3 are allowed; if it can be asked for less at a time, do so"},
 		{"error", policy.MaxResult(100), `{}`, ``, errors.New(long), "failed: " + long},
 		{"too large an error", policy.MaxResult(99), `{}`, ``, errors.New(long),
 			"failed: the call failed, and what was said of it has 100 bytes; 99 are allowed"},

@@ -10,6 +10,7 @@ import (
 // or in a URL: \u002B, \/, %2b, + for a space. A line may end in \r\n.
 type spellings struct {
 	byFirst [256][]string
+	pairs   [1 << 10]uint64 // a bit for each two bytes that a value begins with
 	any     bool
 }
 
@@ -17,9 +18,23 @@ func (p *spellings) set(values []string) {
 	for _, v := range values {
 		v = strings.ReplaceAll(v, "\r\n", "\n")
 		p.byFirst[v[0]] = append(p.byFirst[v[0]], v)
+		p.pairs[pair(v, 0)/64] |= 1 << (pair(v, 0) % 64)
 		p.any = true
 	}
 }
+
+func pair(s string, i int) int { return int(s[i])<<8 | int(s[i+1]) }
+
+// begins reports, quickly, whether a value may begin at i.
+func (p *spellings) begins(s string, i int) bool {
+	if i+1 == len(s) || odd(s[i]) || odd(s[i+1]) {
+		return true
+	}
+	return p.pairs[pair(s, i)/64]&(1<<(pair(s, i)%64)) != 0
+}
+
+// odd reports whether a byte may stand for another, or begin what does.
+func odd(c byte) bool { return c == '\\' || c == '%' || c == '+' || c == '\r' }
 
 // spans appends where values are that are not written plainly.
 func (p *spellings) spans(s string, found []span) []span {
@@ -27,15 +42,15 @@ func (p *spellings) spans(s string, found []span) []span {
 		return found
 	}
 	for i := range len(s) {
+		if !p.begins(s, i) {
+			continue
+		}
 		first := s[i]
 		if first == '\\' || first == '%' {
 			first = unitAt(s, i).bytes[0]
 		}
 		end := 0
 		for _, v := range p.byFirst[first] {
-			if first == s[i] && i+1 < len(s) && s[i+1] != v[1] && strings.IndexByte("\\%+\r", s[i+1]) < 0 {
-				continue // what most positions come to
-			}
 			end = max(end, spelledTo(s, i, v))
 		}
 		if end > 0 {

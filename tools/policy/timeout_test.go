@@ -95,7 +95,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 					time.Sleep(700 * time.Millisecond)
 					return json.RawMessage(`1`), nil
 				})).With(policy.Retry(nil), policy.Timeout(300*time.Millisecond))
-				j := journal.New()
+				j := journal.New(nil)
 				issued := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
 				equal(t, "the end", told(issued.Perform(t.Context())), test.want)
 				time.Sleep(time.Second) // let the tries end

@@ -47,6 +47,7 @@ func (n *namespace) Get(name string) goja.Value {
 
 // Has implements [goja.DynamicObject].
 func (n *namespace) Has(name string) bool {
+	n.run.use(n.name, name)
 	_, ok := n.tools()[name]
 	return ok
 }
@@ -58,7 +59,13 @@ func (n *namespace) Set(string, goja.Value) bool { return false }
 func (n *namespace) Delete(string) bool { return false }
 
 // Keys implements [goja.DynamicObject].
-func (n *namespace) Keys() []string { return slices.Sorted(maps.Keys(n.tools())) }
+func (n *namespace) Keys() []string {
+	names := slices.Sorted(maps.Keys(n.tools()))
+	for _, name := range names {
+		n.run.use(n.name, name)
+	}
+	return names
+}
 
 // input makes the value of an input.
 func (r *run) input(in Input) goja.Value {
@@ -77,6 +84,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		if !ok {
 			panic(r.typeError("the tool " + name + " is not bound any more"))
 		}
+		r.use(namespace, name)
 		c := Call{Tool: index, Pos: r.here()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()

@@ -136,6 +136,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
+		result.Used = r.used.list(r.scope.index)
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&Result{Failure: failure})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,11 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 // object, by a name that now is an input or a tool.
 func (r *run) conceal() *Failure {
 	global := r.vm.GlobalObject()
+	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {
+		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
+			r.useGlobal(name) // without it, this program would not take the name away
+		}
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {
 			return &Failure{

@@ -176,6 +176,7 @@ func (g *globals) make(name string) goja.Value {
 	}
 	if r.scope.has(name) {
 		put(&g.borrowed, name, true)
+		r.useGlobal(name)
 	}
 	if r.scope.objects[name] != nil {
 		return r.namespace(name)

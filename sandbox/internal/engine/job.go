@@ -189,6 +189,7 @@ type Result struct {
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
+	Used      []int           `json:"used,omitempty"`  // which of Job.Tools a session's program has seen, in order
 }
 
 // Output is one stream of the console, cut at Limits.Output. Tail is how it ended.

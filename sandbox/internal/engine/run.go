@@ -50,6 +50,7 @@ type attempt struct {
 	exported  bool    // whether the program's own declarations are
 	recording bool    // whether turns are noted
 	turns     []Turn  // so far
+	used      used    // of the tools; noted if turns are
 	replay    *replay // what they were when the program first ran; nil if it has not
 
 	stdout, stderr stream

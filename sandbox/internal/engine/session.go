@@ -29,7 +29,7 @@ type Step struct {
 	// had it.
 	Prelude *Prelude  `json:"prelude,omitempty"`
 	Inputs  []Input   `json:"inputs,omitempty"`
-	Tools   []Binding `json:"tools,omitempty"`
+	Tools   []Binding `json:"tools,omitempty"` // those that it has seen
 	Submit  bool      `json:"submit,omitempty"`
 	Clock   *Clock    `json:"clock,omitempty"`
 

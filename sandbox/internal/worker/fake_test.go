@@ -210,6 +210,9 @@ func lie(c *call, name string) {
 		send(kindResult, c.run, engine.Result{})
 	case "raw-odd-failure":
 		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: "approved"}})
+	case "raw-used":
+		allow()
+		send(kindResult, c.run, engine.Result{Used: []int{0, 1}})
 	case "raw-stale":
 		send(kindResult, c.run, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
 	case "raw-late-stale":

@@ -227,6 +227,7 @@ func TestLies(t *testing.T) {
 		"raw-host-kind":    broke + "frame 'V' is not due",
 		"raw-early-end":    broke + "a good end of a program that was not allowed",
 		"raw-odd-failure":  broke + `a failure of kind "approved"`,
+		"raw-used":         broke + "it used tools that it does not have",
 		"raw-stale":        broke + "it says that it lacks what it has",
 		"raw-late-stale":   broke + "it says that it lacks what it has",
 		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,

@@ -27,7 +27,7 @@ const (
 	// sourceGrowth is what each byte of the source may add to the report, as text
 	// and as lists in memory.
 	sourceGrowth = 256
-	// turnSize is what a turn of a session takes.
+	// turnSize is what a turn of a session takes, or a tool that its program has seen.
 	turnSize = 64
 	// spare is what any frame may need besides.
 	spare = 128 << 10
@@ -120,15 +120,15 @@ func (r *run) limit(k kind) int {
 	case k == kindCall: // both arguments
 		return spare + 2*output
 	}
-	return spare + outputGrowth*output + turnSize*r.turns()
+	return spare + outputGrowth*output + r.sessionSize()
 }
 
-// turns is how many turns a result may tell of.
-func (r *run) turns() int {
+// sessionSize is what a result may take to say how a session's program ran.
+func (r *run) sessionSize() int {
 	if r.job.Session == nil {
 		return 0
 	}
-	return engine.MaxTurns + 1
+	return turnSize * (engine.MaxTurns + 1 + len(r.job.Tools))
 }
 
 // deadline starts the timer that ends a run which doesn't end itself.
@@ -322,7 +322,7 @@ func (r *run) reply(id int, a engine.Reply) error {
 // result takes the end of the run.
 func (r *run) result(f frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.distrust(&res, resultLists+turnSize*r.turns()); err != nil {
+	if err := f.distrust(&res, resultLists+r.sessionSize()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -338,6 +338,8 @@ func (r *run) result(f frame) (*engine.Result, error) {
 		return nil, fmt.Errorf("%w: a failure of call %d of %d", errBreach, res.Failure.Call, r.calls)
 	case res.Failure != nil && slices.ContainsFunc(res.Failure.Calls, func(id int) bool { return id < 1 || id > r.calls }):
 		return nil, fmt.Errorf("%w: a failure of calls that were not made", errBreach)
+	case slices.ContainsFunc(res.Used, func(tool int) bool { return tool < 0 || tool >= len(r.job.Tools) }):
+		return nil, fmt.Errorf("%w: it used tools that it does not have", errBreach)
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
 	}

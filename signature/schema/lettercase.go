@@ -1,0 +1,171 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// OtherCase returns the names in a value that differ only in case from a property that
+// the schema describes in the same place. A program that reads the value with
+// encoding/json takes one for the other, and another program does not. Levels is how
+// many objects and arrays one in the other are searched; 0 is all.
+func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
+	if s.quick.fits(value) {
+		return nil
+	}
+	d, err := decode(value, maxValueDepth, nil)
+	if err != nil {
+		return []Finding{{Message: err.Error()}}
+	}
+	w := caseWalk{steps: baseSteps + valueSteps*d.values}
+	if levels == 0 {
+		levels = maxValueDepth
+	}
+	w.value(d.value, []*jsonschema.Schema{s.compiled}, levels)
+	if w.steps < 0 {
+		w.problems = []problem{{text: "has too many names to compare them with the schema"}}
+	}
+	return (&explainer{root: d.value}).findings(cut(w.problems, 0))
+}
+
+// caseWalk goes through a value together with the schemas that may describe it.
+type caseWalk struct {
+	steps    int      // schemas and names that may still be visited
+	at       []string // where it is
+	problems []problem
+}
+
+func (w *caseWalk) value(v any, schemas []*jsonschema.Schema, levels int) {
+	if levels == 0 || len(schemas) == 0 || w.steps < 0 {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		schemas = w.inPlace(schemas)
+		if w.steps -= len(v) * len(schemas); w.steps < 0 {
+			return
+		}
+		w.names(v, schemas)
+		for name, member := range v {
+			w.child(name, member, membersOf(schemas, name), levels)
+		}
+	case []any:
+		items := elementsOf(w.inPlace(schemas))
+		for i, item := range v {
+			w.child(strconv.Itoa(i), item, items, levels)
+		}
+	}
+}
+
+func (w *caseWalk) child(name string, v any, schemas []*jsonschema.Schema, levels int) {
+	w.at = append(w.at, name)
+	w.value(v, schemas, levels-1)
+	w.at = w.at[:len(w.at)-1]
+}
+
+// names compares the names of an object with those that the schemas describe.
+func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
+	var unknown []string
+	for name := range object {
+		if !slices.ContainsFunc(schemas, func(s *jsonschema.Schema) bool { return s.Properties[name] != nil }) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return
+	}
+	described := map[string]string{} // by what is the same in every case
+	for _, s := range schemas {
+		for name := range s.Properties {
+			described[foldCase(name)] = max(described[foldCase(name)], name)
+		}
+		w.steps -= len(s.Properties)
+	}
+	for _, name := range unknown {
+		if known, ok := described[foldCase(name)]; ok {
+			w.problems = append(w.problems, problem{
+				at: extend(w.at, name), text: "is not a known property", hint: "did you mean " + known + "?",
+			})
+		}
+	}
+}
+
+// inPlace adds the schemas that apply to the same value.
+func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
+	seen := map[*jsonschema.Schema]bool{nil: true}
+	var all []*jsonschema.Schema
+	for todo := slices.Clone(schemas); len(todo) > 0; todo = todo[1:] {
+		s := todo[0]
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		all = append(all, s)
+		todo = append(todo, s.Ref, s.RecursiveRef, s.If, s.Then, s.Else)
+		todo = append(todo, schemasIn(s.AllOf, s.AnyOf, s.OneOf)...)
+		todo = append(todo, schemasIn(slices.Collect(maps.Values(s.Dependencies))...)...)
+		todo = slices.AppendSeq(todo, maps.Values(s.DependentSchemas))
+		if s.DynamicRef != nil {
+			todo = append(todo, s.DynamicRef.Ref)
+		}
+	}
+	w.steps -= len(all)
+	return all
+}
+
+// membersOf returns the schemas that may describe a member of an object.
+func membersOf(schemas []*jsonschema.Schema, name string) []*jsonschema.Schema {
+	var all []*jsonschema.Schema
+	for _, s := range schemas {
+		if p := s.Properties[name]; p != nil {
+			all = append(all, p)
+			continue
+		}
+		all = append(all, schemasIn(s.AdditionalProperties, s.UnevaluatedProperties)...)
+		all = slices.AppendSeq(all, maps.Values(s.PatternProperties))
+	}
+	return all
+}
+
+// elementsOf returns the schemas that may describe an item of an array.
+func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
+	var all []*jsonschema.Schema
+	for _, s := range schemas {
+		all = append(all, schemasIn(s.Items, s.PrefixItems, s.Items2020)...)
+		all = append(all, schemasIn(s.AdditionalItems, s.UnevaluatedItems, s.Contains)...)
+	}
+	return all
+}
+
+// schemasIn returns the schemas among what keywords hold.
+func schemasIn(values ...any) []*jsonschema.Schema {
+	var all []*jsonschema.Schema
+	for _, v := range values {
+		switch v := v.(type) {
+		case *jsonschema.Schema:
+			if v != nil {
+				all = append(all, v)
+			}
+		case []*jsonschema.Schema:
+			all = append(all, v...)
+		}
+	}
+	return all
+}
+
+// fold returns a text that is the same for all texts that differ only in case.
+func foldCase(text string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, text)
+}
