@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // catalog has the tools that programs may call, as they are now. A program keeps
@@ -87,7 +88,7 @@ func (c *catalog) list(ctx context.Context, servers *shared) error {
 		return err
 	}
 	next := &snapshot{servers: servers, all: source{all, servers.Warnings()}, guard: c.hidden.policy()}
-	v, err := next.view(nil)
+	v, err := next.view(local)
 	if err != nil {
 		return err
 	}
@@ -119,8 +120,8 @@ func (c *catalog) current() *snapshot {
 	return c.now
 }
 
-// use returns the tools that the patterns allow, to be released after use.
-func (c *catalog) use(patterns []string) (*view, func(), error) {
+// use returns the tools that a principal may use, to be released after use.
+func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	c.mu.Lock()
 	s := c.now
 	if s.servers != nil {
@@ -132,7 +133,7 @@ func (c *catalog) use(patterns []string) (*view, func(), error) {
 			s.servers.use(-1)
 		}
 	}
-	v, err := s.view(patterns)
+	v, err := s.view(p)
 	if err != nil {
 		release()
 		return nil, nil, err
@@ -142,7 +143,7 @@ func (c *catalog) use(patterns []string) (*view, func(), error) {
 
 // everything is what somebody may use who may use all.
 func (c *catalog) everything() *view {
-	v, err := c.current().view(nil)
+	v, err := c.current().view(local)
 	if err != nil {
 		panic(err) // unreachable: list has made the same
 	}

@@ -83,7 +83,7 @@ func (a *app) updateClients() {
 // update makes the server offer what the catalog has now. What has not changed is
 // left alone, so that nobody is notified of nothing.
 func (c *client) update() {
-	view, release, err := c.app.catalog.use(c.principal.Tools)
+	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		c.app.log.Error("the tools stay as they were", "client", c.principal.Name, "err", err)
 		return
