@@ -152,11 +152,10 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 	leave := sync.OnceFunc(one.leave)
 	defer leave()
-	m, refused := s.Limits.read(w, r)
+	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
 		r = answering(r, m, leave)
-		refused = one.spend(m.count)
 	}
 	if refused == nil {
 		refused = s.dispatch(w, r, p, m)
@@ -164,6 +163,21 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	if refused != nil {
 		refused.write(w, m.id)
 	}
+}
+
+// message reads the message of a request. It counts for the rate before it is read, and
+// the others of a batch count when it is known how many there are.
+func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
+	if r.Method == http.MethodPost {
+		if refused := from.spend(1); refused != nil {
+			return message{}, refused
+		}
+	}
+	m, refused := s.Limits.read(w, r, from)
+	if refused == nil && m.count > 1 {
+		refused = from.spend(m.count - 1)
+	}
+	return m, refused
 }
 
 type answeredKey struct{}

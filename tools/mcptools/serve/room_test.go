@@ -1,0 +1,84 @@
+package serve_test
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// full are messages that are as large as a message may be, and larger once they are
+// decoded.
+func full() map[string]string {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who","arguments":`
+	return map[string]string{
+		"batch":      "[" + strings.Repeat("{},", 4<<20/3-10) + "{}]",
+		"arguments":  call + `{"variables":{"a":[` + strings.Repeat("{},", 4<<20/3-100) + `{}]}}}}`,
+		"members":    "{" + strings.Repeat(`"":0,`, 4<<20/5-10) + `"":0}`,
+		"deep":       call + strings.Repeat("[", 4<<20-1000),
+		"many calls": "[" + strings.Repeat(`{"id":1},`, 4<<20/9-10) + "1]",
+	}
+}
+
+// TestFullMessages has 40 clients send them at the same time, and somebody ask whether the
+// server is alive. Nothing may run at the same time.
+func TestFullMessages(t *testing.T) {
+	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1}})
+	r.post(callWho) // what is allocated once
+	for name, body := range full() {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var all sync.WaitGroup
+		for range 40 {
+			all.Go(func() {
+				if a := r.post(body); a.status != http.StatusBadRequest && a.status != http.StatusRequestEntityTooLarge && a.status != http.StatusServiceUnavailable {
+					t.Errorf("%s: %d %.200s", name, a.status, a.body)
+				}
+			})
+		}
+		if a := r.send(http.MethodGet, "/healthz", ""); a.status != http.StatusOK {
+			t.Errorf("%s: health is %d", name, a.status)
+		}
+		all.Wait()
+		runtime.ReadMemStats(&after)
+		allocated := after.TotalAlloc - before.TotalAlloc
+		t.Logf("%s: %d MiB were allocated", name, allocated>>20)
+		if allocated > 300<<20 {
+			t.Errorf("%s: %d bytes were allocated", name, allocated)
+		}
+	}
+}
+
+// TestMemory has a principal send more than it has memory for: only what fits is taken, and
+// others have theirs.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Memory: 1 << 20}})
+	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
+	message := func(tool string, size int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"x":%q}}}`, tool, strings.Repeat("x", size))
+	}
+	done := make(chan answer)
+	go func() { done <- r.post(message("wait", 300_000), ada...) }() // alone it may
+	<-r.started
+	for range 2 {
+		a := r.post(message("echo", 1000), ada...)
+		if want := "your open requests take more memory than the 1 MiB that you may use; try again when one of them has ended"; a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, want) {
+			t.Errorf("one more: %d %s", a.status, a.body)
+		}
+	}
+	if a := r.post(message("who", 1000), bob...); a.status != http.StatusOK {
+		t.Errorf("another: %d %s", a.status, a.body)
+	}
+	close(r.release)
+	if a := <-done; a.status != http.StatusOK {
+		t.Errorf("the large one: %d %s", a.status, a.body)
+	}
+	if a := r.post(message("echo", 100_000), ada...); a.status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", a.status, a.body)
+	}
+}
