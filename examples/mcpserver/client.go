@@ -99,7 +99,7 @@ func (c *client) update() {
 		}
 		wanted[t.Name] = string(text)
 		if c.offered[t.Name] != wanted[t.Name] {
-			c.server.AddTool(&t.Tool, t.handler(c.app.log))
+			c.server.AddTool(&t.Tool, c.handler(t))
 		}
 	}
 	gone := slices.DeleteFunc(slices.Collect(maps.Keys(c.offered)), func(name string) bool { return wanted[name] != "" })
