@@ -201,7 +201,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 		return nil, err
 	}
 	page := toolPage{size: len(raw)}
-	if err := page.UnmarshalJSON(raw); err != nil {
+	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, fmt.Errorf("malformed answer: %w", err)
 	}
 	if wantsHeaders(raw) {
@@ -330,7 +330,7 @@ func (l *listing) trim(t *listedTool) {
 
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
-	input, output := present(t.InputSchema), present(t.OutputSchema)
+	input, output := bytes.Clone(present(t.InputSchema)), bytes.Clone(present(t.OutputSchema)) // not the whole page
 	var hints tools.Hints
 	if slices.Contains(s.o.Trust, s.name) {
 		hints = t.hints()

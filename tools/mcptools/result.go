@@ -34,8 +34,9 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	value := r.value(&answer)
 	if limit := r.server.o.MaxResult; len(value) > limit {
-		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{len(value), limit})
+		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{size: len(value), limit: limit})
 	}
+	value = bytes.Clone(value) // not the whole message
 	if r.typed {
 		return r.declared(&answer, value)
 	}
@@ -59,6 +60,9 @@ func (r *remote) declared(answer *callResult, value json.RawMessage) (json.RawMe
 	output := r.output()
 	if output == nil {
 		return value, nil
+	}
+	if tooManyToDecode(value) {
+		return nil, r.invalid(value, "the call was made, but %v; ask for less", &sizeError{limit: maxDecoded, of: "JSON values"})
 	}
 	if findings := output.Validate(value); len(findings) > 0 {
 		lines := make([]string, len(findings))
@@ -158,7 +162,7 @@ func (r *remote) some(data json.RawMessage) json.RawMessage {
 	if len(data) > r.server.o.MaxResult {
 		return nil
 	}
-	return data
+	return bytes.Clone(data)
 }
 
 func cutMessage(text string) string {

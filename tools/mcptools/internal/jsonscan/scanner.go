@@ -43,6 +43,7 @@ type Scanner struct {
 	Limits Limits
 
 	values, elements, depth int
+	err                     error
 
 	begun    bool // the beginning of a value has been seen
 	array    bool // the text is an array
@@ -57,6 +58,9 @@ func (s *Scanner) Values() int { return s.values }
 // Write measures the next piece of the text. It fails if the text exceeds a limit, and so
 // do all further writes.
 func (s *Scanner) Write(text []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
 	for i, c := range text {
 		if s.inString {
 			switch {
@@ -69,11 +73,11 @@ func (s *Scanner) Write(text []byte) (int, error) {
 			}
 			continue
 		}
-		if err := s.structure(c); err != nil {
-			return i, err
+		if s.err = s.structure(c); s.err != nil {
+			return i, s.err
 		}
 	}
-	return len(text), s.over()
+	return len(text), nil
 }
 
 // structure takes in a byte outside of strings.

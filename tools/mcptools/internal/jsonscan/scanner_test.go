@@ -78,7 +78,8 @@ func TestWriteAfterError(t *testing.T) {
 	if n != 5 || !errors.Is(err, jsonscan.ErrValues) {
 		t.Errorf("%d, %v; want 5 and ErrValues", n, err)
 	}
-	if _, err := scan.Write([]byte(` `)); !errors.Is(err, jsonscan.ErrValues) {
+	scan.Limits.Depth = 1
+	if _, err := scan.Write([]byte(`[[[`)); !errors.Is(err, jsonscan.ErrValues) {
 		t.Errorf("afterwards: %v, want ErrValues", err)
 	}
 }
