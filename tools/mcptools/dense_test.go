@@ -44,6 +44,8 @@ func dense(kind string, size int) string {
 		return `"result":{"resultType":"input_required","inputRequests":{"a":[` + objects + `]}}`
 	case "fewer blocks":
 		return `"result":{"content":[` + some() + `],"x":"` + strings.Repeat("x", size/2) + `"}`
+	case "text":
+		return `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}`
 	case "fewer values":
 		return `"result":{"structuredContent":{"a":[` + some() + `]}}`
 	case "fewer asked":
@@ -90,7 +92,7 @@ func serveDense() {
 			}
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}
-	case denseResults[kind] == "":
+	case kind == "tools", kind == "schema", kind == "headers":
 		s["tools/list"] = result(dense(kind, denseSize())[len(`"result":`):])
 	default:
 		answer := dense(kind, denseSize())
@@ -203,4 +205,13 @@ func TestDenseDeclared(t *testing.T) {
 		"tools/call": result(`{"structuredContent":` + text + `}`),
 	}, nil)
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), tooMany+" "+text)
+}
+
+// TestLongText refuses a text by the size that it has before it is decoded.
+func TestLongText(t *testing.T) {
+	s := denseProcess(t, "text", &Options{MaxResult: 1 << 19})
+	tool := list(t, s)["t"]
+	frugal(t, "text", denseSize(), func() {
+		equal(t, "result", call(t.Context(), tool, `{}`), "invalid_result: the call was made, but the answer has more than 524288 bytes, which is the most that is accepted; ask for less")
+	})
 }

@@ -32,8 +32,12 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	if answer.IsError {
 		return nil, r.reported(&answer)
 	}
+	limit := r.server.o.MaxResult
+	if answer.exceeds(limit) {
+		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{limit: limit})
+	}
 	value := r.value(&answer)
-	if limit := r.server.o.MaxResult; len(value) > limit {
+	if len(value) > limit {
 		return nil, r.invalid(nil, "the call was made, but %v; ask for less", &sizeError{size: len(value), limit: limit})
 	}
 	value = bytes.Clone(value) // not the whole message
@@ -41,6 +45,16 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 		return r.declared(&answer, value)
 	}
 	return value, nil
+}
+
+// exceeds reports whether the content alone is more than the limit, as far as that can be
+// seen before it is decoded: a character may be written as six.
+func (a *callResult) exceeds(limit int) bool {
+	size := 0
+	for _, block := range a.Content {
+		size += len(block)
+	}
+	return size/6 > limit && a.StructuredContent == nil
 }
 
 func (r *remote) value(answer *callResult) json.RawMessage {
