@@ -102,14 +102,16 @@ func serveDense() {
 }
 
 const (
-	tooDense = "invalid_result: the call was made, but the answer has more than 1048576 JSON values, which is the most that is accepted; ask for less"
-	tooMany  = "invalid_result: the call was made, but the answer has more than 262144 JSON values, which is the most that is accepted; ask for less"
+	made     = "invalid_result: the call was made, but the answer "
+	most     = ", which is the most that is accepted; ask for less"
+	tooDense = made + "has more than 1048576 JSON values" + most
+	tooMany  = made + "has more than 262144 JSON values" + most
 )
 
 // denseResults are what becomes of those that answer a call.
 var denseResults = map[string]string{
 	"content": tooDense, "structured": tooDense, "members": tooDense, "error": tooDense, "question": tooDense,
-	"fewer blocks": "invalid_result: the call was made, but the answer is malformed: content: has more than 100000 elements",
+	"fewer blocks": made + "is malformed: content: has more than 100000 elements",
 	"fewer asked":  tooMany,
 	"fewer values": `{"a":[` + some() + `]}`,
 }
@@ -212,6 +214,6 @@ func TestLongText(t *testing.T) {
 	s := denseProcess(t, "text", &Options{MaxResult: 1 << 19})
 	tool := list(t, s)["t"]
 	frugal(t, "text", denseSize(), func() {
-		equal(t, "result", call(t.Context(), tool, `{}`), "invalid_result: the call was made, but the answer has more than 524288 bytes, which is the most that is accepted; ask for less")
+		equal(t, "result", call(t.Context(), tool, `{}`), made+"has more than 524288 bytes"+most)
 	})
 }

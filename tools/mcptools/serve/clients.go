@@ -85,7 +85,8 @@ func (r *request) hold(bytes int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	limit := int(c.limits.Memory)
-	if r.client.held+bytes > limit && r.client.held > r.held || c.held+bytes > principalsAtOnce*limit && c.held > r.held {
+	full := r.client.held+bytes > limit && r.client.held > r.held
+	if full || c.held+bytes > principalsAtOnce*limit && c.held > r.held {
 		return false
 	}
 	r.held += bytes

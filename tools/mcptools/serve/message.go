@@ -97,30 +97,44 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 
 // unread is the refusal of a message that was not read to its end.
 func (l Limits) unread(err error) *refusal {
-	refused := &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the message could not be read"}
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
 		return l.tooLarge()
 	case errors.Is(err, errFull):
-		return busy(fmt.Sprintf("your open requests take more memory than the %d MiB that you may use; try again when one of them has ended", l.Memory>>20))
+		return busy(fmt.Sprintf("your open requests take more memory than the %d MiB that you may use; "+
+			"try again when one of them has ended", l.Memory>>20))
 	case errors.Is(err, jsonscan.ErrElements):
 		return tooMany()
 	case errors.Is(err, jsonscan.ErrDepth):
 		return unreadable()
 	case errors.Is(err, jsonscan.ErrValues):
-		refused.status, refused.text = http.StatusRequestEntityTooLarge, fmt.Sprintf("a message may have %d JSON values", l.Values)
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have %d JSON values", l.Values)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refused.status, refused.text = http.StatusRequestTimeout, fmt.Sprintf("the message did not arrive within %v", l.Stall)
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.Stall)
 	}
-	return refused
+	return invalid(http.StatusBadRequest, "the message could not be read")
 }
 
 func (l Limits) tooLarge() *refusal {
-	return &refusal{status: http.StatusRequestEntityTooLarge, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a message may have %d bytes", l.Body)}
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have %d bytes", l.Body)
 }
 
 func tooMany() *refusal {
-	return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a batch may have %d messages", maxBatch)}
+	return invalid(http.StatusBadRequest, "a batch may have %d messages", maxBatch)
+}
+
+// foreign is the refusal of JSON that is not a message.
+func foreign() *refusal { return invalid(http.StatusBadRequest, "the message is not one of JSON-RPC") }
+
+// unreadable is the refusal of what is not JSON.
+func unreadable() *refusal {
+	refused := invalid(http.StatusBadRequest, "the message is not JSON, or nested too deeply")
+	refused.code = jsonrpc.CodeParseError
+	return refused
+}
+
+func invalid(status int, format string, args ...any) *refusal {
+	return &refusal{status: status, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf(format, args...)}
 }
 
 // look finds out what a body is. If it is not JSON, it ends here with an error of JSON-RPC.
@@ -134,7 +148,9 @@ func look(body []byte) (message, *refusal) {
 		if !ok {
 			return message{}, foreign()
 		}
-		return message{id: one.id, method: known(one.method), count: 1, calls: one.call(), opening: one.method == "initialize"}, nil
+		return message{
+			id: one.id, method: known(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
+		}, nil
 	}
 	m := message{method: "batch"}
 	for element := range jsonscan.Elements(body) {
@@ -150,15 +166,6 @@ func look(body []byte) (message, *refusal) {
 	}
 	m.count = max(1, m.count)
 	return m, nil
-}
-
-func unreadable() *refusal {
-	return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeParseError, text: "the message is not JSON, or nested too deeply"}
-}
-
-// foreign is the refusal of JSON that is not a message.
-func foreign() *refusal {
-	return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the message is not one of JSON-RPC"}
 }
 
 // known is the method, if it is one of the protocol: metrics name no others.

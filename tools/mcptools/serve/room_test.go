@@ -11,9 +11,9 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// full are messages that are as large as a message may be, and larger once they are
+// fullMessages are messages that are as large as a message may be, and larger once they are
 // decoded.
-func full() map[string]string {
+func fullMessages() map[string]string {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who","arguments":`
 	return map[string]string{
 		"batch":      "[" + strings.Repeat("{},", 4<<20/3-10) + "{}]",
@@ -29,13 +29,15 @@ func full() map[string]string {
 func TestFullMessages(t *testing.T) {
 	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1}})
 	r.post(callWho) // what is allocated once
-	for name, body := range full() {
+	for name, body := range fullMessages() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var all sync.WaitGroup
 		for range 40 {
 			all.Go(func() {
-				if a := r.post(body); a.status != http.StatusBadRequest && a.status != http.StatusRequestEntityTooLarge && a.status != http.StatusServiceUnavailable {
+				switch a := r.post(body); a.status {
+				case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable:
+				default:
 					t.Errorf("%s: %d %.200s", name, a.status, a.body)
 				}
 			})
@@ -60,14 +62,16 @@ func TestMemory(t *testing.T) {
 	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Memory: 1 << 20}})
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	message := func(tool string, size int) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"x":%q}}}`, tool, strings.Repeat("x", size))
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"x":%q}}}`
+		return fmt.Sprintf(call, tool, strings.Repeat("x", size))
 	}
 	done := make(chan answer)
 	go func() { done <- r.post(message("wait", 300_000), ada...) }() // alone it may
 	<-r.started
+	const full = "your open requests take more memory than the 1 MiB that you may use; try again when one of them has ended"
 	for range 2 {
 		a := r.post(message("echo", 1000), ada...)
-		if want := "your open requests take more memory than the 1 MiB that you may use; try again when one of them has ended"; a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, want) {
+		if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, full) {
 			t.Errorf("one more: %d %s", a.status, a.body)
 		}
 	}

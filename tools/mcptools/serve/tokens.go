@@ -117,10 +117,10 @@ func readTokens(entries []tokenEntry) (tokens, error) {
 
 func (e tokenEntry) read() (token, error) {
 	t := token{principal: Principal{Name: e.Principal}, expires: e.Expires}
-	if e.Tools != nil && (json.Unmarshal(e.Tools, &t.principal.Tools) != nil || t.principal.Tools == nil) { // null would be all
-		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
-	}
+	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	switch {
+	case malformed, e.Tools != nil && t.principal.Tools == nil: // null would be all tools
+		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
 	case strings.TrimSpace(e.Principal) == "":
 		return t, errors.New("principal is missing")
 	case (e.Token == "") == (e.SHA256 == ""):

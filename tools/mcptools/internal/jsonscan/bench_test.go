@@ -10,10 +10,11 @@ import (
 
 // BenchmarkCheck has json.Valid, which reads the same bytes, as its floor.
 func BenchmarkCheck(b *testing.B) {
+	const tool = `{"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}},`
 	for name, text := range map[string]string{
 		"small":   `[` + strings.Repeat(`{},`, 1<<20) + `1]`,
 		"strings": `["` + strings.Repeat("x", 4<<20) + `"]`,
-		"schemas": `[` + strings.Repeat(`{"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}},`, 40<<10) + `1]`,
+		"schemas": `[` + strings.Repeat(tool, 40<<10) + `1]`,
 	} {
 		b.Run(name+"/check", func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
