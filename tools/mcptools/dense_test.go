@@ -67,7 +67,7 @@ func denseOthers(size int) []string {
 	for _, list := range []string{objects, some()} {
 		for _, text := range []string{
 			`{"jsonrpc":"2.0","id":[%s],"result":{}}`,
-			`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"x":[%s]}}}`,
+			`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"requestedSchema":{"x":[%s]}}}`,
 			`{"jsonrpc":"2.0","id":8,"method":"roots/list","params":{"_meta":{"x":[%s]}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[%s],"progress":1}}`,
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[%s]}}`,
@@ -122,7 +122,8 @@ func frugal(t *testing.T, what string, size int, f func()) {
 	t.Helper()
 	begin := time.Now()
 	used := allocated(f)
-	t.Logf("%s: %d MiB of %d MiB were allocated, in %v", what, used>>20, size>>20, time.Since(begin).Round(time.Millisecond))
+	took := time.Since(begin).Round(time.Millisecond)
+	t.Logf("%s: %d MiB of %d MiB were allocated, in %v", what, used>>20, size>>20, took)
 	if used > 2*uint64(size)+32<<20 {
 		t.Errorf("%s: %d bytes were allocated", what, used)
 	}

@@ -68,7 +68,8 @@ func TestMemory(t *testing.T) {
 	done := make(chan answer)
 	go func() { done <- r.post(message("wait", 300_000), ada...) }() // alone it may
 	<-r.started
-	const full = "your open requests take more memory than the 1 MiB that you may use; try again when one of them has ended"
+	const full = "your open requests take more memory than the 1 MiB that you may use; " +
+		"try again when one of them has ended"
 	for range 2 {
 		a := r.post(message("echo", 1000), ada...)
 		if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, full) {

@@ -166,16 +166,22 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // message reads the message of a request. It counts for the rate before it is read, and
-// the others of a batch count when it is known how many there are.
-func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
+// the others of a batch count when it is known how many there are. What is left of a message
+// that is refused is read and dropped: otherwise its client, who still sends it, might not
+// see the refusal.
+func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
+	body := r.Body
 	if r.Method == http.MethodPost {
-		if refused := from.spend(1); refused != nil {
-			return message{}, refused
-		}
+		refused = from.spend(1)
 	}
-	m, refused := s.Limits.read(w, r, from)
+	if refused == nil {
+		m, refused = s.Limits.read(w, r, from)
+	}
 	if refused == nil && m.count > 1 {
 		refused = from.spend(m.count - 1)
+	}
+	if refused != nil && r.ContentLength <= s.Limits.Body {
+		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
 	}
 	return m, refused
 }
