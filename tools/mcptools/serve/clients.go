@@ -30,7 +30,9 @@ type client struct {
 // request is an open request of a client.
 type request struct {
 	*client
-	held int // bytes of memory
+	held  int  // bytes of memory
+	stays bool // it outlives its HTTP request, and is left by somebody else
+	left  bool
 }
 
 // enter counts one more request of a principal. Whoever gets a request leaves it.
@@ -66,10 +68,15 @@ func (c *clients) forget() {
 	}
 }
 
+// leave ends the request. It may be called again.
 func (r *request) leave() {
 	c := r.client.all
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.left {
+		return
+	}
+	r.left = true
 	r.open--
 	r.client.held -= r.held
 	c.held -= r.held

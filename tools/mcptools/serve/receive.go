@@ -50,8 +50,8 @@ func (v *receiver) forget(key weak.Pointer[mcp.Server]) {
 
 func (v *receiver) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
-		if leave, ok := ctx.Value(answeredKey{}).(func()); ok {
-			defer leave()
+		if one := callOf(ctx); one != nil {
+			defer one.leave()
 		}
 		defer func() {
 			if value := recover(); value != nil {
