@@ -38,6 +38,7 @@ type app struct {
 	queue    *serve.Queue                     // of programs
 	tasks    *serve.Queue
 	installs *serve.Queue
+	checks   *serve.Queue // of arguments
 	clients  clients
 }
 
@@ -53,6 +54,7 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 	a.queue = serve.NewQueue(s.turns())
 	a.tasks = a.queue.Beside("tasks", &serve.QueueOptions{Running: mostTasks, Each: mostTasks / 2})
 	a.installs = a.queue.Beside("installs", &serve.QueueOptions{Running: mostInstalls, Each: 1, Wait: npm.DefaultTimeout})
+	a.checks = a.queue.Beside("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 	defer func() {
 		if err != nil {
 			a.close()

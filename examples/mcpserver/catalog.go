@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // catalog has the tools that programs may call, as they are now. A program keeps
@@ -147,7 +148,7 @@ func (c *catalog) list(ctx context.Context, servers *shared) error {
 	if last := c.current(); last.servers == servers && last.all.equal(next.all) {
 		return nil
 	}
-	v, err := next.view(nil)
+	v, err := next.view(local)
 	if err != nil {
 		return err
 	}
@@ -202,8 +203,8 @@ func (c *catalog) current() *snapshot {
 	return c.now
 }
 
-// use returns the tools that the patterns allow, to be released after use.
-func (c *catalog) use(patterns []string) (*view, func(), error) {
+// use returns the tools that a principal may use, to be released after use.
+func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	c.mu.Lock()
 	s := c.now
 	if s.servers != nil {
@@ -215,7 +216,7 @@ func (c *catalog) use(patterns []string) (*view, func(), error) {
 			s.servers.use(-1)
 		}
 	}
-	v, err := s.view(patterns)
+	v, err := s.view(p)
 	if err != nil {
 		release()
 		return nil, nil, err
@@ -225,7 +226,7 @@ func (c *catalog) use(patterns []string) (*view, func(), error) {
 
 // everything is what somebody may use who may use all.
 func (c *catalog) everything() *view {
-	v, err := c.current().view(nil)
+	v, err := c.current().view(local)
 	if err != nil {
 		panic(err) // unreachable: list has made the same
 	}

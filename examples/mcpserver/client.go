@@ -84,7 +84,7 @@ func (a *app) updateClients() {
 // update makes the server offer what the catalog has now. What has not changed is
 // left alone, so that nobody is notified of nothing.
 func (c *client) update() {
-	view, release, err := c.app.catalog.use(c.principal.Tools)
+	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		c.app.log.Error("the tools stay as they were", "client", c.principal.Name, "err", err)
 		return
@@ -100,7 +100,7 @@ func (c *client) update() {
 		}
 		wanted[t.Name] = string(text)
 		if c.offered[t.Name] != wanted[t.Name] {
-			c.server.AddTool(&t.Tool, t.handler(c.app.log))
+			c.server.AddTool(&t.Tool, c.handler(t))
 		}
 	}
 	gone := slices.DeleteFunc(slices.Collect(maps.Keys(c.offered)), func(name string) bool { return wanted[name] != "" })

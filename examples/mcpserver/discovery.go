@@ -114,7 +114,7 @@ func (c *client) describeTool() tool {
 
 // discover does what tools.search and tools.describe do in a program.
 func (c *client) discover(ctx context.Context, name string, args any) (json.RawMessage, error) {
-	view, release, err := c.app.catalog.use(c.principal.Tools)
+	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return nil, err
 	}

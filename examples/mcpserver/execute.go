@@ -122,7 +122,7 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e 
 }
 
 func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program) (execution, error) {
-	view, release, err := c.app.catalog.use(c.principal.Tools)
+	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return execution{}, err
 	}

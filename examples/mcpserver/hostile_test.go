@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,8 +22,8 @@ import (
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	_, a := begin(t, nil, nil)
-	broken := tool{mcp.Tool{Name: "broken"}, func(context.Context, *mcp.CallToolRequest) (any, error) { panic("at the disco") }}
-	_, err := broken.handler(a.log)(t.Context(), &mcp.CallToolRequest{})
+	broken := tool{Tool: mcp.Tool{Name: "broken"}, read: func(json.RawMessage) (action, error) { panic("at the disco") }}
+	_, err := a.client(local).handler(broken)(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	if !errors.Is(err, errServer) || !a.written.has("at the disco") || !a.written.has("hostile_test.go") {
 		t.Errorf("the client is told %v; the log has\n%s", err, a.written)
 	}
@@ -120,6 +122,38 @@ func TestTasksTakeTurns(t *testing.T) {
 	if err := a.tasks.Do(t.Context(), "ada", func(context.Context) error { return nil }); !errors.Is(err, serve.ErrStopped) {
 		t.Errorf("tasks do not end with the rest: %v", err)
 	}
+}
+
+// TestArgumentsTakeTurns has a call wait while the arguments of others are checked.
+func TestArgumentsTakeTurns(t *testing.T) {
+	t.Parallel()
+	session, a := begin(t, nil, nil)
+	release, checking := make(chan struct{}), make(chan struct{})
+	var others sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		others.Go(func() {
+			if err := a.checks.Do(context.Background(), "another", func(context.Context) error { checking <- struct{}{}; <-release; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		<-checking
+	}
+	done := make(chan execution, 1)
+	go func() { done <- executeCode(t, session, map[string]any{"code": "1"}) }()
+	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(), "writ_checks_waiting 1\n"); time.Sleep(time.Millisecond) {
+		select {
+		case e := <-done:
+			t.Fatalf("it did not wait: %+v", e)
+		default:
+		}
+		waiting.Reset()
+		a.queue.WriteMetrics(&waiting)
+	}
+	close(release)
+	if e := <-done; string(e.Result) != "1" {
+		t.Errorf("got %+v", e)
+	}
+	others.Wait()
 }
 
 // TestTurnsOutliveProgram keeps those waiting who come while everything is taken by

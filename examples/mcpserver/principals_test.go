@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 const (
@@ -140,5 +141,20 @@ func TestBusy(t *testing.T) {
 		if e := <-results; string(e.Result) != `"done"` {
 			t.Errorf("got %+v", e)
 		}
+	}
+}
+
+// TestNobody gives no tools to a principal without a name.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	_, a := begin(t, nil, nil, "-config", path)
+	nobody, release, err := a.catalog.use(serve.Principal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if n, all := nobody.set.Len(), a.catalog.everything().set.Len(); n != 0 || all == 0 {
+		t.Errorf("a principal without a name may use %d of %d tools", n, all)
 	}
 }

@@ -134,7 +134,7 @@ func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArg
 }
 
 func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (report, error) {
-	view, release, err := c.app.catalog.use(c.principal.Tools)
+	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return report{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"strings"
 
@@ -17,8 +16,12 @@ import (
 // differ in what they understand, and all of them understand these.
 type tool struct {
 	mcp.Tool
-	call func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
+	read func(arguments json.RawMessage) (action, error)
+	form func(*problem) any // what is wrong with a call, as a result; nil makes a text of it
 }
+
+// action is a call whose arguments are good.
+type action func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 
 // failing is a result that may say that what was asked for was not done.
 type failing interface{ failed() bool }
@@ -30,8 +33,7 @@ func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallTool
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", t.Name, err)) // unreachable: a test offers every tool
 	}
-	return tool{t, func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
-		arguments := r.Params.Arguments
+	return tool{Tool: t, read: func(arguments json.RawMessage) (action, error) {
 		if len(arguments) == 0 {
 			arguments = json.RawMessage("{}")
 		}
@@ -42,37 +44,43 @@ func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallTool
 		if err := json.Unmarshal(arguments, &in); err != nil {
 			return nil, invalid("%v", err)
 		}
-		return do(ctx, r, in)
+		return func(ctx context.Context, r *mcp.CallToolRequest) (any, error) { return do(ctx, r, in) }, nil
 	}}
 }
 
 // telling gives what is wrong with a call the form of a result.
 func (t tool) telling(form func(*problem) any) tool {
-	call := t.call
-	t.call = func(ctx context.Context, r *mcp.CallToolRequest) (any, error) {
-		out, err := call(ctx, r)
-		if p, ok := errors.AsType[*problem](err); ok {
-			return form(p), nil
-		}
-		return out, err
-	}
+	t.form = form
 	return t
 }
 
-// perform is call, but for a panic: one client's must not end the server for all.
-func (t tool) perform(ctx context.Context, r *mcp.CallToolRequest) (out any, err error) {
+// call checks the arguments and makes the call. A panic is an error: one client's must not
+// end the server for all. Arguments take far more memory while they are checked than
+// they did as text, so calls take turns at it.
+func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return t.call(ctx, r)
+	var act action
+	err = forModel(c.app.checks.Do(ctx, c.principal.Name, func(context.Context) error {
+		act, err = t.read(r.Params.Arguments)
+		return err
+	}))
+	if err == nil {
+		out, err = act(ctx, r)
+	}
+	if p, ok := errors.AsType[*problem](err); ok && t.form != nil {
+		return t.form(p), nil
+	}
+	return out, err
 }
 
 // handler is the tool as the SDK wants it.
-func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
+func (c *client) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		out, err := t.perform(ctx, r)
+		out, err := c.call(ctx, t, r)
 		if p, ok := errors.AsType[*problem](err); ok {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: p.message}}, IsError: true}, nil
 		}
@@ -85,7 +93,7 @@ func (t tool) handler(log *slog.Logger) mcp.ToolHandler {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		log.Error(t.Name, "err", err)
+		c.app.log.Error(t.Name, "err", err)
 		return nil, errServer
 	}
 }

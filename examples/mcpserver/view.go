@@ -8,6 +8,7 @@ import (
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -20,14 +21,14 @@ type view struct {
 // describeMost is how many bytes describe_tool says about one tool.
 const describeMost = 32 << 10
 
-// view returns what the patterns allow; nil allows everything. What a principal may
-// not use it does not see either, and the policy is there should a name be read in
-// two ways.
-func (s *snapshot) view(patterns []string) (*view, error) {
+// view returns what a principal may use. It does not see anything else either, and the
+// policy is there in case a name can be read in two ways.
+func (s *snapshot) view(p serve.Principal) (*view, error) {
+	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := fmt.Sprintf("%q", patterns)
-	if patterns == nil {
+	if all {
 		key = ""
 	}
 	if v := s.views[key]; v != nil {
@@ -37,7 +38,7 @@ func (s *snapshot) view(patterns []string) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	if patterns != nil {
+	if !all {
 		set, err = tools.NewSet(context.Background(), allowed(set, patterns))
 		if err != nil {
 			return nil, err

@@ -202,8 +202,11 @@ func (b *lazyBody) Close() error { return b.source.Close() }
 
 // document reads an answer that is one JSON document.
 func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
-	data, err := io.ReadAll(io.LimitReader(body, int64(a.limit)+1))
-	switch {
+	scan := messageScan()
+	data, err := io.ReadAll(io.TeeReader(io.LimitReader(body, int64(a.limit)+1), &scan))
+	switch dense := excess(err); {
+	case dense != nil:
+		return a.fail(id, dense)
 	case err != nil:
 		return a.fail(id, cutShort(err))
 	case len(data) > a.limit:
@@ -211,7 +214,7 @@ func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
 	}
 	msg, err := decodeFor(data, id)
 	if err != nil {
-		return a.fail(id, &formError{err})
+		return a.fail(id, err)
 	}
 	return a.pass(msg)
 }
@@ -219,9 +222,9 @@ func (a *answers) document(body io.Reader, id jsonrpc.ID) []byte {
 // decodeFor returns the message of a document; of a batch the answer to id.
 func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
 	if !isBatch(data) {
-		msg, err := jsonrpc.DecodeMessage(data)
+		msg, err := decodeMessage(data)
 		if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
-			return nil, errors.New("it answers another call")
+			return nil, &formError{errors.New("it answers another call")}
 		}
 		return msg, err
 	}
@@ -234,7 +237,7 @@ func decodeFor(data []byte, id jsonrpc.ID) (jsonrpc.Message, error) {
 			return msg, nil
 		}
 	}
-	return nil, errors.New("the batch has no answer to the call")
+	return nil, &formError{errors.New("the batch has no answer to the call")}
 }
 
 // pass returns a message as the SDK is to see it.

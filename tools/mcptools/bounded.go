@@ -107,11 +107,11 @@ func (o *openRequests) answered(id jsonrpc.ID) {
 // withdrawn reports whether the server takes back a request of its own, for the
 // first time.
 func (o *openRequests) withdrawn(params json.RawMessage) bool {
-	var p struct{ RequestID any }
-	if json.Unmarshal(params, &p) != nil {
+	var raw json.RawMessage
+	if decodeExactly(params, field{"requestId", &raw}) != nil {
 		return false
 	}
-	id, err := jsonrpc.MakeID(p.RequestID)
+	id, err := messageID(raw)
 	if err != nil {
 		return false
 	}

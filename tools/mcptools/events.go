@@ -17,6 +17,7 @@ type event struct {
 	data            []byte
 	tail            []byte    // the end of data that did not fit
 	size            int       // bytes of all its data
+	dense           error     // why the rest of data was not kept, if its size does not say it
 	long            *longLine // in place of data that is too large
 }
 
@@ -63,6 +64,13 @@ func (e *eventReader) next() (event, error) {
 // the end of what that leaves out.
 func (e *eventReader) line(room int) (longLine, error) {
 	var line longLine
+	scan := messageScan()
+	extend := func(part []byte) {
+		if _, err := scan.Write(part); err != nil {
+			line.why, room = excess(err), 0
+		}
+		line.extend(part, room)
+	}
 	for {
 		if _, err := e.r.Peek(1); err != nil {
 			return longLine{}, err
@@ -76,11 +84,11 @@ func (e *eventReader) line(room int) (longLine, error) {
 		}
 		stop := bytes.IndexAny(part, "\r\n")
 		if stop < 0 {
-			line.extend(part, room)
+			extend(part)
 			_, _ = e.r.Discard(len(part))
 			continue
 		}
-		line.extend(part[:stop], room)
+		extend(part[:stop])
 		e.afterCR = part[stop] == '\r'
 		_, _ = e.r.Discard(stop + 1)
 		if !e.started {
@@ -95,7 +103,7 @@ func (e *eventReader) line(room int) (longLine, error) {
 func (l *longLine) extend(part []byte, room int) {
 	l.size += len(part)
 	fits := min(len(part), max(0, room-len(l.head)))
-	l.head = append(l.head, part[:fits]...)
+	l.head = grown(l.head, part[:fits])
 	if rest := part[fits:]; len(rest) > 0 {
 		l.tail = append([]byte(nil), end(append(l.tail, end(rest)...))...)
 	}
@@ -143,19 +151,25 @@ func (e *event) addData(value []byte, line longLine, room int) {
 		e.size++
 	}
 	e.size += line.size - (len(line.head) - len(value))
+	e.dense = cmp.Or(e.dense, line.why)
 	e.tail = line.tail
 	if over := value[min(room, len(value)):]; len(over) > 0 {
 		e.tail = end(append(bytes.Clone(over), line.tail...))
 		value = value[:room]
+	}
+	if len(e.data) == 0 && len(value) > 0 {
+		e.data = value // nearly always the only line, and not to be copied
+		return
 	}
 	e.data = append(e.data, value...)
 }
 
 // within is the event without data that is more than is allowed.
 func (e *event) within(limit int) event {
-	if e.size > limit {
+	if e.dense != nil || e.size > limit {
 		e.long = edges(e.data)
 		e.long.size = e.size
+		e.long.why = cmp.Or(e.dense, error(&sizeError{size: e.size, limit: limit}))
 		if e.tail != nil {
 			e.long.tail = e.tail
 		}
@@ -270,9 +284,9 @@ func (s *stream) translate(evt *event) {
 // message returns a message as the SDK is to see it; nil for what is none,
 // unless the call can be told.
 func (s *stream) message(data []byte) []byte {
-	msg, err := jsonrpc.DecodeMessage(data)
+	msg, err := decodeMessage(data)
 	if err != nil {
-		return s.unreadable(edges(data), &formError{err})
+		return s.unreadable(edges(data), err)
 	}
 	if response, ok := msg.(*jsonrpc.Response); ok && response.ID == s.call && s.call.IsValid() {
 		s.ended = true // nothing may follow; a server that keeps the stream open holds up nobody
@@ -281,7 +295,7 @@ func (s *stream) message(data []byte) []byte {
 }
 
 func (s *stream) tooLong(long *longLine) {
-	s.say(s.unreadable(long, &sizeError{size: long.size, limit: s.answers.limit}))
+	s.say(s.unreadable(long, long.why))
 }
 
 // unreadable returns an error in place of an answer that cannot be taken.

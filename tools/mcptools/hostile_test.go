@@ -223,7 +223,7 @@ func TestMalformedToolsWithoutEnd(t *testing.T) {
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
 	warnings := s.Warnings()
 	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
-	equal(t, "first", warnings[0], `mcp server "s": tool "t0" is left out: malformed description: annotations: json: cannot unmarshal number into Go value of type map[string]json.RawMessage`)
+	equal(t, "first", warnings[0], `mcp server "s": tool "t0" is left out: malformed description: annotations: must be an object, not number`)
 	equal(t, "last", warnings[100], `mcp server "s": and 2901 more warnings`)
 }
 

@@ -2,10 +2,12 @@ package mcptools
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -21,22 +23,26 @@ type lineReader struct {
 	max int
 }
 
-// longLine is what is left of a line longer than max.
+// longLine is what is left of a line that is too large to be kept.
 type longLine struct {
 	head, tail []byte
 	size       int
+	why        error // a *sizeError or *formError
 }
 
 // next returns the next line without its end, or what is left of it. The last
 // line need not have an end; after it comes io.EOF.
 func (l *lineReader) next() ([]byte, *longLine, error) {
 	var line []byte
+	scan := messageScan()
 	for {
 		part, err := l.r.ReadSlice('\n')
-		line = append(line, part...)
+		line = grown(line, part)
+		_, dense := scan.Write(part)
 		switch {
-		case len(trimEnd(line)) > l.max:
+		case dense != nil, len(trimEnd(line)) > l.max:
 			long, err := l.skip(line, err)
+			long.why = cmp.Or(excess(dense), error(&sizeError{size: long.size, limit: l.max}))
 			return nil, long, err
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
@@ -45,6 +51,15 @@ func (l *lineReader) next() ([]byte, *longLine, error) {
 			return nil, nil, err
 		}
 	}
+}
+
+// grown appends a part to a line. Unlike append, it doubles the room for a long line too,
+// so that less is copied, and left to be collected, while the line grows.
+func grown(line, part []byte) []byte {
+	if len(line)+len(part) > cap(line) {
+		line = slices.Grow(line, max(len(line), len(part)))
+	}
+	return append(line, part...)
 }
 
 // skip reads the rest of a long line, of which start has been read.
@@ -113,11 +128,14 @@ func (e *formError) Error() string { return fmt.Sprintf("the answer cannot be re
 
 // sizeError says that an answer was larger than allowed. Its size is zero if
 // nobody waited for its end.
-type sizeError struct{ size, limit int }
+type sizeError struct {
+	size, limit int
+	of          string // what was counted; empty is bytes
+}
 
 func (e *sizeError) Error() string {
 	if e.size == 0 {
-		return fmt.Sprintf("the answer has more than %d bytes, which is the most that is accepted", e.limit)
+		return fmt.Sprintf("the answer has more than %d %s, which is the most that is accepted", e.limit, cmp.Or(e.of, "bytes"))
 	}
 	return fmt.Sprintf("the answer has %d bytes; at most %d are accepted", e.size, e.limit)
 }

@@ -211,7 +211,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 		return nil, err
 	}
 	page := toolPage{size: len(raw)}
-	if err := page.UnmarshalJSON(raw); err != nil {
+	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, fmt.Errorf("malformed answer: %w", err)
 	}
 	if wantsHeaders(raw) {
@@ -349,13 +349,14 @@ func (l *listing) trim(t *listedTool) {
 
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
-	input, output := present(t.InputSchema), present(t.OutputSchema)
+	input, output := bytes.Clone(present(t.InputSchema)), bytes.Clone(present(t.OutputSchema)) // not the whole page
 	var hints tools.Hints
 	if slices.Contains(s.o.Trust, s.name) {
 		hints = t.hints()
 	}
 	return &tools.Tool{
 		Hints:        hints,
+		Claims:       tools.Claims{ReadOnly: t.Annotations.ReadOnlyHint, Idempotent: t.Annotations.IdempotentHint},
 		Namespace:    s.name,
 		Name:         s.o.Secrets.Text(t.Name),
 		Description:  t.Description,

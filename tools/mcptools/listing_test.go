@@ -161,7 +161,7 @@ func TestListingFails(t *testing.T) {
 		},
 		{
 			"nonsense", result(`{"tools":"none"}`),
-			`mcp server "s": listing tools: malformed answer: tools: json: cannot unmarshal string into Go value of type []json.RawMessage`,
+			`mcp server "s": listing tools: malformed answer: tools: must be an array, not string`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,14 +1,12 @@
 package mcptools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Progress is what a server says of a call that it is working on.
@@ -142,19 +140,21 @@ func (n *notices) expect(ctx context.Context, tool string) (token string, forget
 }
 
 func (n *notices) progress(params json.RawMessage) {
-	var p mcp.ProgressNotificationParams
+	p := Progress{Server: n.server.name}
+	var token json.RawMessage
 	tell := n.server.o.OnProgress
-	if tell == nil || json.Unmarshal(params, &p) != nil {
+	if tell == nil || decodeExactly(params, field{"progressToken", &token},
+		field{"progress", &p.Done}, field{"total", &p.Total}, field{"message", &p.Message}) != nil {
 		return
 	}
 	n.mu.Lock()
-	call := n.calls[fmt.Sprint(p.ProgressToken)]
+	call := n.calls[string(bytes.Trim(token, `"`))]
 	n.mu.Unlock()
 	if call == nil {
 		return
 	}
-	progress := Progress{Server: n.server.name, Tool: call.tool, Done: p.Progress, Total: p.Total, Message: p.Message}
-	n.post(len(p.Message), func() { tell(call.ctx, progress) })
+	p.Tool = call.tool
+	n.post(len(p.Message), func() { tell(call.ctx, p) })
 }
 
 func (n *notices) log(params json.RawMessage) {

@@ -116,7 +116,8 @@ type Options struct {
 	// --- Limits of what is taken from one server
 
 	// MaxMessage is the largest message, in bytes, that is read from a server.
-	// A larger answer fails its call and is not kept in memory. Zero is 64 MiB.
+	// A larger answer fails its call and is not kept in memory; neither is one of
+	// more than 1,048,576 JSON values. Zero is 64 MiB.
 	MaxMessage int
 
 	// MaxResult is the largest result of one call, and the largest data of an

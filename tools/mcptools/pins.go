@@ -39,8 +39,12 @@ func (t *listedTool) fingerprint() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// canonical returns JSON as a value that is written in one way only.
+// canonical returns JSON as a value that is written in one way only. A schema that is too
+// large for that, and so for a tool, is taken as it is written.
 func canonical(raw json.RawMessage) any {
+	if tooManyToDecode(raw) {
+		return string(raw)
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var value any

@@ -33,15 +33,29 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	if answer.IsError {
 		return nil, r.reported(&answer)
 	}
-	value := r.value(&answer)
-	if limit := r.server.o.MaxResult; len(value) > limit {
-		size := &sizeError{len(value), limit}
-		return nil, tooLarge(size).WithCause(r.named(size))
+	limit := r.server.o.MaxResult
+	if answer.exceeds(limit) {
+		return nil, r.tooLarge(&sizeError{limit: limit})
 	}
+	value := r.value(&answer)
+	if len(value) > limit {
+		return nil, r.tooLarge(&sizeError{size: len(value), limit: limit})
+	}
+	value = bytes.Clone(value) // not the whole message
 	if r.typed {
 		return r.declared(&answer, value)
 	}
 	return value, nil
+}
+
+// exceeds reports whether the content alone is more than the limit, as far as that can be
+// seen before it is decoded: a character may be written as six.
+func (a *callResult) exceeds(limit int) bool {
+	size := 0
+	for _, block := range a.Content {
+		size += len(block)
+	}
+	return size/6 > limit && a.StructuredContent == nil
 }
 
 func (r *remote) value(answer *callResult) json.RawMessage {
@@ -61,6 +75,9 @@ func (r *remote) declared(answer *callResult, value json.RawMessage) (json.RawMe
 	output := r.output()
 	if output == nil {
 		return value, nil
+	}
+	if tooManyToDecode(value) {
+		return nil, r.invalid(value, "the call was made, but %v; ask for less", &sizeError{limit: maxDecoded, of: "JSON values"})
 	}
 	if findings := output.Validate(value); len(findings) > 0 {
 		lines := make([]string, len(findings))
@@ -84,6 +101,8 @@ func (r *remote) invalid(data json.RawMessage, format string, args ...any) error
 func tooLarge(size *sizeError) *tools.ToolError {
 	return &tools.ToolError{Kind: tools.KindTooLarge, Message: "the call was made, but " + size.Error() + "; ask for less"}
 }
+
+func (r *remote) tooLarge(size *sizeError) error { return tooLarge(size).WithCause(r.named(size)) }
 
 // untyped returns the result of a tool without an output schema, as one of the
 // forms that such a tool is declared with.
@@ -178,7 +197,7 @@ func (r *remote) some(data json.RawMessage) json.RawMessage {
 	if len(data) > r.server.o.MaxResult {
 		return nil
 	}
-	return data
+	return bytes.Clone(data)
 }
 
 func cutMessage(text string) string {

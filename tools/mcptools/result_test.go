@@ -96,7 +96,7 @@ func TestResults(t *testing.T) {
 const (
 	notJSON   = `invalid_result: the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON`
 	mismatch  = `invalid_result: the call was made, but its result is not the declared one: `
-	malformed = `invalid_result: the call was made, but the answer is malformed: content: json: cannot unmarshal string into Go value of type []json.RawMessage`
+	malformed = `invalid_result: the call was made, but the answer is malformed: content: must be an array, not string`
 )
 
 func TestLongErrorsAreCut(t *testing.T) {

@@ -309,6 +309,7 @@ var processes = map[string]func(){
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}})
 	},
+	"dense":  serveDense,
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"broken": func() {
 		fmt.Fprintln(os.Stderr, "Error: TOKEN is not set\n    at main.js:1")

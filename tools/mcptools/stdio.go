@@ -82,7 +82,7 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 }
 
 func (s *stdio) tooLong(long *longLine) []jsonrpc.Message {
-	if r := long.response(&sizeError{size: long.size, limit: s.limit}); r != nil {
+	if r := long.response(long.why); r != nil {
 		return []jsonrpc.Message{r}
 	}
 	s.noise.add(long.head)
@@ -98,11 +98,11 @@ func (s *stdio) messages(line []byte) []jsonrpc.Message {
 		}
 		return list
 	}
-	msg, err := jsonrpc.DecodeMessage(line)
+	msg, err := decodeMessage(line)
 	if err == nil {
 		return []jsonrpc.Message{msg}
 	}
-	if r := edges(line).response(&formError{err}); r != nil {
+	if r := edges(line).response(err); r != nil {
 		return []jsonrpc.Message{r}
 	}
 	s.noise.add(line)

@@ -113,6 +113,7 @@ func (w *replies) take(id jsonrpc.ID) *reply {
 func (w *replies) fill(msg jsonrpc.Message) {
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok {
+		_ = lighten(msg) // the SDK says what is missing
 		return
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](response.Error); ok {
@@ -133,6 +134,10 @@ func (w *replies) fill(msg jsonrpc.Message) {
 		r.raw = response.Result // the SDK makes headers of arguments (protocol 2026-07-28)
 	default:
 		r.raw, response.Result = response.Result, json.RawMessage(`{}`)
+	}
+	if err := lighten(response); err != nil && r != nil {
+		r.asked.Store(false)
+		r.why.Store(&err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,7 +28,7 @@ type Auth struct {
 	Verifier auth.TokenVerifier
 
 	// Principal says who the owner of a token is. Nil takes the UserID for the name
-	// and allows all tools; a token without one is then refused.
+	// and allows all tools. A token whose principal has no name is refused.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
 	// Scopes are those that a token must have, all of them.
@@ -87,8 +88,11 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	known := auth.RequireBearerToken(a.verify, &auth.RequireBearerTokenOptions{
 		ResourceMetadataURL: address, Scopes: a.Scopes, AllowMissingExpiration: a.forever,
 	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info := auth.TokenInfoFromContext(r.Context())
-		p, _ := info.Extra[principalExtra].(Principal)
+		p, ok := auth.TokenInfoFromContext(r.Context()).Extra[principalExtra].(Principal)
+		if !ok {
+			http.Error(w, "the owner of the token is not known", http.StatusInternalServerError)
+			return
+		}
 		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,10 +128,9 @@ func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth
 	}
 	known := *info
 	known.UserID = p.Name
-	known.Extra = map[string]any{principalExtra: p}
-	for k, v := range info.Extra {
-		known.Extra[k] = v
-	}
+	known.Extra = make(map[string]any, len(info.Extra)+1)
+	maps.Copy(known.Extra, info.Extra)
+	known.Extra[principalExtra] = p // whatever claim has that name
 	return &known, nil
 }
 

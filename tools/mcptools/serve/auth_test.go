@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,53 @@ func TestOAuth(t *testing.T) {
 	}
 }
 
+// TestForgedPrincipal has a verifier return claims that have the name under which the
+// principal is kept: they say nothing about who asks, nor about what he may do.
+func TestForgedPrincipal(t *testing.T) {
+	t.Parallel()
+	const key = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
+	claims := map[string]any{
+		"text": "ada", "other": serve.Principal{Name: "ada"}, "empty": serve.Principal{}, "pointer": &serve.Principal{Name: "ada"}, "nil": nil,
+	}
+	r := start(t, serve.Options{Auth: &serve.Auth{
+		Verifier: func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+			return &auth.TokenInfo{UserID: "bob", Expiration: time.Now().Add(time.Hour), Extra: map[string]any{key: claims[token], "claim": "kept"}}, nil
+		},
+		Principal: func(info *auth.TokenInfo) (serve.Principal, error) {
+			if info.Extra["claim"] != "kept" {
+				return serve.Principal{}, errors.New("the claims are missing")
+			}
+			return serve.Principal{Name: info.UserID, Tools: []string{"who"}}, nil
+		},
+	}})
+	for token := range claims {
+		for _, version := range []string{newEra, oldEra} {
+			bob := r.client(version, token, nil)
+			if got := names(t, bob); !slices.Equal(got, []string{"who"}) {
+				t.Errorf("%s, %s: bob is shown %v, want who alone", token, version, got)
+			}
+			if got := mustCall(t, bob, "who"); got != "bob" {
+				t.Errorf("%s, %s: got %q, want bob", token, version, got)
+			}
+			if text, err := call(t.Context(), bob, "echo"); err == nil {
+				t.Errorf("%s, %s: bob may not use echo, and got %q", token, version, text)
+			}
+		}
+	}
+}
+
+// TestOtherVerifier combines the principals of a list of tokens with a verifier that does
+// not know them: nobody is let in.
+func TestOtherVerifier(t *testing.T) {
+	t.Parallel()
+	a := authorized(t)
+	a.Verifier = verifyOAuth
+	r := start(t, serve.Options{Auth: a})
+	if got := r.post(initialize, "Authorization", "Bearer good"); got.status != http.StatusUnauthorized {
+		t.Errorf("%d %s, want 401", got.status, got.body)
+	}
+}
+
 func verifyOAuth(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
 	info := &auth.TokenInfo{UserID: "user-1", Scopes: []string{"tools"}, Expiration: time.Now().Add(time.Hour)}
 	switch token {
@@ -269,15 +317,17 @@ func TestTokenFile(t *testing.T) {
 func TestWrongTokens(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		``:                        "tokens: not JSON",
-		`{`:                       "tokens: not JSON",
-		`nonsense-token`:          "tokens: not JSON (at byte 2)",
-		`[]`:                      "tokens: the document is of the wrong type (at byte 1)",
-		`{}`:                      "tokens: there are none; nobody could ask",
-		`{"tokens": []}`:          "tokens: there are none; nobody could ask",
-		`{"tokens": []} {}`:       "tokens: something follows the JSON document",
-		`{"tokens": {"a": "b"}}`:  "tokens: tokens is of the wrong type (at byte 12)",
-		`{"token": []}`:           `tokens: unknown field "token"`,
+		``:                       "tokens: not JSON",
+		`{`:                      "tokens: not JSON",
+		`nonsense-token`:         "tokens: not JSON (at byte 2)",
+		`[]`:                     "tokens: the document is of the wrong type (at byte 1)",
+		`{}`:                     "tokens: there are none; nobody could ask",
+		`{"tokens": []}`:         "tokens: there are none; nobody could ask",
+		`{"tokens": []} {}`:      "tokens: something follows the JSON document",
+		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type (at byte 12)",
+		`{"token": []}`:          `tokens: unknown field "token"`,
+		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
+		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`:  `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
 		`{"tokens": ["secret1"]}`: "tokens: tokens is of the wrong type (at byte 21)",
 		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
 			{"token": "secret1-secret1-secret1"},

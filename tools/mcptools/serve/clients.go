@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"golang.org/x/time/rate"
 )
 
@@ -15,17 +17,26 @@ type clients struct {
 	limits Limits
 	mu     sync.Mutex
 	all    map[string]*client
+	held   int // bytes of memory
 }
 
 type client struct {
-	limits Limits
-	rate   *rate.Limiter
-	mu     *sync.Mutex
-	open   int // requests
+	all  *clients
+	rate *rate.Limiter
+	open int // requests
+	held int // bytes of memory
 }
 
-// enter counts one more request of a principal. Whoever gets a client leaves it.
-func (c *clients) enter(name string) (*client, *refusal) {
+// request is an open request of a client.
+type request struct {
+	*client
+	held  int  // bytes of memory
+	stays bool // it outlives its HTTP request, and is left by somebody else
+	left  bool
+}
+
+// enter counts one more request of a principal. Whoever gets a request leaves it.
+func (c *clients) enter(name string) (*request, *refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[name]
@@ -35,14 +46,14 @@ func (c *clients) enter(name string) (*client, *refusal) {
 		if c.limits.Rate < 0 {
 			limit = rate.Inf
 		}
-		one = &client{limits: c.limits, rate: rate.NewLimiter(limit, c.limits.Burst), mu: &c.mu}
+		one = &client{all: c, rate: rate.NewLimiter(limit, c.limits.Burst)}
 		c.all[name] = one
 	}
 	if one.open >= c.limits.Requests {
 		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
 	}
 	one.open++
-	return one, nil
+	return &request{client: one}, nil
 }
 
 // forget drops those that are as if they had never asked, when there are many.
@@ -57,16 +68,71 @@ func (c *clients) forget() {
 	}
 }
 
-func (c *client) leave() {
+// leave ends the request. It may be called again.
+func (r *request) leave() {
+	c := r.client.all
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open--
+	if r.left {
+		return
+	}
+	r.left = true
+	r.open--
+	r.client.held -= r.held
+	c.held -= r.held
+}
+
+// principalsAtOnce is how many principals may hold all of their memory at the same time.
+const principalsAtOnce = 4
+
+// hold takes memory for the request until it is left. It reports whether there was room.
+// One request that is too large by itself has room as long as no other request holds any.
+func (r *request) hold(bytes int) bool {
+	c := r.client.all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limit := int(c.limits.Memory)
+	full := r.client.held+bytes > limit && r.client.held > r.held
+	if full || c.held+bytes > principalsAtOnce*limit && c.held > r.held {
+		return false
+	}
+	r.held += bytes
+	r.client.held += bytes
+	c.held += bytes
+	return true
+}
+
+// What a message costs in memory, measured: its bytes are read, given to the SDK, and
+// copied as parameters and as arguments; and each of its values may become a Go value.
+const (
+	costOfByte  = 5
+	costOfValue = 200
+)
+
+var errFull = errors.New("no memory left for the message")
+
+// scale is an [io.Writer] that measures a message while it arrives, and takes the memory
+// for it.
+type scale struct {
+	*request
+	jsonscan.Scanner
+}
+
+// Write fails as soon as the message is too large, or there is no room for more of it.
+func (s *scale) Write(text []byte) (int, error) {
+	before := s.Values()
+	n, err := s.Scanner.Write(text)
+	if err == nil && !s.hold(costOfByte*n+costOfValue*(s.Values()-before)) {
+		err = errFull
+	}
+	return n, err
 }
 
 // spend counts messages, of which there may be so many a second.
 func (c *client) spend(messages int) *refusal {
 	now := time.Now()
-	r := c.rate.ReserveN(now, min(messages, c.limits.Burst))
+	limits := c.all.limits
+	r := c.rate.ReserveN(now, min(messages, limits.Burst))
 	wait := r.DelayFrom(now)
 	if wait == 0 {
 		return nil
@@ -74,6 +140,6 @@ func (c *client) spend(messages int) *refusal {
 	r.CancelAt(now)
 	return &refusal{
 		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
-		text: fmt.Sprintf("too many messages, %g a second are allowed; nothing was done", c.limits.Rate),
+		text: fmt.Sprintf("too many messages, %g a second are allowed; nothing was done", limits.Rate),
 	}
 }

@@ -60,7 +60,8 @@
 //
 // # How much
 //
-// [Limits] bound what one principal sends. What its calls cost is bounded by a
+// [Limits] bound what one principal sends, and the memory that its messages take once
+// they are decoded: a message is measured while it is read. What its calls cost is bounded by a
 // [Queue], in which the tools of the server wait for their turn. It is fair between
 // principals, and says busy, with a time to come again, to those who cannot wait.
 // Before a handler it is said with 429 or 503 and Retry-After.

@@ -73,10 +73,17 @@ func (e *events) send(w http.ResponseWriter, r *http.Request, p Principal, m mes
 		http.Error(w, "session not found", http.StatusNotFound)
 		return nil
 	}
-	if m.calls && one.conn.calls() >= e.limits.Requests {
-		return busy("too many calls of this session run")
+	call := callOf(r.Context())
+	if call == nil {
+		one.post.ServeHTTP(w, r)
+		return nil
 	}
-	one.post.ServeHTTP(w, r)
+	call.stays = true // until it is answered, over the stream
+	id := one.conn.expect(m.id, call.leave)
+	accepted := &response{ResponseWriter: w, control: http.NewResponseController(w), stall: e.limits.Stall}
+	if one.post.ServeHTTP(accepted, r); accepted.status() != http.StatusAccepted {
+		one.conn.abandon(id)
+	}
 	return nil
 }
 

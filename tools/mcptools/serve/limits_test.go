@@ -21,7 +21,7 @@ import (
 // that ends the call and nothing else.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Body: 1000, Rate: 0.001, Burst: 3}})
+	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Body: 1000, Rate: 0.001, Burst: 5}}) // also of what is too large
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	large := `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 1000) + `"}}`
 	a := r.post(large, ada...)
@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 	}
 	a = r.post(callWho, ada...)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" ||
-		a.body != `{"error":{"code":-32603,"message":"too many messages, 0.001 a second are allowed; nothing was done"},"id":7,"jsonrpc":"2.0"}`+"\n" {
+		a.body != `{"error":{"code":-32603,"message":"too many messages, 0.001 a second are allowed; nothing was done"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
 	}
 	if a := r.post(callWho, bob...); a.status != http.StatusOK {
@@ -288,6 +288,8 @@ func TestOddRequests(t *testing.T) {
 		"empty":          {"", 400, "the message is not JSON, or nested too deeply"},
 		"a number":       {"7", 400, "the message is not one of JSON-RPC"},
 		"numbers":        {"[1,2]", 400, "the message is not one of JSON-RPC"},
+		"many values":    {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":[` + strings.Repeat("{},", 100_000) + `1]}}`, 413, "a message may have 100000 JSON values"},
+		"huge batch":     {"[" + strings.Repeat("{},", 1_000_000) + "1]", 400, "a batch may have 64 messages"},
 		"large batch":    {"[" + strings.Repeat(callWho+",", 64) + callWho + "]", 400, "a batch may have 64 messages"},
 	} {
 		if a := r.post(c.body); a.status != c.status || !strings.Contains(a.body, `"message":"`+c.text+`"`) {

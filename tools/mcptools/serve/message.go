@@ -12,11 +12,15 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 // maxBatch is how many messages one request may carry. Later protocols have none
 // but single ones.
 const maxBatch = 64
+
+// maxDepth is how deep a message may be nested, which is as deep as the SDK reads.
+const maxDepth = 1000
 
 // message is what must be known of a request's body before it is handled.
 type message struct {
@@ -29,25 +33,31 @@ type message struct {
 
 // envelope is the outside of a message of JSON-RPC.
 type envelope struct {
-	ID     json.RawMessage
-	Method string
+	id     json.RawMessage // nil if it has none
+	method string
 }
 
-// UnmarshalJSON reads names exactly, as the SDK does: what it takes for a call is one
-// here, whatever other spellings of "method" stand beside it.
-func (e *envelope) UnmarshalJSON(text []byte) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return err
+// open looks at the outside of a message, and reports whether it can be one. It reads
+// names exactly, as the SDK does: what the SDK takes for a call is one here, whatever
+// other spellings of "method" it has.
+func open(text []byte) (e envelope, ok bool) {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return e, false
 	}
-	e.ID = fields["id"]
-	if method := fields["method"]; method != nil {
-		return json.Unmarshal(method, &e.Method)
+	for name, value := range jsonscan.Members(text) {
+		switch string(name) {
+		case "id":
+			e.id = value
+		case "method":
+			if json.Unmarshal(value, &e.method) != nil {
+				return e, false
+			}
+		}
 	}
-	return nil
+	return e, true
 }
 
-func (e envelope) call() bool { return e.Method != "" && e.ID != nil }
+func (e envelope) call() bool { return e.method != "" && e.id != nil }
 
 // refusal is an answer before anything was done.
 type refusal struct {
@@ -57,8 +67,9 @@ type refusal struct {
 	retry  time.Duration
 }
 
-// read takes the body of a request, and gives it back to be read again.
-func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal) {
+// read takes the body of a request, and gives it back to be read again. Nothing is decoded
+// before its size is known, and the client has room for it.
+func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
 	switch r.Method {
 	case http.MethodPost:
 	case http.MethodGet:
@@ -71,14 +82,12 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal)
 	if r.ContentLength > l.Body {
 		return message{}, l.tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, l.Body))
-	switch large := (*http.MaxBytesError)(nil); {
-	case errors.As(err, &large):
-		return message{}, l.tooLarge()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return message{}, &refusal{status: http.StatusRequestTimeout, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("the message did not arrive within %v", l.Stall)}
-	case err != nil:
-		return message{}, &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: "the message could not be read"}
+	scale := &scale{request: from, Scanner: jsonscan.Scanner{
+		Limits: jsonscan.Limits{Values: l.Values, Elements: maxBatch, Depth: maxDepth},
+	}}
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), scale))
+	if err != nil {
+		return message{}, l.unread(err)
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see web.observe
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -86,43 +95,77 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request) (message, *refusal)
 	return look(body)
 }
 
+// unread is the refusal of a message that was not read to its end.
+func (l Limits) unread(err error) *refusal {
+	switch large := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &large):
+		return l.tooLarge()
+	case errors.Is(err, errFull):
+		return busy(fmt.Sprintf("your open requests take more memory than the %d MiB that you may use; "+
+			"try again when one of them has ended", l.Memory>>20))
+	case errors.Is(err, jsonscan.ErrElements):
+		return tooMany()
+	case errors.Is(err, jsonscan.ErrDepth):
+		return unreadable()
+	case errors.Is(err, jsonscan.ErrValues):
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have %d JSON values", l.Values)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.Stall)
+	}
+	return invalid(http.StatusBadRequest, "the message could not be read")
+}
+
 func (l Limits) tooLarge() *refusal {
-	return &refusal{status: http.StatusRequestEntityTooLarge, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a message may have %d bytes", l.Body)}
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have %d bytes", l.Body)
 }
 
-// look finds out what a body is. What is no JSON, or nested more deeply than the
-// standard library reads, ends here with an error of JSON-RPC.
-func look(body []byte) (message, *refusal) {
-	var all []envelope
-	trimmed := bytes.TrimLeft(body, " \t\r\n")
-	if len(trimmed) > 0 && trimmed[0] == '[' {
-		if err := json.Unmarshal(body, &all); err != nil {
-			return message{}, unreadable(err)
-		}
-	} else {
-		var one envelope
-		if err := json.Unmarshal(body, &one); err != nil {
-			return message{}, unreadable(err)
-		}
-		return message{id: one.ID, method: known(one.Method), count: 1, calls: one.call(), opening: one.Method == "initialize"}, nil
-	}
-	if len(all) > maxBatch {
-		return message{}, &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf("a batch may have %d messages", maxBatch)}
-	}
-	m := message{method: "batch", count: max(1, len(all))}
-	for _, e := range all {
-		m.calls = m.calls || e.call()
-		m.opening = m.opening || e.Method == "initialize"
-	}
-	return m, nil
+func tooMany() *refusal {
+	return invalid(http.StatusBadRequest, "a batch may have %d messages", maxBatch)
 }
 
-func unreadable(err error) *refusal {
-	refused := &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeParseError, text: "the message is not JSON, or nested too deeply"}
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		refused.code, refused.text = jsonrpc.CodeInvalidRequest, "the message is not one of JSON-RPC"
-	}
+// foreign is the refusal of JSON that is not a message.
+func foreign() *refusal { return invalid(http.StatusBadRequest, "the message is not one of JSON-RPC") }
+
+// unreadable is the refusal of what is not JSON.
+func unreadable() *refusal {
+	refused := invalid(http.StatusBadRequest, "the message is not JSON, or nested too deeply")
+	refused.code = jsonrpc.CodeParseError
 	return refused
+}
+
+func invalid(status int, format string, args ...any) *refusal {
+	return &refusal{status: status, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf(format, args...)}
+}
+
+// look finds out what a body is. If it is not JSON, it ends here with an error of JSON-RPC.
+func look(body []byte) (message, *refusal) {
+	if !json.Valid(body) {
+		return message{}, unreadable()
+	}
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if body[0] != '[' {
+		one, ok := open(body)
+		if !ok {
+			return message{}, foreign()
+		}
+		return message{
+			id: one.id, method: known(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
+		}, nil
+	}
+	m := message{method: "batch"}
+	for element := range jsonscan.Elements(body) {
+		e, ok := open(element)
+		if !ok {
+			return message{}, foreign()
+		}
+		if m.count++; m.count > maxBatch {
+			return message{}, tooMany()
+		}
+		m.calls = m.calls || e.call()
+		m.opening = m.opening || e.method == "initialize"
+	}
+	m.count = max(1, m.count)
+	return m, nil
 }
 
 // known is the method, if it is one of the protocol: metrics name no others.

@@ -66,7 +66,7 @@ func TestAllows(t *testing.T) {
 		{[]string{"a*b*c"}, "acb", false},
 		{[]string{""}, "x", false},
 	} {
-		if got := (Principal{Tools: c.patterns}).Allows(c.tool); got != c.want {
+		if got := (Principal{Name: "ada", Tools: c.patterns}).Allows(c.tool); got != c.want {
 			t.Errorf("%q of %q: %v, want %v", c.tool, c.patterns, got, c.want)
 		}
 	}
@@ -89,4 +89,15 @@ func FuzzFits(f *testing.F) {
 			t.Errorf("%q of %q: %v, want %v", name, pattern, got, want)
 		}
 	})
+}
+
+// TestNobody gives no rights to the zero Principal.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	if (Principal{}).Allows("execute_code") {
+		t.Error("a principal without a name may use a tool")
+	}
+	if p, ok := PrincipalOf(WithPrincipal(t.Context(), Principal{})); ok {
+		t.Errorf("a principal without a name is taken for %+v", p)
+	}
 }

@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"}, Origins: []string{"app.example.com", "https://x/path"},
 		Limits: serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
-	want := `limits: none but the rate may be negative: {Body:-1 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
+	want := `limits: none but the rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
 path must be like /mcp, and none that the server needs itself, not "mcp"
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"

@@ -101,6 +101,15 @@ type Limits struct {
 	// Body is how many bytes one message may have. Zero is 4 MiB.
 	Body int64
 
+	// Values is how many JSON values one message may have: arrays, objects, and all that
+	// they contain. Zero is 100,000.
+	Values int
+
+	// Memory is how much memory the messages of one principal may take while its requests
+	// are open, in bytes, by an estimate of what they take once they are decoded; those
+	// of all principals may take four times as much. Zero is 64 MiB.
+	Memory int64
+
 	// Rate is how many messages a second one principal may send in the long run, and
 	// Burst how many at once. Zero is 500, and twice the Rate. A negative Rate is no
 	// limit.
@@ -130,6 +139,8 @@ type Limits struct {
 
 func (l Limits) defaults() Limits {
 	l.Body = cmp.Or(l.Body, 4<<20)
+	l.Values = cmp.Or(l.Values, 100_000)
+	l.Memory = cmp.Or(l.Memory, 64<<20)
 	l.Rate = cmp.Or(l.Rate, 500)
 	l.Burst = cmp.Or(l.Burst, max(1, int(2*l.Rate)))
 	l.Requests = cmp.Or(l.Requests, 512)
@@ -141,7 +152,7 @@ func (l Limits) defaults() Limits {
 }
 
 func (l Limits) check() error {
-	if l.Body < 0 || l.Burst < 0 || l.Requests < 0 || l.Sessions < 0 || l.Idle < 0 || l.Stall < 0 || l.Connections < 0 {
+	if l.Body < 0 || l.Values < 0 || l.Memory < 0 || l.Burst < 0 || l.Requests < 0 || l.Sessions < 0 || l.Idle < 0 || l.Stall < 0 || l.Connections < 0 {
 		return fmt.Errorf("limits: none but the rate may be negative: %+v", l)
 	}
 	return nil

@@ -8,11 +8,13 @@ import (
 
 // Principal is who asks: one client, or all those that share a token.
 type Principal struct {
-	// Name tells principals apart: what one has, another can't see.
+	// Name tells principals apart: what one has, another can't see. It must not be
+	// empty; see Tools.
 	Name string
 
 	// Tools are patterns of the tools it may use, in which * stands for any text:
-	// "execute_code", "mail.*". Nil is all of them; an empty list is none. [Run]
+	// "execute_code", "mail.*". Nil is all of them, but for a principal without a
+	// name, who may use none; an empty list is none. [Run]
 	// neither lists others to it nor calls them, whatever the server offers: they are
 	// as if there were none. What a tool reaches by itself, such as the tools of other
 	// servers, is for its handler to check, with Allows; so are resources and prompts.
@@ -25,8 +27,12 @@ var local = Principal{Name: "local"}
 
 // Allows reports whether the principal may use a tool of that name.
 func (p Principal) Allows(tool string) bool {
-	return p.Tools == nil || slices.ContainsFunc(p.Tools, func(pattern string) bool { return fits(pattern, tool) })
+	return p.unlimited() || slices.ContainsFunc(p.Tools, func(pattern string) bool { return fits(pattern, tool) })
 }
+
+// unlimited reports whether the principal may use all tools. The zero Principal, which is
+// nobody, may not.
+func (p Principal) unlimited() bool { return p.Tools == nil && p.Name != "" }
 
 // same reports whether two principals are one, with the same rights.
 func (p Principal) same(q Principal) bool {
@@ -58,9 +64,10 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf says who asks, in the handlers of a server that [Run] serves. It is
-// false anywhere else; refuse then what belongs to somebody.
+// PrincipalOf returns who makes the request, in the handlers of a server that [Run]
+// serves. It returns false anywhere else, and for a principal without a name; then refuse
+// whatever belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
-	return p, ok
+	return p, ok && p.Name != ""
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -21,15 +22,16 @@ type settling struct {
 	lost   chan struct{} // closed when nobody waits for answers any more
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]bool // calls without an answer
-	settled chan struct{}       // closed when there are none, once ending is closed
-	given   bool                // lost is closed
+	open    map[jsonrpc.ID]bool     // calls without an answer
+	waiting map[jsonrpc.ID][]func() // are called when those are answered
+	settled chan struct{}           // closed when there are none, once ending is closed
+	given   bool                    // lost is closed
 }
 
 func newSettling(t mcp.Transport) *settling {
 	s := &settling{
 		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{}, settled: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{}, waiting: map[jsonrpc.ID][]func(){}, settled: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -71,8 +73,48 @@ func (s *settling) giveUp() {
 		s.given = true
 		close(s.lost)
 	}
+	for id, all := range s.waiting {
+		for range all {
+			s.done(id)
+		}
+	}
 	s.mu.Unlock()
 	s.end()
+}
+
+// expect has a function called when a call is answered, or when it will never be. It
+// returns the id of the call.
+func (s *settling) expect(raw json.RawMessage, done func()) jsonrpc.ID {
+	var value any
+	_ = json.Unmarshal(raw, &value) // it is valid
+	id, _ := jsonrpc.MakeID(value)  // any other is not accepted
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[id] = append(s.waiting[id], done)
+	if s.given {
+		s.done(id)
+	}
+	return id
+}
+
+// abandon takes back what was expected of a call.
+func (s *settling) abandon(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done(id)
+}
+
+// done tells whoever waits for the end of a call. Of several with the same id, which no
+// client should send, it is the first.
+func (s *settling) done(id jsonrpc.ID) {
+	all := s.waiting[id]
+	if len(all) == 0 {
+		return
+	}
+	all[0]()
+	if s.waiting[id] = all[1:]; len(all) == 1 {
+		delete(s.waiting, id)
+	}
 }
 
 // settle takes no more calls, and returns when all are answered or it is given up.
@@ -104,6 +146,7 @@ func (s *settling) begin(id jsonrpc.ID) bool {
 func (s *settling) answered(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.done(id)
 	if !s.open[id] {
 		return
 	}
@@ -144,7 +187,7 @@ func (c *settlingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if !ok || !call.IsCall() || c.s.begin(call.ID) {
 			return msg, nil
 		}
-		if err := c.Connection.Write(ctx, &jsonrpc.Response{ID: call.ID, Error: errDraining}); err != nil {
+		if err := c.Write(ctx, &jsonrpc.Response{ID: call.ID, Error: errDraining}); err != nil {
 			return nil, err
 		}
 	}

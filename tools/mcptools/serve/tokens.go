@@ -32,7 +32,10 @@ func (ts tokens) auth() *Auth {
 		forever:  true,
 		Verifier: ts.verify,
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
-			p, _ := info.Extra[principalExtra].(Principal)
+			p, ok := info.Extra[principalExtra].(Principal)
+			if !ok {
+				return Principal{}, errors.New("the token is not from a list of tokens")
+			}
 			return p, nil
 		},
 	}
@@ -68,11 +71,11 @@ func withoutValue(err error) error {
 }
 
 type tokenEntry struct {
-	Principal string    `json:"principal"`
-	Token     string    `json:"token"`
-	SHA256    string    `json:"sha256"`
-	Tools     []string  `json:"tools"`
-	Expires   time.Time `json:"expires"`
+	Principal string          `json:"principal"`
+	Token     string          `json:"token"`
+	SHA256    string          `json:"sha256"`
+	Tools     json.RawMessage `json:"tools"` // nil if the token allows all of them
+	Expires   time.Time       `json:"expires"`
 }
 
 type token struct {
@@ -113,8 +116,11 @@ func readTokens(entries []tokenEntry) (tokens, error) {
 }
 
 func (e tokenEntry) read() (token, error) {
-	t := token{principal: Principal{Name: e.Principal, Tools: e.Tools}, expires: e.Expires}
+	t := token{principal: Principal{Name: e.Principal}, expires: e.Expires}
+	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	switch {
+	case malformed, e.Tools != nil && t.principal.Tools == nil: // null would be all tools
+		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
 	case strings.TrimSpace(e.Principal) == "":
 		return t, errors.New("principal is missing")
 	case (e.Token == "") == (e.SHA256 == ""):

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -150,13 +149,15 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, nil)
 		return
 	}
-	leave := sync.OnceFunc(one.leave)
-	defer leave()
-	m, refused := s.Limits.read(w, r)
+	defer func() {
+		if !one.stays {
+			one.leave()
+		}
+	}()
+	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
-		r = answering(r, m, leave)
-		refused = one.spend(m.count)
+		r = answering(r, m, one)
 	}
 	if refused == nil {
 		refused = s.dispatch(w, r, p, m)
@@ -166,15 +167,42 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-type answeredKey struct{}
+// message reads the message of a request. It counts for the rate before it is read, and
+// the others of a batch count when it is known how many there are. What is left of a message
+// that is refused is read and dropped: otherwise its client, who still sends it, might not
+// see the refusal.
+func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
+	body := r.Body
+	if r.Method == http.MethodPost {
+		refused = from.spend(1)
+	}
+	if refused == nil {
+		m, refused = s.Limits.read(w, r, from)
+	}
+	if refused == nil && m.count > 1 {
+		refused = from.spend(m.count - 1)
+	}
+	if refused != nil && r.ContentLength <= s.Limits.Body {
+		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
+	}
+	return m, refused
+}
+
+type callKey struct{}
 
 // answering has a request that is one call end, for the limit, before its answer is
 // sent: who has the answer may ask again, though the stream it came in is still open.
-func answering(r *http.Request, m message, leave func()) *http.Request {
+func answering(r *http.Request, m message, one *request) *http.Request {
 	if m.count != 1 || !m.calls {
 		return r
 	}
-	return r.WithContext(context.WithValue(r.Context(), answeredKey{}, leave))
+	return r.WithContext(context.WithValue(r.Context(), callKey{}, one))
+}
+
+// callOf returns the one call that a request is; nil if it is not one.
+func callOf(ctx context.Context) *request {
+	one, _ := ctx.Value(callKey{}).(*request)
+	return one
 }
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
