@@ -138,7 +138,7 @@ func Example_approve() {
 	// Output:
 	// [nobody is asked before these destructive tools are called: refund; add policy.Approve to the set, or policy.AllowDestructive if that is meant]
 	// []
-	// may I? refund (effect, destructive)
+	// may I? refund (unclassified, destructive)
 	// {
 	//   "id": "vip1"
 	// }
@@ -207,7 +207,7 @@ func Example_audit() {
 	fmt.Print(out.String())
 	// Output:
 	// "refunded a1"
-	// level=INFO msg="tool call" tool=refund class=effect call=1 line=1 column=7 outcome=ok args_bytes=11 result_bytes=13
+	// level=INFO msg="tool call" tool=refund class=unclassified call=1 line=1 column=7 outcome=ok args_bytes=11 result_bytes=13
 }
 
 func withoutTimes(_ []string, a slog.Attr) slog.Attr {

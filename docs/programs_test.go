@@ -39,8 +39,8 @@ var printed = map[string]string{
 	"tools/journal":        "\"mail 1\" <nil> sent: 1 from the record: false\n\"mail 1\" <nil> sent: 1 from the record: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
 	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it doesn't listen
-	"tools/policy": "[]\nmay I? refund (effect, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}\n\"refunded a1 with the key [redacted]\" <nil>\n" +
-		"may I? refund (effect, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool refund: not approved: leave this one to the shop",
+	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}\n\"refunded a1 with the key [redacted]\" <nil>\n" +
+		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool refund: not approved: leave this one to the shop",
 	"tools/search": "refund Refund one order.",
 }
 

@@ -422,7 +422,7 @@ func TestCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
 		cancel()
-		const want = "t denied: the run ended before the call was made"
+		const want = "t denied: the program ended before the call was made"
 		if got := outcome(issued.Perform(ctx)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -438,7 +438,7 @@ func TestCancelled(t *testing.T) {
 			cancel()
 			return next.Call(ctx, c)
 		}))
-		const want = "t denied: the run ended before the call was made"
+		const want = "t denied: the program ended before the call was made"
 		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(ctx)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -486,7 +486,7 @@ func TestUnknownTool(t *testing.T) {
 	for _, index := range []int{-1, 1} {
 		var l ledger
 		issued := newSet(t, tool(&l)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
-		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: there is no such tool" || l.String() != "" {
+		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: the tool does not exist" || l.String() != "" {
 			t.Errorf("got %s and %s", got, l.String())
 		}
 	}

@@ -164,7 +164,7 @@ func TestNilSet(t *testing.T) {
 		t.Error("a nil set is not empty")
 	}
 	_, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1}, 0).Perform(t.Context())
-	if want := "there is no such tool"; err == nil || err.Error() != want {
+	if want := "the tool does not exist"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -183,10 +183,10 @@ func TestWithHints(t *testing.T) {
 	})
 	set := newSet(t, source)
 	a, b := set.Bindings()[0], set.Bindings()[1]
-	if a.Hints.Class != tools.Read || b.Hints.Class != tools.Effect || !b.Hints.Destructive {
+	if a.Hints.Class != tools.Read || b.Hints.Class != tools.Unclassified || !b.Hints.Destructive {
 		t.Errorf("got %+v and %+v", a.Hints, b.Hints)
 	}
-	if read.Hints.Class != tools.Effect || read.Name != "read" {
+	if read.Hints.Class != tools.Unclassified || read.Name != "read" {
 		t.Errorf("the original was changed: %+v", read)
 	}
 }
@@ -229,7 +229,7 @@ func TestHintsAreChecked(t *testing.T) {
 	}{
 		{tools.Hints{Identity: []string{"to"}}, ""},
 		{tools.Hints{Identity: []string{"too"}}, `tools: tool "send": hints: the identity "too" is no argument of the tool`},
-		{tools.Hints{Class: 77}, `tools: tool "send": hints: 77 is no class; use Effect, Idempotent or Read`},
+		{tools.Hints{Class: 77}, `tools: tool "send": hints: class 77 does not exist; use Effect, Idempotent or Read`},
 	} {
 		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
 		if got := fmt.Sprint(err); got != test.want && !(err == nil && test.want == "") {

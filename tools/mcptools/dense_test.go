@@ -102,18 +102,18 @@ func serveDense() {
 }
 
 const (
-	made     = "invalid_result: the call was made, but the answer "
+	made     = "the call was made, but the answer "
 	most     = ", which is the most that is accepted; ask for less"
-	tooDense = made + "has more than 1048576 JSON values" + most
-	tooMany  = made + "has more than 262144 JSON values" + most
+	tooDense = "too_large: " + made + "has more than 1048576 JSON values" + most
+	tooMany  = "too_large: " + made + "has more than 262144 JSON values" + most
 )
 
 // denseResults are what becomes of those that answer a call.
 var denseResults = map[string]string{
 	"content": tooDense, "structured": tooDense, "members": tooDense, "error": tooDense, "question": tooDense,
-	"fewer blocks": made + "is malformed: content: has more than 100000 elements",
+	"fewer blocks": "invalid_result: " + made + "is malformed: content: has more than 100000 elements",
 	"fewer asked":  tooMany,
-	"fewer values": `{"a":[` + some() + `]}`,
+	"fewer values": `{"text":"","data":{"a":[` + some() + `]}}`,
 }
 
 // frugal fails the test if f allocates much more than twice the size of an answer. Nothing
@@ -207,7 +207,7 @@ func TestDenseDeclared(t *testing.T) {
 		"tools/list": result(`{"tools":[{"name":"t","outputSchema":{"type":"object"}}]}`),
 		"tools/call": result(`{"structuredContent":` + text + `}`),
 	}, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), tooMany+" "+text)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: "+strings.TrimPrefix(tooMany, "too_large: ")+" "+text)
 }
 
 // TestLongText refuses a text by the size that it has before it is decoded.
@@ -215,6 +215,6 @@ func TestLongText(t *testing.T) {
 	s := denseProcess(t, "text", &Options{MaxResult: 1 << 19})
 	tool := list(t, s)["t"]
 	frugal(t, "text", denseSize(), func() {
-		equal(t, "result", call(t.Context(), tool, `{}`), made+"has more than 524288 bytes"+most)
+		equal(t, "result", call(t.Context(), tool, `{}`), "too_large: "+made+"has more than 524288 bytes"+most)
 	})
 }

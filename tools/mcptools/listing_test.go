@@ -30,7 +30,7 @@ func TestListing(t *testing.T) {
 	for _, tool := range all {
 		lines = append(lines, fmt.Sprintf("%s.%s: %s in:%s out:%s %+v", tool.Namespace, tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema, tool.Hints))
 	}
-	none := "{Class:effect Destructive:false Repeatable:false Identity:[]}"
+	none := "{Class:unclassified Destructive:false Repeatable:false ErrorsAreFinal:false Identity:[]}"
 	equalLines(t, "tools", lines,
 		`s.a: Does. in:{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}} out:{"type":"object"} `+none,
 		`s.b: Title in: out: `+none,

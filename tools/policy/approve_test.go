@@ -103,7 +103,7 @@ func TestRequest(t *testing.T) {
 	if _, err := call(t.Context(), set, "mail.send_now_", args); err != nil {
 		t.Fatal(err)
 	}
-	const want = `mail.send_now_ (effect), which is "send now\u200b" of "mail"
+	const want = `mail.send_now_ (unclassified), which is "send now\u200b" of "mail"
 {
   "to": "ann\u202e\u007f",
   "of": [
@@ -184,7 +184,7 @@ func TestApproveEnds(t *testing.T) {
 	queued := make(chan string)
 	go func() { queued <- told(call(second, set, "it", `{}`)) }()
 	endSecond()
-	if got := <-queued; got != want && got != "denied: the run ended before the call was made" {
+	if got := <-queued; got != want && got != "denied: the program ended before the call was made" {
 		t.Errorf("queued: got %s", got)
 	}
 	endFirst()

@@ -30,7 +30,7 @@ type AuditOptions struct {
 //
 //	tool          as programs call it
 //	server        whose it is, unless it is the host's own
-//	class         effect, idempotent or read
+//	class         as the host gave it: effect, idempotent, read or unclassified
 //	call          the number of the call in its program
 //	line, column  where the program makes it
 //	outcome       ok, the kind of the error, fatal, or panic

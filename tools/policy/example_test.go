@@ -63,12 +63,12 @@ func Example() {
 	}
 	// Output:
 	// []
-	// may I? refund (effect, destructive)
+	// may I? refund (unclassified, destructive)
 	// {
 	//   "id": "a1"
 	// }
 	// "refunded a1 with the key [redacted]" <nil>
-	// may I? refund (effect, destructive)
+	// may I? refund (unclassified, destructive)
 	// {
 	//   "id": "vip"
 	// }
