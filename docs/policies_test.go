@@ -233,7 +233,7 @@ func quota(most int64) tools.Policy {
 	var made atomic.Int64
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-			if c.Tool.Hints.Class == tools.Effect && made.Add(1) > most {
+			if c.Tool.Hints.Class != tools.Read && made.Add(1) > most {
 				return nil, tools.Fatal(errors.New("the quota of effects is used up"))
 			}
 			return next.Call(ctx, c)

@@ -94,7 +94,7 @@ func Example_settle() {
 	// level=INFO msg=settled run.id=… run.module=CodeAct run.steps=1 run.runs=0 run.calls.ok=1 run.usage.calls=… run.usage.hits=… run.usage.input_tokens=… run.usage.output_tokens=… run.duration=… cost=…
 	// &{[A1]} <nil>
 	// level=INFO msg=settled run.id=… run.module=CodeAct run.steps=1 run.runs=0 run.calls.unknown=1 run.usage.calls=… run.usage.hits=… run.usage.input_tokens=… run.usage.output_tokens=… run.duration=… run.error="sandbox: context canceled" cost=…
-	// level=ERROR msg="find out what happened" call=E1 tool=refund args="{\"id\":\"A1\"}" error="the tool had not answered when the program that called it was over"
+	// level=ERROR msg="find out what happened" call=E1 tool=refund args="{\"id\":\"A1\"}" error="the tool had not answered when the program that called it ended"
 	// module: no answer after 1 step: sandbox: context canceled
 }
 

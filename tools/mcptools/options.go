@@ -83,10 +83,10 @@ type Options struct {
 
 	// --- Trust: what is believed of servers and of files
 
-	// Trust names the servers whose hints are believed: that a tool only reads,
-	// may be repeated, or destroys. It decides what is done when a program that
-	// failed is written again; a server that lies makes effects happen twice.
-	// A file cannot say so; only the host can.
+	// Trust names the servers whose hints are believed by policies, too: that a tool
+	// only reads, may be repeated, or destroys. Replay believes the first two of every
+	// server ([tools.Claims]); a server that lies makes effects happen twice. A file
+	// cannot say so; only the host can.
 	Trust []string
 
 	// AllowAutoApprove heeds what the configuration says need not be approved:

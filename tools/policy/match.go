@@ -174,6 +174,16 @@ func Class(classes ...tools.Class) Match {
 	}}
 }
 
+// Repeats matches the calls of which the program says, in the second argument, that they
+// are not what they resemble: that an effect is to be done once more, that it is another
+// one, or that an unclassified tool only reads. See package journal.
+func Repeats() Match {
+	return Calls(func(c tools.Call) bool {
+		r := c.Repeat
+		return r != nil && (len(r.Again)+len(r.Distinct) > 0 || r.Fresh)
+	})
+}
+
 // Destructive matches the tools whose effect cannot be undone, as their Hints
 // say.
 func Destructive() Match {
