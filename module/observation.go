@@ -30,6 +30,10 @@ func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %s.", cl
 // its end closes the step: what it did is done.
 func (r *codeRun) report(out *sandbox.Outcome) string {
 	var b strings.Builder
+	same := r.again()
+	if f := out.Failure; f != nil && f.Kind == sandbox.Held && same == "" {
+		r.forgive()
+	}
 	switch f := out.Failure; {
 	case f == nil && r.values && out.Value != nil:
 		b.WriteString("The program ran to its end without an answer. " + valueOf(out))
@@ -54,10 +58,6 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		r.writeCalls(&b, out)
 	} else {
 		r.closeStep(&b)
-	}
-	same := r.again()
-	if f := out.Failure; f != nil && f.Kind == sandbox.Held && same == "" {
-		r.forgive()
 	}
 	b.WriteString(same)
 	return b.String()

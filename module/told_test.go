@@ -59,15 +59,10 @@ NaN and Infinity have no form in JSON and become null.
 total must be an integer, not "1"
 
 4 programs are left.`,
-		`const o = count({limit: 1}); await o; submit({total: o.limit})`: `The submitted answer was not accepted:
-total is required
-What is undefined has no form in JSON and is left out.
+		`const o = count({limit: 1}); o.limit`: `The program ran to its end. It gave no value and printed nothing, so there is nothing to see; end with an expression, print, or submit the answer.
 
 Warnings:
 line 1, column 11: o is a promise: await count(…) before reading limit (write await before it)
-
-It had read:
-- count({"limit":1}) → {"limit":1}
 
 4 programs are left.`,
 	} {

@@ -17,6 +17,17 @@ type Call struct {
 	Line    int             // where the program calls; from 1, 0 if unknown
 	Column  int
 	Program string // the source of that program; "" if unknown
+
+	flight *flight // nil outside of a Dispatcher
+}
+
+// Performed returns the arguments with which the tool was called last, which policies
+// further in may have changed; nil if it was not called.
+func (c Call) Performed() json.RawMessage {
+	if c.flight == nil {
+		return nil
+	}
+	return c.flight.args()
 }
 
 // SourceLine returns the line of the program that makes the call, as far as it

@@ -99,9 +99,7 @@ func (i Issued) Args() json.RawMessage {
 	if i.flight == nil {
 		return nil
 	}
-	i.flight.mu.Lock()
-	defer i.flight.mu.Unlock()
-	return i.flight.performed
+	return i.flight.args()
 }
 
 // Issue takes in one call; tool is an index into [Set.Bindings]. It validates
@@ -118,6 +116,7 @@ func (d *Dispatcher) Issue(c Call, tool int) Issued {
 	}
 	c.Args = c.Tool.complete(c.Args)
 	f := &flight{call: c, dispatcher: d}
+	f.call.flight = f
 	if d.ledger != nil {
 		entry, err := d.ledger.Issue(c)
 		if err != nil {
@@ -154,6 +153,13 @@ type flight struct {
 	pending   int // tries without an answer yet
 	did       Outcome
 	performed json.RawMessage // what the tool was called with; nil if it was not
+}
+
+// args returns what the tool was called with; nil if it was not.
+func (f *flight) args() json.RawMessage {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.performed
 }
 
 // errEnded answers calls of a program that is over.

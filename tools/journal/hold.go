@@ -60,7 +60,7 @@ func (q *query) mayOnlyRead() string {
 	if q.class != tools.Unclassified {
 		return ""
 	}
-	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. Otherwise: ", q.call.Tool.Path())
+	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", q.call.Tool.Path())
 }
 
 func (q *query) holdFailed(open []*entry) error {

@@ -127,7 +127,7 @@ func TestReads(t *testing.T) {
 			shop.product_list({"page":2}) {"fresh":true} -> refused
 			shop.product_list({"page":2}) -> held: earlier programs of this step called shop.product_list with
 			| other arguments: E1 shop.product_list({"page":1}) (done). If shop.product_list only reads, pass
-			| {fresh: true} as the second argument. Otherwise: If this call repeats one that is done, pass {same:
+			| {fresh: true} as the second argument. If this call repeats one that is done, pass {same:
 			| "E1"} as the second argument to take its result. If it is a new effect, pass {distinct: "all"} as
 			| the second argument of every call of shop.product_list`, "E1 ok, E2 rejected"},
 		{"not what is known to change something", `
@@ -524,7 +524,7 @@ func TestRecordUndone(t *testing.T) {
 			shop.reserve({"id":1}) -> 2
 			attempt
 			shop.buy({"id":1}) -> held: E1 made exactly this call, but E2 shop.reserve({"id":1}) followed, which
-			| may have undone it. If shop.buy only reads, pass {fresh: true} as the second argument. Otherwise: To
+			| may have undone it. If shop.buy only reads, pass {fresh: true} as the second argument. To
 			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again:
 			| "E1"}`, "E1 ok, E2 ok"},
 	})
@@ -900,7 +900,7 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other arguments: E1
 			| shop.buy({"id":1}) (reported an error; it may have taken effect). If shop.buy only reads, pass
-			| {fresh: true} as the second argument. Otherwise: First look whether E1 took effect, if a tool can
+			| {fresh: true} as the second argument. First look whether E1 took effect, if a tool can
 			| show that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining
 			| call of shop.buy`, "E1 failed"},
 	})
@@ -960,7 +960,7 @@ func TestEarlierStep(t *testing.T) {
 			accept
 			attempt
 			shop.product_list({"page":1}) -> held: E1 made exactly this call in an earlier step, and it is done.
-			| If shop.product_list only reads, pass {fresh: true} as the second argument. Otherwise: To take the
+			| If shop.product_list only reads, pass {fresh: true} as the second argument. To take the
 			| result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again: "E1"}
 			attempt
 			shop.product_list({"page":1}) {"fresh":true} -> "b"`, "E1 ok, E2 ok"},

@@ -46,6 +46,9 @@ func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (result json.RawMessage, err error) {
 		start, returned := time.Now(), false
 		defer func() {
+			if performed := c.Performed(); performed != nil {
+				c.Args = performed // which a policy inside of the audit may have changed
+			}
 			outcome := "panic"
 			if returned {
 				outcome = outcomeOf(err)

@@ -1,0 +1,189 @@
+package module_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// outbox is a mail server that takes each mail of some, and answers 504.
+type outbox struct {
+	sent   []string
+	failed map[string]bool // of which the first answer is 504
+}
+
+type message struct {
+	To string `json:"to"`
+}
+
+func (o *outbox) tools(t *testing.T) *tools.Set {
+	return toolSet(t,
+		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) { return slices.Clone(o.sent), nil }, nil),
+		tools.Func("send", "", func(_ context.Context, m message) (string, error) {
+			o.sent = append(o.sent, m.To)
+			if o.failed[m.To] {
+				o.failed[m.To] = false
+				return "", &tools.ToolError{Kind: tools.KindFailed, Message: "504"}
+			}
+			return "sent", nil
+		}, &tools.Hints{Class: tools.Effect}))
+}
+
+// A program that lists what was sent, and sends what is missing, sends nothing twice,
+// though it is written again as it was after an answer of 504. It has to say that the
+// third mail is none of the first two.
+func TestListThenSend(t *testing.T) {
+	t.Parallel()
+	o := &outbox{failed: map[string]bool{"bob": true}}
+	program := fence(`const sent = await list_sent({});
+for (const to of ["ann", "bob", "cid"]) if (!sent.includes(to)) await send({to});
+submit({total: 3});`)
+	named := strings.Replace(program, "send({to})", `send({to}, {distinct: ["all", "E3"]})`, 1)
+	model := llmtest.New(program, program, named)
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(o.sent, " "); got != "ann bob cid" {
+		t.Errorf("the outbox has %s", got)
+	}
+	if len(pred.Trajectory.Orphans) > 0 {
+		t.Errorf("orphans: %v", pred.Trajectory.Orphans)
+	}
+}
+
+// A program that does not look is held, is told which call it is, and names it. The hold
+// takes no step.
+func TestHeldAndNamed(t *testing.T) {
+	t.Parallel()
+	o := &outbox{failed: map[string]bool{"bob": true}}
+	send := func(second string) string {
+		return fence(`for (const to of ["ann", "bob", "cid"]) await send({to}` + second + `);
+submit({total: 3});`)
+	}
+	model := llmtest.New(send(""), send(" "), send(`, {distinct: "all", again: ["E2"]}`))
+	act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 2})
+	pred, err := act.Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(o.sent, " "); got != "ann bob bob cid" {
+		t.Errorf("the outbox has %s", got)
+	}
+	const want = `The program was stopped before a call, which was not made: send({"to":"bob"}) was held: ` +
+		`E2 made exactly this call and reported an error, so it may have taken effect. First look whether it did, ` +
+		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call
+
+Write the whole step again. What its programs have done so far:
+
+Reported an error; it may have taken effect, look first:
+- E2 send({"to":"bob"}) → tool send: 504
+Done:
+- E1 send({"to":"ann"}) → "sent"
+When a call that is done is made again with the same arguments, it returns its recorded result and does nothing.
+If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: "E2"}.
+
+One program is left: it must submit the answer.`
+	if got := pred.Trajectory.Steps[1].Observation; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What an approver has changed is what is recorded, shown, audited and told; the call as
+// the program wrote it, and as it was performed, are the same effect.
+func TestChangedArguments(t *testing.T) {
+	t.Parallel()
+	var refunded []int
+	refund := tools.Func("refund", "", func(_ context.Context, o orders) (int, error) {
+		refunded = append(refunded, o.Limit)
+		return o.Limit, nil
+	}, &tools.Hints{Class: tools.Effect})
+	half := func(context.Context, policy.Request) (policy.Decision, error) {
+		return policy.Decision{Approved: true, Args: []byte(`{"limit":50}`)}, nil
+	}
+	var log bytes.Buffer
+	args := regexp.MustCompile(`args="[^ ]*`)
+	audit := policy.Audit(slog.New(slog.NewTextHandler(&log, nil)), &policy.AuditOptions{Content: true})
+	set := toolSet(t, refund).With(audit, policy.Approve(half, nil))
+	for _, rewritten := range []string{"refund({limit: 50})", "refund({limit: 100})"} {
+		refunded = nil
+		log.Reset()
+		model := llmtest.New(fence("await refund({limit: 100});\nnull.x"), fence("submit({total: await "+rewritten+"})"))
+		pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := pred.Trajectory.Steps[0]
+		for what, text := range map[string]string{
+			"the program's calls": string(step.Outcome.Calls[0].Args), "the journal": string(pred.Trajectory.Calls[0].Args),
+			"the audit": args.FindString(log.String()), "the model": step.Observation,
+		} {
+			if !strings.Contains(text, "50}") || strings.Contains(text, "100}") {
+				t.Errorf("%s: %s is told %s", rewritten, what, text)
+			}
+		}
+		if len(refunded) != 1 || pred.Output.Total != 50 {
+			t.Errorf("%s: refunded %v, answered %v", rewritten, refunded, pred.Output)
+		}
+	}
+}
+
+// An answer that is valid is kept while the model is asked about what it left behind,
+// whatever comes of that.
+func TestOrphansAreFedBack(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string][]string{
+		"undone":       {fence("submit({total: 2})")},
+		"no answer":    {fence("null.x"), fence("null.x"), fence("null.x"), fence("null.x")},
+		"an exception": {},
+	} {
+		o := &outbox{}
+		replies := append([]string{fence("await send({to: 'ann'});\nnull.x"), fence("submit({total: 1})")}, after...)
+		model := llmtest.New(replies...)
+		pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 3}).Run(t.Context(), anything)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		const want = "The answer is valid.\n\nDone by earlier programs, though this one did not call it:\n" +
+			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nUndo it if it was wrong, or say so in the answer.\nThen submit the answer once more."
+		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: told %s", name, got)
+		}
+		if total := map[string]int{"undone": 2, "no answer": 1, "an exception": 1}[name]; pred.Output.Total != total {
+			t.Errorf("%s: answered %d", name, pred.Output.Total)
+		}
+		if len(pred.Trajectory.Orphans) != 1 {
+			t.Errorf("%s: orphans: %v", name, pred.Trajectory.Orphans)
+		}
+	}
+}
+
+// An answer is not accepted while mails that nobody awaits are under way or have failed.
+func TestAnswerLeavesCallsBehind(t *testing.T) {
+	t.Parallel()
+	o := &outbox{failed: map[string]bool{"ann": true}}
+	model := llmtest.New(fence("const all = ['ann', 'bob'].map(to => send({to}));\nawait all[1];\nsubmit({total: 2});"),
+		fence("submit({total: 0})"), fence("submit({total: 0})"))
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := pred.Trajectory.Steps[0].Outcome
+	if outcome.Submitted || outcome.Failure == nil || outcome.Failure.Kind != sandbox.Unawaited {
+		t.Errorf("got %+v", outcome)
+	}
+	if got := pred.Trajectory.Steps[0].Observation; !strings.Contains(got, "\n    - line 1: send ") {
+		t.Errorf("told %s", got)
+	}
+}
