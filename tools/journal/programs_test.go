@@ -615,7 +615,7 @@ var looking = []program{
 		attempt
 		held: shop.product_list({"page":0}) was held: E1 made exactly this call in an earlier step,
 			| and it is done. If shop.product_list only reads, pass {fresh: true} as the second argument.
-			| Otherwise: To take the result of E1, pass {same: "E1"} as the second argument; to do it once
+			| To take the result of E1, pass {same: "E1"} as the second argument; to do it once
 			| more, pass {again: "E1"}
 		attempt
 			shop.product_list({"page":0}, {"fresh":true}) → ["a","b"]
@@ -652,14 +652,14 @@ var looking = []program{
 			chat.post({"to":"ann"}) → 1, recorded
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
 			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| Otherwise: First look whether it did, if a tool can show that. If it did, leave this call out.
+			| First look whether it did, if a tool can show that. If it did, leave this call out.
 			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
 			| again: "E3"} with every call
 		attempt
 			chat.messages({}, {"fresh":true}) → ["ann"]
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
 			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| Otherwise: First look whether it did, if a tool can show that. If it did, leave this call out.
+			| First look whether it did, if a tool can show that. If it did, leave this call out.
 			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
 			| again: "E3"} with every call
 		attempt

@@ -670,7 +670,7 @@ func TestFailed(t *testing.T) {
 			shop.product_list({"page":1}) -> !failed
 			attempt
 			shop.product_list({"page":1}) -> held: E1 made exactly this call and reported an error, so it may have
-			| taken effect. If shop.product_list only reads, pass {fresh: true} as the second argument. Otherwise:
+			| taken effect. If shop.product_list only reads, pass {fresh: true} as the second argument.
 			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E1"} as the second argument
 			attempt
