@@ -54,11 +54,11 @@ func TestChangedArguments(t *testing.T) {
 	t.Parallel()
 	p, done := refunds(t, atMost50)
 	for _, amount := range []int{100, 50, 100} {
-		p.attempt(func(g *guest) { g.call("refund", fmt.Sprintf(`{"amount":%d}`, amount)) })
+		_ = p.attempt(func(g *guest) { g.call("refund", fmt.Sprintf(`{"amount":%d}`, amount)) })
 	}
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":99}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":99}`) })
 	p.accept()
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
 	p.check(`
 		attempt
 			refund({"amount":100}) → 1
@@ -84,11 +84,11 @@ func TestChangedArguments(t *testing.T) {
 func TestChangedArgumentsFailed(t *testing.T) {
 	t.Parallel()
 	p, done := refunds(t, atMost50, errors.New("504"))
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`, `{"again":"E1"}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`, `{"again":"E1"}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`, `{"again":"E1"}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`, `{"again":"E1"}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`, `{"again":"E1"}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`, `{"again":"E1"}`) })
 	p.accept()
 	p.check(`
 		attempt
@@ -113,9 +113,9 @@ func TestChangedArgumentsFailed(t *testing.T) {
 func TestChangedArgumentsUnknown(t *testing.T) {
 	t.Parallel()
 	p, done := refunds(t, atMost50, context.DeadlineExceeded)
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":50}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":100}`) })
 	const stopped = `stopped: journal: whether E1 refund({"amount":50}) took effect is unknown, so the call was not made
 		| again; find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to
 		| Idempotent or Read`
@@ -136,8 +136,8 @@ func TestChangedArgumentsUnknown(t *testing.T) {
 func TestNullArgument(t *testing.T) {
 	t.Parallel()
 	p, _ := refunds(t, atMost50)
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10,"note":null}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10,"note":null}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
 	p.check(`
 		attempt
 			refund({"amount":10,"note":null}) → 1
@@ -154,11 +154,11 @@ func TestAgainDenied(t *testing.T) {
 		return policy.Decision{Approved: asked != 2, Reason: "ask the customer first"}, nil
 	}
 	p, done := refunds(t, refuseFirstRepeat, errors.New("504"))
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`, `{"again":"E1"}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":20}`) })
-	p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`, `{"again":"E1"}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`, `{"again":"E1"}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":20}`) })
+	_ = p.attempt(func(g *guest) { g.call("refund", `{"amount":10}`, `{"again":"E1"}`) })
 	p.accept()
 	p.check(`
 		attempt
