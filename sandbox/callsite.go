@@ -67,8 +67,11 @@ func (h *host) unknownTool(s engine.Site) Finding {
 		return h.finding(UnknownTool, message, "call one of them: "+h.list(s.Namespace), s.Pos)
 	}
 	members := h.members(s.Namespace)
-	if len(members) == 0 {
-		return h.memberOfTool(s)
+	switch {
+	case len(members) == 0:
+		return h.memberOfTool("", s.Namespace, s.Name, s.Pos)
+	case s.Member != "":
+		return h.memberOfTool(s.Namespace, s.Name, s.Member, s.Pos)
 	}
 	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
 }
@@ -92,15 +95,14 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 }
 
 // memberOfTool words search.query({}) where search is a tool.
-func (h *host) memberOfTool(s engine.Site) Finding {
-	call := s.Namespace + "({…})"
+func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
 	for _, b := range h.bindings {
-		if b.Object == "" && b.Names[0] == s.Namespace {
-			call = example(b)
+		if b.Object == object && slices.Contains(b.Names, name) {
+			message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
+			return h.finding(UnknownTool, message, "call "+example(b), at)
 		}
 	}
-	message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", s.Namespace, s.Name)
-	return h.finding(UnknownTool, message, "call "+call, s.Pos)
+	return h.finding(UnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // the worker lies
 }
 
 // elsewhere finds a tool that has the name in another namespace, or nil.

@@ -69,6 +69,8 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"
+	case name.Elsewhere > 0:
+		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere)
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}

@@ -60,13 +60,17 @@ func TestRules(t *testing.T) {
 		}},
 		{"names", "const o = {};\no.constructor; o[`constructor`]; ev\\u0061l; ({ __proto__: o })", words, []string{
 			"policy_violation 2:3 constructor is not allowed here",
+			"policy_violation 2:18 constructor is not allowed here",
 			"undeclared 2:34 eval is not defined",
 			"policy_violation 2:34 eval is not allowed here",
 			"policy_violation 2:48 __proto__ is not allowed here",
 		}},
 		{"names as texts", `({})["constructor"]`, words, []string{"policy_violation 1:6 constructor is not allowed here"}},
 		{"the constructor of a class, texts and comments", `class A { constructor() {} } // eval` + "\n'eval'", words, nil},
-		{"names put together", `({})["con" + "structor"].name`, words, nil},
+		{"names put together", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
+			"policy_violation 1:31 constructor is not allowed here",
+			"policy_violation 1:52 constructor is not allowed here",
+		}},
 		{"patterns", "let secret = 1; // SECRET\nfoo()", sandbox.Rules{Patterns: []*regexp.Regexp{regexp.MustCompile(`(?i)secret`)}}, []string{
 			`policy_violation 1:5 "secret" is not allowed here`,
 			`policy_violation 1:20 "SECRET" is not allowed here`,

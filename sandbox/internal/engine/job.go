@@ -147,6 +147,10 @@ type Finding struct {
 type Name struct {
 	Name     string `json:"name"`
 	Assigned bool   `json:"assigned,omitempty"` // whether the place is an assignment to it
+
+	// Elsewhere is the line on which it is declared in a block that the place is not
+	// in; 0 if it is not.
+	Elsewhere int `json:"elsewhere,omitempty"`
 	Pos
 }
 
@@ -160,9 +164,15 @@ type Write struct {
 
 // Site is a place where the program calls a tool, or what it takes for one.
 type Site struct {
-	Tool      int      `json:"tool"`                // index into Job.Tools; -1 where there is no such tool
-	Namespace string   `json:"ns,omitempty"`        // as written; may be a tool, as in search.query({})
-	Name      string   `json:"name,omitempty"`      // as written; "" where the namespace itself is called
+	Tool int `json:"tool"` // index into Job.Tools; -1 if there is no such tool
+
+	// What is called instead, if there is no such tool. Namespace may be a tool, as in
+	// search.query({}); Name is empty if the namespace itself is called; Member is what
+	// is called of the tool Namespace.Name, which does not have it.
+	Namespace string `json:"ns,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Member    string `json:"member,omitempty"`
+
 	Args      *Literal `json:"args,omitempty"`      // nil where nothing is known of them
 	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
 	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result

@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
-	"github.com/dop251/goja/unistring"
 )
 
 // outline is what the source of a program says of it, whatever is bound when it
@@ -19,10 +16,10 @@ type outline struct {
 	names    []*usedName     // that nothing declares, in order of first use
 	guarded  map[string]bool // names whose presence is tested, as in typeof x or "x" in globalThis
 	writes   []writeSite     // assignments to names that nothing declares, and to their members
-	early    []place         // variables that their own initialiser reads
+	early    []place         // variables that are read before they have a value
 	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
-	tested   []mention       // of members, called or not, as in if (fs.stat) …
+	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
 	words    []place         // every name and member, if rules forbid some
 	with     file.Idx        // where a with statement stands, which strict mode does not have; 0 if there is none
 	depth    int             // how deep the source is nested
@@ -34,11 +31,8 @@ type outline struct {
 // usedName is a name, where it is first used.
 type usedName struct {
 	place
-	used, assigned bool   // there
-	declared       int    // how often, in any scope
-	uses           int    // how often, declarations and assignments among them
-	misread        int    // how often as if it were no promise
-	property       string // what is read of it first, if it is a promise
+	assigned  bool     // there
+	elsewhere file.Idx // where a block declares it that the use is not in; 0 if none does
 }
 
 // place is a name and where it stands.
@@ -47,64 +41,61 @@ type place struct {
 	at   file.Idx
 }
 
-type member struct{ object, name string }
-
-// mention is what a member counts for: a call does not count.
-type mention struct {
-	member
-	times int
-}
-
-// callSite is a call of a name, or of a member of a name.
+// callSite is a call of a global, or of a member of one.
 type callSite struct {
-	member
-	at        file.Idx
+	*path
 	arguments []ast.Expression
-	deeper    bool // what is called is a member of it
+	block     *block
 	looseCall
 }
 
 // survey makes the outline of a program. Words says whether it lists every name.
-//
-// A name that the program declares anywhere is not judged: it is not known which
-// of them is meant where.
 func (p *program) survey(body []ast.Statement, words bool) {
-	s := surveyor{program: p, words: words, known: map[unistring.String]*usedName{}}
+	s := surveyor{program: p, listsWords: words}
 	s.walker.visit = s.visit
+	s.walker.block = &block{body: true}
 	for _, statement := range body {
 		s.walker.node(statement)
 	}
 	p.depth = s.walker.deepest
-	s.hold()
-	declares := func(name string) bool { return s.name(unistring.NewFromString(name)).declared > 0 }
-	p.names = slices.DeleteFunc(p.names, func(n *usedName) bool { return n.declared > 0 })
-	p.writes = slices.DeleteFunc(p.writes, func(w writeSite) bool { return declares(w.base()) })
-	p.calls = slices.DeleteFunc(p.calls, func(c callSite) bool { return declares(c.base()) })
-	if declares("Function") {
-		p.findings = slices.DeleteFunc(p.findings, func(f Finding) bool { return f.Message == fromText })
-	}
+	s.resolve()
 	p.source.callees = s.callees
 }
 
-// base is the name that a member is of, or the name itself.
-func (m member) base() string { return cmp.Or(m.object, m.name) }
-
-// surveyor walks a program for its outline.
+// surveyor walks a program for its outline. What it notes with a block is resolved
+// in the end.
 type surveyor struct {
 	*program
-	walker  walker
-	words   bool
-	known   map[unistring.String]*usedName
-	loose   map[*ast.CallExpression]looseCall // before they are visited
-	callees []callee
+	walker     walker
+	listsWords bool
+	loose      map[*ast.CallExpression]looseCall // before they are visited
+	called     []calledExpression
+	members    []located
+	texts      []located // that name members
+	written    []written
+	misreads   []misread
+	callees    []callee
+}
+
+// located is an expression, and the block that it is in.
+type located struct {
+	expression ast.Expression
+	block      *block
+}
+
+// calledExpression is what is called, or made an object of by new.
+type calledExpression struct {
+	located
+	arguments []ast.Expression
+	isNew     bool
+	looseCall
 }
 
 func (s *surveyor) visit(n ast.Node) {
-	s.declare(n)
 	defer unfold(n) // when it has been looked at
 	switch n := n.(type) {
 	case *ast.Identifier:
-		s.identifier(n)
+		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
 		s.awaits = s.awaits || s.walker.functions == 0
 	case *ast.ReturnStatement:
@@ -122,30 +113,20 @@ func (s *surveyor) visit(n ast.Node) {
 		s.write(n.Left)
 	case *ast.ForIntoExpression:
 		s.write(n.Expression)
-	case *ast.VariableStatement:
-		s.held(n.List)
-	case *ast.LexicalDeclaration:
-		s.declaration(n)
-	case *ast.ForLoopInitializerLexicalDecl:
-		s.declaration(&n.LexicalDeclaration)
-	case *ast.ForOfStatement:
-		s.loop(n.Into, n.Source)
-	case *ast.ForInStatement:
-		s.loop(n.Into, n.Source)
-	case *ast.ClassLiteral:
-		s.class(n)
+	case *ast.Binding:
+		s.held(n)
 	case *ast.CallExpression:
 		s.call(n)
 	case *ast.NewExpression:
-		s.textual(n.Callee)
+		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
 		s.dot(n)
 	case *ast.BracketExpression:
-		s.mention(n, 1)
-		s.named(n.Member)
+		s.members = append(s.members, s.here(n))
+		s.text(n.Member)
 		s.misread(n.Left, "its elements")
 	case *ast.PropertyKeyed:
-		s.named(n.Key)
+		s.text(n.Key)
 	case *ast.RegExpLiteral:
 		s.regexp(n)
 	case *ast.WithStatement:
@@ -153,69 +134,18 @@ func (s *surveyor) visit(n ast.Node) {
 	}
 }
 
-// declare notes the names that a node declares.
-func (s *surveyor) declare(n ast.Node) {
-	switch n := n.(type) {
-	case *ast.Binding:
-		bind(n.Target, s.declared)
-	case *ast.ForDeclaration:
-		bind(n.Target, s.declared)
-	case *ast.TryStatement:
-		if n.Catch != nil && n.Catch.Parameter != nil {
-			bind(n.Catch.Parameter, s.declared)
-		}
-	case *ast.ClassLiteral:
-		if n.Name != nil {
-			s.declared(n.Name.Name)
-		}
-	case *ast.FunctionLiteral:
-		if n.Name != nil {
-			s.declared(n.Name.Name)
-		}
-		bind(n.ParameterList.Rest, s.declared)
-	case *ast.ArrowFunctionLiteral:
-		bind(n.ParameterList.Rest, s.declared)
-	}
-}
-
-func (s *surveyor) declared(name unistring.String) { s.name(name).declared++ }
-
-func (s *surveyor) name(name unistring.String) *usedName {
-	known := s.known[name]
-	if known == nil {
-		known = &usedName{place: place{name: name.String()}}
-		s.known[name] = known
-	}
-	return known
-}
-
-// use notes a name that is used.
-func (s *surveyor) use(id *ast.Identifier) *usedName {
-	n := s.name(id.Name)
-	n.uses++
-	if !n.used {
-		n.used, n.at = true, id.Idx
-		s.names = append(s.names, n)
-	}
-	n.at = min(n.at, id.Idx)
-	return n
-}
-
-func (s *surveyor) identifier(id *ast.Identifier) {
-	s.use(id)
-	s.word(id.Name.String(), id.Idx)
-}
+func (s *surveyor) here(e ast.Expression) located { return located{e, s.walker.block} }
 
 func (s *surveyor) word(name string, at file.Idx) {
-	if s.words {
-		s.outline.words = append(s.outline.words, place{name, at})
+	if s.listsWords {
+		s.words = append(s.words, place{name, at})
 	}
 }
 
-// named notes a name that is written as a text, or as the key of a property.
-func (s *surveyor) named(e ast.Expression) {
-	if text, ok := e.(*ast.StringLiteral); ok && s.words {
-		s.word(text.Value.String(), text.Idx)
+// text notes what may name a member by a text.
+func (s *surveyor) text(e ast.Expression) {
+	if s.listsWords {
+		s.texts = append(s.texts, s.here(e))
 	}
 }
 
@@ -229,15 +159,17 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	case token.INCREMENT, token.DECREMENT:
 		s.write(n.Operand)
 	case token.DELETE:
-		s.writeMember(n.Operand, true)
+		if !isName { // the compiler refuses that
+			s.written = append(s.written, written{s.here(n.Operand), true})
+		}
 	}
 }
 
 func (s *surveyor) dot(n *ast.DotExpression) {
-	s.mention(n, 1)
+	s.members = append(s.members, s.here(n))
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
-		s.look("globalThis", n.Identifier.Name.String())
+		put(&s.guarded, n.Identifier.Name.String(), true)
 	}
 	switch name := n.Identifier.Name.String(); name {
 	case "then", "catch", "finally":
@@ -248,25 +180,12 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 
 // in notes what is looked for in an object by name.
 func (s *surveyor) in(n *ast.BinaryExpression) {
-	name, isText := n.Left.(*ast.StringLiteral)
-	object, isName := n.Right.(*ast.Identifier)
-	if isText && isName && n.Operator == token.IN {
-		s.look(object.Name.String(), name.Value.String())
-	}
-}
-
-// look notes that the program looks whether an object has a member.
-func (s *surveyor) look(object, name string) {
-	if object == "globalThis" {
-		put(&s.guarded, name, true)
-		return
-	}
-	s.tested = append(s.tested, mention{member{object, name}, 1})
-}
-
-func (s *surveyor) mention(e ast.Expression, times int) {
-	if object, name, _, ok := calleeOf(e); ok && object != "" {
-		s.tested = append(s.tested, mention{member{object, name}, times})
+	if name, isText := n.Left.(*ast.StringLiteral); isText && n.Operator == token.IN {
+		if global, ok := n.Right.(*ast.Identifier); ok && global.Name == "globalThis" {
+			put(&s.guarded, name.Value.String(), true)
+			return
+		}
+		s.members = append(s.members, s.here(&ast.BracketExpression{Left: n.Right, Member: n.Left}))
 	}
 }
 
@@ -290,66 +209,16 @@ func neverMatches(n *ast.RegExpLiteral) bool {
 
 // call notes a call.
 func (s *surveyor) call(n *ast.CallExpression) {
-	object, name, at, ok := calleeOf(n.Callee)
-	loose := s.loose[n]
 	s.callback(n)
-	s.textual(n.Callee)
-	if at != 0 {
-		s.callees = append(s.callees, callee{n.LeftParenthesis, at})
-	}
-	if !ok {
-		s.deeper(n.Callee)
-		return
-	}
-	if object != "" {
-		s.mention(n.Callee, -1)
-	}
-	s.calls = append(s.calls, callSite{member: member{object, name}, at: at, arguments: n.ArgumentList, looseCall: loose})
-}
-
-// deeper notes a call of a member of a member, as in tools.orders.list().
-func (s *surveyor) deeper(callee ast.Expression) {
-	var of ast.Expression
-	switch e := callee.(type) {
-	case *ast.DotExpression:
-		of = e.Left
-	case *ast.BracketExpression:
-		of = e.Left
-	}
-	if object, name, at, ok := calleeOf(of); ok && object != "" {
-		s.mention(of, -1)
-		s.calls = append(s.calls, callSite{member: member{object, name}, at: at, deeper: true})
-	}
-}
-
-const fromText = "Function cannot be called: code cannot be made from text here"
-
-// textual notes code that is to be made from text. Function as such is known, for
-// the sake of instanceof.
-func (s *surveyor) textual(callee ast.Expression) {
-	if id, ok := callee.(*ast.Identifier); ok && id.Name == "Function" {
-		s.findings = append(s.findings, Finding{Message: fromText, Hint: "write the function itself", Pos: s.source.fromIdx(id.Idx)})
-	}
-}
-
-// calleeOf reads f, object.name and object["name"]; at is where the name stands,
-// also if what it is a member of is not a name.
-func calleeOf(e ast.Expression) (object, name string, at file.Idx, ok bool) {
-	switch e := e.(type) {
+	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n]})
+	switch of := n.Callee.(type) {
 	case *ast.Identifier:
-		return "", e.Name.String(), e.Idx, true
+		s.callees = append(s.callees, callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
-		left, ok := e.Left.(*ast.Identifier)
-		if !ok {
-			return "", "", e.Identifier.Idx, false
-		}
-		return left.Name.String(), e.Identifier.Name.String(), e.Identifier.Idx, true
+		s.callees = append(s.callees, callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
-		left, isName := e.Left.(*ast.Identifier)
-		member, isText := e.Member.(*ast.StringLiteral)
-		if isName && isText {
-			return left.Name.String(), member.Value.String(), member.Idx, true
+		if name, ok := of.Member.(*ast.StringLiteral); ok {
+			s.callees = append(s.callees, callee{n.LeftParenthesis, name.Idx})
 		}
 	}
-	return "", "", 0, false
 }

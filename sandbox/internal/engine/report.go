@@ -3,8 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-
-	"github.com/dop251/goja/ast"
 )
 
 // scope is what a job adds to the globals.
@@ -58,9 +56,9 @@ func newIndex(tools []Binding) *index {
 }
 
 // put makes the map if need be: most programs use few of these.
-func put[V any](m *map[string]V, key string, value V) {
+func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
-		*m = map[string]V{}
+		*m = map[K]V{}
 	}
 	(*m)[key] = value
 }
@@ -100,7 +98,9 @@ func (p *program) report(s *scope, job *Job) Report {
 			continue
 		}
 		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
-			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
+			r.Undeclared = append(r.Undeclared, Name{
+				Name: n.name, Assigned: n.assigned, Elsewhere: p.source.fromIdx(n.elsewhere).Line, Pos: p.source.fromIdx(n.at),
+			})
 		}
 	}
 	for _, w := range p.writes {
@@ -110,7 +110,7 @@ func (p *program) report(s *scope, job *Job) Report {
 	}
 	for _, v := range p.early {
 		_, earlier := s.earlier[v.name]
-		r.Early = append(r.Early, Name{v.name, earlier || s.has(v.name), p.source.fromIdx(v.at)})
+		r.Early = append(r.Early, Name{Name: v.name, Assigned: earlier || s.has(v.name), Pos: p.source.fromIdx(v.at)})
 	}
 	for _, c := range p.calls {
 		if site, ok := p.site(s, c); ok {
@@ -133,51 +133,63 @@ func (s *scope) constant(w writeSite) bool {
 	return s.has(w.name) || s.earlier[w.name]
 }
 
-// site finds the tool that a call names, if it names one.
+// site finds the tool that a call names, or what stands there in its place. It
+// reports false for what has nothing to do with tools, or need not fail.
 func (p *program) site(s *scope, c callSite) (Site, bool) {
-	tool, ok := s.find(c.object, c.name)
-	if c.deeper {
-		return Site{Tool: -1, Namespace: c.object, Name: c.name, Pos: p.source.fromIdx(c.at)}, !ok && p.mistaken(s, c)
+	tool, parts := s.longest(c.names)
+	isTool := tool >= 0
+	switch {
+	case !isTool && s.objects[c.names[0]] == nil:
+		return Site{}, false
+	case isTool && parts == len(c.names):
+		return p.call(tool, s.tools[tool].Params, c), true
 	}
-	if !ok {
-		if !p.mistaken(s, c) {
-			return Site{}, false
-		}
-		if tool = -1; c.object == "" {
-			return Site{Tool: tool, Namespace: c.name, Pos: p.source.fromIdx(c.at)}, true
-		}
+	site := Site{Tool: -1, Namespace: c.names[0]}
+	if parts == len(c.names) { // the namespace is called
+		site.Pos = p.source.fromIdx(c.at[0])
+		return site, true
 	}
-	args := arguments
-	if tool >= 0 && s.tools[tool].Params != nil {
-		args = func(list []ast.Expression) *Literal { return gathered(list, s.tools[tool].Params) }
+	site.Name, site.Pos = c.names[1], p.source.fromIdx(c.at[parts])
+	if parts == 2 {
+		site.Member = c.names[2]
 	}
-	return Site{
-		Tool: tool, Namespace: c.object, Name: c.name, Args: args(c.arguments),
-		Discarded: c.discarded, Property: c.property, Holder: c.holder, Pos: p.source.fromIdx(c.at),
-	}, true
+	return site, p.lacks(c, parts, isTool)
 }
 
-// mistaken reports whether a call is of what certainly is no function: of a
-// namespace, or of what it or a tool does not have as a member.
-func (p *program) mistaken(s *scope, c callSite) bool {
-	if c.object == "" {
-		return s.objects[c.name] != nil
+// call is a call of a tool.
+func (p *program) call(tool int, params []string, c callSite) Site {
+	site := Site{Tool: tool, Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.end())}
+	if params == nil {
+		site.Args = arguments(c.arguments, c.block)
+	} else {
+		site.Args = gathered(c.arguments, c.block, params)
 	}
-	_, isTool := s.globals[c.object]
+	if c.holder != nil {
+		site.Holder = c.holder.id.Name.String()
+	}
+	return site
+}
+
+// longest finds the tool or the namespace that a path begins with, and how many of
+// its names that takes.
+func (x *index) longest(names []string) (tool, parts int) {
+	if tool, ok := x.find("", names[0]); ok {
+		return tool, 1
+	}
+	if len(names) > 1 {
+		if tool, ok := x.find(names[0], names[1]); ok {
+			return tool, 2
+		}
+	}
+	return -1, 1
+}
+
+// lacks reports whether a call certainly fails because what the first parts of its
+// path stand for, a tool or a namespace, has no member of the next name.
+func (p *program) lacks(c callSite, parts int, isTool bool) bool {
 	members := inherited()
 	if isTool {
 		members = inheritedByFunctions()
 	}
-	return (isTool || s.objects[c.object] != nil) && !members[c.name] && !p.tests(c.member)
-}
-
-// tests reports whether a member is mentioned otherwise than called.
-func (p *program) tests(m member) bool {
-	times := 0
-	for _, t := range p.tested {
-		if t.member == m {
-			times += t.times
-		}
-	}
-	return times > 0
+	return !members[c.names[parts]] && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
 }

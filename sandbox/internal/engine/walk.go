@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/dop251/goja/ast"
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
 
 // walk visits n and everything below it, in the order of the source as far as
 // that matters; goja's AST has no visitor of its own. Member names and labels
@@ -16,6 +19,14 @@ type walker struct {
 	depth, deepest int
 	awaits         bool // whether the function around the node is async, and the node not in its parameters
 	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
+
+	block      *block // around the node; nil for a walk that needs no names
+	uncertain  int    // expressions around the node that need not be evaluated
+	kind       kind   // of the bindings that are walked
+	numbered   int    // functions so far
+	references []reference
+	variables  []*variable // as they are declared
+	fresh      []*variable // of these, those whose initializers are still to be walked
 }
 
 func (w *walker) node(n ast.Node) {
@@ -24,6 +35,9 @@ func (w *walker) node(n ast.Node) {
 	}
 	w.depth++
 	defer w.leave()
+	if id, ok := n.(*ast.Identifier); ok && w.block != nil {
+		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
+	}
 	w.visit(n)
 	switch n := n.(type) {
 	case ast.Statement:
@@ -45,17 +59,18 @@ func (w *walker) leave() {
 func (w *walker) statement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.BlockStatement:
-		w.block(s)
+		w.blockStatement(s)
 	case *ast.ExpressionStatement:
 		w.node(s.Expression)
 	case *ast.VariableStatement:
-		w.bindings(s.List)
+		w.bindings(s.List, hoisted)
 	case *ast.LexicalDeclaration:
-		w.bindings(s.List)
+		w.bindings(s.List, kindOf(s.Token == token.CONST))
 	case *ast.FunctionDeclaration:
+		w.declareName(s.Function.Name, hoisted)
 		w.node(s.Function)
 	case *ast.ClassDeclaration:
-		w.node(s.Class)
+		w.classDeclaration(s.Class)
 	case *ast.IfStatement:
 		w.expr(s.Test)
 		w.node(s.Consequent)
@@ -67,11 +82,7 @@ func (w *walker) statement(s ast.Statement) {
 	case *ast.TryStatement:
 		w.try(s)
 	case *ast.SwitchStatement:
-		w.expr(s.Discriminant)
-		for _, c := range s.Body {
-			w.expr(c.Test)
-			w.statements(c.Consequent)
-		}
+		w.cases(s)
 	case *ast.LabelledStatement:
 		w.node(s.Statement)
 	default:
@@ -82,20 +93,18 @@ func (w *walker) statement(s ast.Statement) {
 func (w *walker) loop(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.ForStatement:
+		w.open()
 		if s.Initializer != nil {
 			w.node(s.Initializer)
 		}
 		w.expr(s.Test)
 		w.expr(s.Update)
 		w.node(s.Body)
+		w.close()
 	case *ast.ForOfStatement:
-		w.node(s.Into)
-		w.expr(s.Source)
-		w.node(s.Body)
+		w.forInto(s.Into, s.Source, s.Body)
 	case *ast.ForInStatement:
-		w.node(s.Into)
-		w.expr(s.Source)
-		w.node(s.Body)
+		w.forInto(s.Into, s.Source, s.Body)
 	case *ast.WhileStatement:
 		w.expr(s.Test)
 		w.node(s.Body)
@@ -108,15 +117,36 @@ func (w *walker) loop(s ast.Statement) {
 	}
 }
 
-func (w *walker) try(s *ast.TryStatement) {
-	w.block(s.Body)
-	if s.Catch != nil {
-		if s.Catch.Parameter != nil {
-			w.node(s.Catch.Parameter)
-		}
-		w.block(s.Catch.Body)
+func (w *walker) forInto(into ast.ForInto, source ast.Expression, body ast.Statement) {
+	w.open()
+	first := len(w.fresh)
+	w.node(into)
+	w.initialize(first, source)
+	w.node(body)
+	w.close()
+}
+
+func (w *walker) cases(s *ast.SwitchStatement) {
+	w.expr(s.Discriminant)
+	w.open()
+	for _, c := range s.Body {
+		w.expr(c.Test)
+		w.statements(c.Consequent)
 	}
-	w.block(s.Finally)
+	w.close()
+}
+
+func (w *walker) try(s *ast.TryStatement) {
+	w.blockStatement(s.Body)
+	if s.Catch != nil {
+		w.open()
+		if s.Catch.Parameter != nil {
+			w.pattern(s.Catch.Parameter, hoisted, nil)
+		}
+		w.blockStatement(s.Catch.Body)
+		w.close()
+	}
+	w.blockStatement(s.Finally)
 }
 
 func (w *walker) expression(e ast.Expression) {
@@ -143,13 +173,13 @@ func (w *walker) expression(e ast.Expression) {
 		w.node(e.Right)
 	case *ast.BinaryExpression:
 		w.node(e.Left)
-		w.node(e.Right)
+		w.perhaps(e.Right, conditional(e.Operator))
 	case *ast.UnaryExpression:
 		w.node(e.Operand)
 	case *ast.ConditionalExpression:
 		w.node(e.Test)
-		w.node(e.Consequent)
-		w.node(e.Alternate)
+		w.perhaps(e.Consequent, true)
+		w.perhaps(e.Alternate, true)
 	case *ast.SequenceExpression:
 		w.exprs(e.Sequence)
 	case *ast.AwaitExpression:
@@ -185,34 +215,75 @@ func (w *walker) compound(e ast.Expression) {
 		w.node(e.Key)
 		w.expr(e.Value)
 	case *ast.Binding:
-		w.node(e.Target)
-		w.expr(e.Initializer)
+		first := len(w.fresh)
+		w.pattern(e.Target, w.kind, e.Initializer)
+		w.initialize(first, e.Initializer)
 	case *ast.FunctionLiteral:
-		outer := w.enter(e.ParameterList, e.Async)
-		w.block(e.Body)
-		w.exit(outer)
+		w.function(e)
 	case *ast.ArrowFunctionLiteral:
 		outer := w.enter(e.ParameterList, e.Async)
 		w.node(e.Body)
 		w.exit(outer)
 	case *ast.ClassLiteral:
-		w.expr(e.SuperClass)
-		for _, element := range e.Body {
-			w.node(element)
-		}
+		w.class(e)
 	}
+}
+
+// function walks a function, which sees its own name.
+func (w *walker) function(e *ast.FunctionLiteral) {
+	outer := w.block
+	if w.names(e.Name) {
+		w.open()
+		w.declareName(e.Name, hoisted)
+	}
+	awaits := w.enter(e.ParameterList, e.Async)
+	w.blockStatement(e.Body)
+	w.exit(awaits)
+	w.block = outer
+}
+
+// class walks a class, which sees its own name.
+func (w *walker) class(e *ast.ClassLiteral) {
+	if w.names(e.Name) {
+		w.open()
+		defer w.close()
+		v := w.declare(e.Name, variable{kind: lexical})
+		defer w.initialized(v)
+	}
+	w.expr(e.SuperClass)
+	for _, element := range e.Body {
+		w.node(element)
+	}
+}
+
+func (w *walker) classDeclaration(e *ast.ClassLiteral) {
+	v := w.declare(e.Name, variable{kind: lexical})
+	w.node(e)
+	w.initialized(v)
+}
+
+// perhaps walks an operand which, if it is conditional, need not be evaluated.
+func (w *walker) perhaps(e ast.Expression, isConditional bool) {
+	outer := w.uncertain
+	if isConditional {
+		w.uncertain++
+	}
+	w.node(e)
+	w.uncertain = outer
 }
 
 // enter visits the parameters of a function, and tells of what is around it.
 func (w *walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
 	awaits, w.awaits = w.awaits, false
 	w.functions++
+	w.openFunction()
 	w.parameters(p)
 	w.awaits = async
 	return awaits
 }
 
 func (w *walker) exit(awaits bool) {
+	w.close()
 	w.functions--
 	w.awaits = awaits
 }
@@ -221,12 +292,16 @@ func (w *walker) classElement(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.FieldDefinition:
 		w.expr(e.Key)
+		w.openFunction()
 		w.expr(e.Initializer)
+		w.close()
 	case *ast.MethodDefinition:
 		w.expr(e.Key)
 		w.node(e.Body)
 	case *ast.ClassStaticBlock:
-		w.block(e.Block)
+		w.openFunction()
+		w.blockStatement(e.Block)
+		w.close()
 	}
 }
 
@@ -238,21 +313,23 @@ func (w *walker) part(n ast.Node) {
 	case *ast.ForLoopInitializerExpression:
 		w.node(n.Expression)
 	case *ast.ForLoopInitializerVarDeclList:
-		w.bindings(n.List)
+		w.bindings(n.List, hoisted)
 	case *ast.ForLoopInitializerLexicalDecl:
-		w.bindings(n.LexicalDeclaration.List)
+		w.bindings(n.LexicalDeclaration.List, kindOf(n.LexicalDeclaration.Token == token.CONST))
 	case *ast.ForIntoVar:
-		w.node(n.Binding)
+		w.bindings([]*ast.Binding{n.Binding}, hoisted)
 	case *ast.ForDeclaration:
-		w.node(n.Target)
+		w.pattern(n.Target, kindOf(n.IsConst), nil)
 	case *ast.ForIntoExpression:
 		w.node(n.Expression)
 	}
 }
 
-func (w *walker) block(b *ast.BlockStatement) {
+func (w *walker) blockStatement(b *ast.BlockStatement) {
 	if b != nil {
+		w.open()
 		w.statements(b.List)
+		w.close()
 	}
 }
 
@@ -286,15 +363,18 @@ func (w *walker) properties(list []ast.Property) {
 	}
 }
 
-func (w *walker) bindings(list []*ast.Binding) {
+func (w *walker) bindings(list []*ast.Binding, k kind) {
 	for _, b := range list {
+		w.kind = k
 		w.node(b)
 	}
 }
 
 func (w *walker) parameters(p *ast.ParameterList) {
 	if p != nil {
-		w.bindings(p.List)
-		w.expr(p.Rest)
+		w.bindings(p.List, hoisted)
+		if p.Rest != nil {
+			w.pattern(p.Rest, hoisted, nil)
+		}
 	}
 }

@@ -12,14 +12,20 @@ type writeSite struct {
 	delete bool
 }
 
-// write notes what is assigned to: names that nothing declares, and members of
-// such. It is visited before the name itself.
+// member is a member of an object, or a name by itself.
+type member struct{ object, name string }
+
+// written is an expression to which the program assigns, or which it deletes.
+type written struct {
+	located
+	delete bool
+}
+
+// write notes what is assigned to.
 func (s *surveyor) write(target ast.Expression) {
 	switch t := target.(type) {
-	case *ast.Identifier:
-		s.writeName(t)
-	case *ast.DotExpression, *ast.BracketExpression:
-		s.writeMember(t, false)
+	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:
+		s.written = append(s.written, written{located: s.here(t)})
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
 			s.write(element)
@@ -29,24 +35,11 @@ func (s *surveyor) write(target ast.Expression) {
 		for _, property := range t.Properties {
 			switch p := property.(type) {
 			case *ast.PropertyShort:
-				s.writeName(&p.Name)
+				s.write(&p.Name)
 			case *ast.PropertyKeyed:
 				s.write(p.Value)
 			}
 		}
 		s.write(t.Rest)
-	}
-}
-
-func (s *surveyor) writeName(id *ast.Identifier) {
-	name := s.use(id)
-	name.assigned = name.assigned || name.at == id.Idx
-	s.writes = append(s.writes, writeSite{member: member{name: name.name}, at: id.Idx})
-}
-
-func (s *surveyor) writeMember(e ast.Expression, deleted bool) {
-	object, name, at, ok := calleeOf(e)
-	if ok && object != "" {
-		s.writes = append(s.writes, writeSite{member{object, name}, at, deleted})
 	}
 }
