@@ -23,7 +23,11 @@ func (h *host) site(s engine.Site) []Finding {
 	b := h.bindings[s.Tool]
 	args := b.Named(s.Args.JSON)
 	if !bytes.HasPrefix(args, []byte("{")) {
-		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(args))
+		what := shape(args)
+		if slices.Contains(s.Args.Unknown, "") { // all that is known
+			what = "a text"
+		}
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
 	}
 	violations := b.Check(args, s.Args.Unknown)

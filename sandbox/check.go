@@ -69,8 +69,8 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"
-	case name.Elsewhere > 0:
-		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere)
+	case name.Elsewhere != nil && name.Elsewhere.Line > 0:
+		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere.Line)
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
@@ -88,7 +88,7 @@ func (h *host) withoutPrefix(line int) string {
 	return hint
 }
 
-// early words a variable that its own initialiser reads.
+// early words a variable that is read before it is initialized.
 func (h *host) early(name engine.Name) Finding {
 	message := name.Name + " is used before it is declared"
 	if name.Assigned {
@@ -98,7 +98,11 @@ func (h *host) early(name engine.Name) Finding {
 		}
 		message += ": the variable hides " + hidden
 	}
-	return h.finding(Unsupported, message, "call the variable something else", name.Pos)
+	hint := "call the variable something else"
+	if !name.Assigned && name.Elsewhere != nil && name.Elsewhere.Line > name.Line {
+		hint = fmt.Sprintf("line %d declares it; move that up", name.Elsewhere.Line)
+	}
+	return h.finding(Unsupported, message, hint, name.Pos)
 }
 
 // constant words an assignment to what is not the program's own.

@@ -244,11 +244,23 @@ func (t *translator) Report(r engine.Report) func() bool {
 	r.Smells = translated(t.origin, r.Smells, func(f *engine.Finding) *engine.Pos { return &f.Pos })
 	r.Undeclared = translated(t.origin, r.Undeclared, namePos)
 	r.Early = translated(t.origin, r.Early, namePos)
+	t.elsewhere(r.Undeclared)
+	t.elsewhere(r.Early)
 	r.Constants = translated(t.origin, r.Constants, func(w *engine.Write) *engine.Pos { return &w.Pos })
 	r.Sites = translated(t.origin, r.Sites, func(s *engine.Site) *engine.Pos { return &s.Pos })
 	r.Forbidden = translated(t.origin, r.Forbidden, namePos)
 	r.Forbidden = slices.DeleteFunc(r.Forbidden, func(n engine.Name) bool { return n.Line == 0 })
 	return t.Host.Report(r)
+}
+
+// elsewhere translates the places where names are declared.
+func (t *translator) elsewhere(list []engine.Name) {
+	for i := range list {
+		if n := &list[i]; n.Elsewhere != nil {
+			at := t.origin.pos(*n.Elsewhere)
+			n.Elsewhere = &at
+		}
+	}
 }
 
 func namePos(n *engine.Name) *engine.Pos { return &n.Pos }

@@ -69,7 +69,7 @@ func TestRules(t *testing.T) {
 		{"the constructor of a class, texts and comments", `class A { constructor() {} } // eval` + "\n'eval'", words, nil},
 		{"names put together", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
 			"policy_violation 1:31 constructor is not allowed here",
-			"policy_violation 1:52 constructor is not allowed here",
+			"policy_violation 1:51 constructor is not allowed here",
 		}},
 		{"patterns", "let secret = 1; // SECRET\nfoo()", sandbox.Rules{Patterns: []*regexp.Regexp{regexp.MustCompile(`(?i)secret`)}}, []string{
 			`policy_violation 1:5 "secret" is not allowed here`,

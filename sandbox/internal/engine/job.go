@@ -128,7 +128,7 @@ type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // what the engine itself refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // inputs and tools to which the program assigns
-	Early      []Name    `json:"early,omitempty"`      // variables that their own initialiser reads; Assigned if they hide a tool or input
+	Early      []Name    `json:"early,omitempty"`      // variables that are read before they are initialized; Assigned if they hide a tool or input
 	Smells     []Finding `json:"smells,omitempty"`     // what may run, but hardly does what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names of Job.Forbidden
@@ -148,9 +148,9 @@ type Name struct {
 	Name     string `json:"name"`
 	Assigned bool   `json:"assigned,omitempty"` // whether the place is an assignment to it
 
-	// Elsewhere is the line on which it is declared in a block that the place is not
-	// in; 0 if it is not.
-	Elsewhere int `json:"elsewhere,omitempty"`
+	// Elsewhere is where it is declared, but in a block that the place is not in, or
+	// after the place; nil if it is not declared.
+	Elsewhere *Pos `json:"elsewhere,omitempty"`
 	Pos
 }
 

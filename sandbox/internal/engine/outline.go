@@ -16,7 +16,7 @@ type outline struct {
 	names    []*usedName     // that nothing declares, in order of first use
 	guarded  map[string]bool // names whose presence is tested, as in typeof x or "x" in globalThis
 	writes   []writeSite     // assignments to names that nothing declares, and to their members
-	early    []place         // variables that are read before they have a value
+	early    []usedName      // variables that are read before they have a value
 	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
 	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
@@ -32,7 +32,7 @@ type outline struct {
 type usedName struct {
 	place
 	assigned  bool     // there
-	elsewhere file.Idx // where a block declares it that the use is not in; 0 if none does
+	elsewhere file.Idx // where it is declared, too late or in a block that the use is not in; 0 if nowhere
 }
 
 // place is a name and where it stands.

@@ -3,6 +3,8 @@ package engine
 import (
 	"maps"
 	"slices"
+
+	"github.com/dop251/goja/file"
 )
 
 // scope is what a job adds to the globals.
@@ -99,7 +101,7 @@ func (p *program) report(s *scope, job *Job) Report {
 		}
 		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
 			r.Undeclared = append(r.Undeclared, Name{
-				Name: n.name, Assigned: n.assigned, Elsewhere: p.source.fromIdx(n.elsewhere).Line, Pos: p.source.fromIdx(n.at),
+				Name: n.name, Assigned: n.assigned, Elsewhere: p.elsewhere(n.elsewhere), Pos: p.source.fromIdx(n.at),
 			})
 		}
 	}
@@ -110,7 +112,9 @@ func (p *program) report(s *scope, job *Job) Report {
 	}
 	for _, v := range p.early {
 		_, earlier := s.earlier[v.name]
-		r.Early = append(r.Early, Name{Name: v.name, Assigned: earlier || s.has(v.name), Pos: p.source.fromIdx(v.at)})
+		r.Early = append(r.Early, Name{
+			Name: v.name, Assigned: earlier || s.has(v.name), Elsewhere: p.elsewhere(v.elsewhere), Pos: p.source.fromIdx(v.at),
+		})
 	}
 	for _, c := range p.calls {
 		if site, ok := p.site(s, c); ok {
@@ -123,6 +127,14 @@ func (p *program) report(s *scope, job *Job) Report {
 		}
 	}
 	return r
+}
+
+func (p *program) elsewhere(at file.Idx) *Pos {
+	pos := p.source.fromIdx(at)
+	if pos.Line == 0 {
+		return nil
+	}
+	return &pos
 }
 
 // constant reports whether an assignment is to what cannot be assigned to.

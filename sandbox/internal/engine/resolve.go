@@ -46,7 +46,7 @@ func (s *surveyor) refer() map[unistring.String]*usedName {
 			s.unknown(unknown, r)
 		case v.id == r.id: // the declaration
 		case v.early(number, r):
-			s.early = append(s.early, place{r.id.Name.String(), r.id.Idx})
+			s.early = append(s.early, usedName{place: place{v.name, r.id.Idx}, elsewhere: v.at})
 		default:
 			v.reads++
 		}

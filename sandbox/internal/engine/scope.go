@@ -20,7 +20,8 @@ type block struct {
 type kind int
 
 const (
-	hoisted  kind = iota // by var or function, or as a parameter: it exists from the start
+	given    kind = iota // a function, a parameter or what is caught: it has a value from the start
+	hoisted              // by var
 	lexical              // by let or class
 	constant             // by const
 )
@@ -77,7 +78,7 @@ func (b *block) find(name unistring.String) *variable {
 // early reports whether a reference finds the variable, for certain, before it has a
 // value.
 func (v *variable) early(number int, r reference) bool {
-	return v.kind != hoisted && !r.uncertain && v.block.function == r.block.function && (number < v.declared || v.begin <= number && number < v.end)
+	return v.kind >= lexical && !r.uncertain && v.block.function == r.block.function && (number < v.declared || v.begin <= number && number < v.end)
 }
 
 // fixed returns the one value that the variable has; nil if it is not known.
@@ -89,7 +90,7 @@ func (v *variable) fixed() ast.Expression {
 }
 
 // constant reports whether the variable has its one value wherever it can be read.
-func (v *variable) constant() bool { return v.kind != hoisted && v.fixed() != nil }
+func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != nil }
 
 // open begins a block within the last one.
 func (w *walker) open() {
@@ -118,7 +119,7 @@ func (w *walker) declare(id *ast.Identifier, v variable) *variable {
 	if b == nil {
 		return &v
 	}
-	if v.kind == hoisted && v.id != nil {
+	if v.kind == hoisted {
 		for !b.body && !b.parameters {
 			b = b.outer
 		}
@@ -134,7 +135,7 @@ func (w *walker) declare(id *ast.Identifier, v variable) *variable {
 	v.block, v.declared = b, len(w.references)
 	put(&b.variables, name, &v)
 	w.variables = append(w.variables, &v)
-	if v.kind != hoisted && v.id != nil {
+	if v.kind >= lexical && v.id != nil {
 		w.fresh = append(w.fresh, &v)
 	}
 	return &v
@@ -171,7 +172,7 @@ func (w *walker) declareName(id *ast.Identifier, k kind) {
 func (w *walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
-		if telling(value) {
+		if k != given && telling(value) { // the value of a parameter is but its default
 			v.value = value
 		}
 		w.declareAll(target, v)

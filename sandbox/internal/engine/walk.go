@@ -67,7 +67,7 @@ func (w *walker) statement(s ast.Statement) {
 	case *ast.LexicalDeclaration:
 		w.bindings(s.List, kindOf(s.Token == token.CONST))
 	case *ast.FunctionDeclaration:
-		w.declareName(s.Function.Name, hoisted)
+		w.declareName(s.Function.Name, given)
 		w.node(s.Function)
 	case *ast.ClassDeclaration:
 		w.classDeclaration(s.Class)
@@ -141,7 +141,7 @@ func (w *walker) try(s *ast.TryStatement) {
 	if s.Catch != nil {
 		w.open()
 		if s.Catch.Parameter != nil {
-			w.pattern(s.Catch.Parameter, hoisted, nil)
+			w.pattern(s.Catch.Parameter, given, nil)
 		}
 		w.blockStatement(s.Catch.Body)
 		w.close()
@@ -234,7 +234,7 @@ func (w *walker) function(e *ast.FunctionLiteral) {
 	outer := w.block
 	if w.names(e.Name) {
 		w.open()
-		w.declareName(e.Name, hoisted)
+		w.declareName(e.Name, given)
 	}
 	awaits := w.enter(e.ParameterList, e.Async)
 	w.blockStatement(e.Body)
@@ -372,9 +372,9 @@ func (w *walker) bindings(list []*ast.Binding, k kind) {
 
 func (w *walker) parameters(p *ast.ParameterList) {
 	if p != nil {
-		w.bindings(p.List, hoisted)
+		w.bindings(p.List, given)
 		if p.Rest != nil {
-			w.pattern(p.Rest, hoisted, nil)
+			w.pattern(p.Rest, given, nil)
 		}
 	}
 }
