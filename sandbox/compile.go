@@ -59,9 +59,20 @@ type Compiled struct {
 	// 64 KiB on top of that.
 	Map []byte
 
+	// Imports are the modules that the program imports, for [Rules]; empty, not nil, if
+	// it imports none. A Library that comes with a nil list is an error if the rules are
+	// about modules.
+	Imports []Import
+
 	// Findings are the reasons why there is no program: it is refused with these.
 	// Kind may be left empty, and Frame is cut from the text.
 	Findings []Finding
+}
+
+// Import is a module that a program imports, as the program names it, and where.
+type Import struct {
+	Module       string
+	Line, Column int
 }
 
 // LibraryName is how a compiled program gets at what its library has returned.
@@ -85,7 +96,10 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 		return nil, fmt.Errorf("sandbox: compile the program: %w", err)
 	case c == nil:
 		return nil, errors.New("sandbox: the program's compiler has returned nothing, and no error")
-	case len(c.Findings) > 0:
+	case h.rules != nil && h.rules.Modules != nil && c.Library != "" && c.Imports == nil:
+		return nil, errors.New("sandbox: the program's compiler does not say what the program imports, and the rules are about that")
+	}
+	if h.imports = c.Imports; len(c.Findings) > 0 {
 		h.findings = h.compilerFindings(c.Findings)
 		return nil, nil
 	}

@@ -27,7 +27,8 @@ type host struct {
 	program    *Program
 	lasting    []engine.Input // of its session
 	limits     Limits
-	rules      *Rules // nil for none
+	rules      *Rules   // nil for none
+	imports    []Import // of the program, as its compiler says
 	checkOnly  bool
 	preludes   *preludes // of the sandbox
 	bindings   []*tools.Binding
