@@ -19,16 +19,19 @@ const PolicyViolation Kind = "policy_violation"
 //
 // Rules are about what the text says. They keep programs short, and their authors
 // away from what the host does not want to see; they do not contain a program. A
-// name put together when the program runs, such as o["con" + "structor"], gets
-// round them. What a program can do is decided by the sandbox and its tools.
+// program that computes a name when it runs, as in o[parts.join("")] or
+// Reflect.get(o, name), gets around them. What a program can do is decided by the
+// sandbox and its tools.
 type Rules struct {
 	// Characters, Lines and Depth are how much of them the source may have; zero is
 	// no rule. Depth is the depth of its syntax tree: a call within an argument within a
 	// block is three deep, and more where there are brackets and operators between.
 	Characters, Lines, Depth int
 
-	// Names are forbidden, as variables, as members and as the names of properties,
-	// but not within texts and comments.
+	// Names are forbidden as variables, as members and as the names of properties,
+	// also where a constant text names the member: o["name"], o[`name`], o["na" + "me"],
+	// or o[key] after const key = "name". They are not looked for in other texts, nor in
+	// comments.
 	Names []string
 
 	// Patterns are forbidden wherever they match, comments included.

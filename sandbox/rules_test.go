@@ -66,6 +66,16 @@ func TestRules(t *testing.T) {
 		}},
 		{"names as texts", `({})["constructor"]`, words, []string{"policy_violation 1:6 constructor is not allowed here"}},
 		{"the constructor of a class, texts and comments", `class A { constructor() {} } // eval` + "\n'eval'", words, nil},
+		{"names in every spelling", "const fs = {}, part = 'ev', key = `${part}al`;\n" +
+			"fs[`eval`]; fs?.['eval']; fs?.eval; fs['ev' + `al`]; fs.\\u0065val; fs['\\x65val'];\n" +
+			"const { eval: a } = fs, { ['eval']: b } = fs; ({ 'eval': c } = fs);\nfs[part + 'al']; fs[key]; Reflect.get(fs, 'eval'); var c", words, []string{
+			"policy_violation 2:4 eval is not allowed here", "policy_violation 2:18 eval is not allowed here",
+			"policy_violation 2:31 eval is not allowed here", "policy_violation 2:40 eval is not allowed here",
+			"policy_violation 2:57 eval is not allowed here", "policy_violation 2:71 eval is not allowed here",
+			"policy_violation 3:9 eval is not allowed here", "policy_violation 3:28 eval is not allowed here",
+			"policy_violation 3:50 eval is not allowed here", "policy_violation 4:4 eval is not allowed here",
+			"policy_violation 4:21 eval is not allowed here",
+		}},
 		{"names put together", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
 			"policy_violation 1:31 constructor is not allowed here",
 			"policy_violation 1:51 constructor is not allowed here",

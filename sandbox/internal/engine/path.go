@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -110,7 +111,7 @@ func textOf(e ast.Expression, in *block, most int) (string, bool) {
 	case *ast.StringLiteral:
 		return e.Value.String(), true
 	case *ast.TemplateLiteral:
-		return plainTemplate(e)
+		return templateText(e, in, most)
 	case *ast.BinaryExpression:
 		left, isText := textOf(e.Left, in, most)
 		right, areTexts := textOf(e.Right, in, most)
@@ -124,10 +125,21 @@ func textOf(e ast.Expression, in *block, most int) (string, bool) {
 	return "", false
 }
 
-// plainTemplate returns the text of a template without substitutions.
-func plainTemplate(e *ast.TemplateLiteral) (string, bool) {
-	if e.Tag != nil || len(e.Expressions) > 0 || len(e.Elements) != 1 {
+func templateText(e *ast.TemplateLiteral, in *block, most int) (string, bool) {
+	if e.Tag != nil {
 		return "", false
 	}
-	return e.Elements[0].Parsed.String(), true
+	var text strings.Builder
+	for i, element := range e.Elements {
+		text.WriteString(element.Parsed.String())
+		if i == len(e.Expressions) {
+			break
+		}
+		part, ok := textOf(e.Expressions[i], in, most)
+		if !ok || text.Len()+len(part) > maxText {
+			return "", false
+		}
+		text.WriteString(part)
+	}
+	return text.String(), true
 }
