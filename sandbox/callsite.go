@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 )
 
 // site judges one call of a tool.
@@ -28,17 +30,13 @@ func (h *host) site(s engine.Site) []Finding {
 			what = "a text"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
-		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
+		return []Finding{h.finding(InvalidArgument, message, declared(b), s.Pos)}
 	}
 	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
 		return nil
 	}
-	hint := ""
-	if b.Object == discoverer {
-		hint = "write " + usage[b.Name]
-	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), hint, s.Pos)}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)}
 }
 
 // shape is what was passed instead of an object.
@@ -49,19 +47,19 @@ func shape(args json.RawMessage) string {
 	return shorten(string(args), 40)
 }
 
-// example is a call of the tool with what its schema requires.
-func example(b *tools.Binding) string {
-	var input struct {
-		Required   []string                   `json:"required"`
-		Properties map[string]json.RawMessage `json:"properties"`
+// maxSignature is how many bytes of a tool's signature a hint shows.
+const maxSignature = 600
+
+// signature is how a tool is called.
+func signature(b *tools.Binding) string {
+	if b.Object == discoverer {
+		return usage[b.Name]
 	}
-	_ = json.Unmarshal(b.InputSchema, &input) // an odd schema names nothing
-	names := slices.DeleteFunc(input.Required, func(name string) bool { return !tools.Identifier(name) })
-	if len(names) == 0 && len(input.Properties) > 0 {
-		names = []string{"…"}
-	}
-	return fmt.Sprintf("%s({%s})", b.Path(), strings.Join(names, ", "))
+	return declare.Signature(b, maxSignature)
 }
+
+// declared is the hint for a call with other arguments than the tool takes.
+func declared(b *tools.Binding) string { return "it is declared as " + signature(b) }
 
 // unknownTool words a call of what is no tool: a member that a namespace does not
 // have, a namespace, or a member of a tool.
@@ -74,8 +72,9 @@ func (h *host) unknownTool(s engine.Site) Finding {
 	switch {
 	case len(members) == 0:
 		return h.memberOfTool("", s.Namespace, s.Name, s.Pos)
-	case s.Member != "":
-		return h.memberOfTool(s.Namespace, s.Name, s.Member, s.Pos)
+	case s.Member != "" && slices.Contains(members, s.Name):
+		member, _, _ := strings.Cut(s.Member, ".")
+		return h.memberOfTool(s.Namespace, s.Name, member, s.Pos)
 	}
 	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
 }
@@ -86,25 +85,41 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 		return h.withoutPrefix(s.Line)
 	}
 	other := h.elsewhere(s.Name)
-	if near := schema.Nearest(s.Name, members); near != "" && (s.Namespace != discoverer || other == nil) {
-		return fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
+	meant := h.tool(s.Namespace, identifier(s.Name+"."+s.Member))
+	if near := schema.Nearest(s.Name, members); meant == nil && near != "" && (s.Namespace != discoverer || other == nil) {
+		meant = h.tool(s.Namespace, near)
 	}
 	switch {
+	case meant != nil:
+		return fmt.Sprintf("did you mean %s?", signature(meant))
 	case other == nil:
 		return fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
 	case other.Object == "":
-		return fmt.Sprintf("did you mean %s? it is a global, not a member of %s", example(other), s.Namespace)
+		return fmt.Sprintf("did you mean %s? it is a global, not a member of %s", signature(other), s.Namespace)
 	}
-	return fmt.Sprintf("did you mean %s?", other.Path())
+	return fmt.Sprintf("did you mean %s?", signature(other))
 }
+
+// tool finds a tool by one of its names; nil if there is none.
+func (h *host) tool(object, name string) *tools.Binding {
+	for _, b := range h.bindings {
+		if b.Object == object && slices.ContainsFunc(b.Names, func(n string) bool { return n == name || identifier(n) == name }) {
+			return b
+		}
+	}
+	return nil
+}
+
+var noLetters = regexp.MustCompile(`[^\pL\pN]+`)
+
+// identifier is a name with underscores in the place of all that separates its words.
+func identifier(name string) string { return strings.Trim(noLetters.ReplaceAllString(name, "_"), "_") }
 
 // memberOfTool words search.query({}) where search is a tool.
 func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
-	for _, b := range h.bindings {
-		if b.Object == object && slices.Contains(b.Names, name) {
-			message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
-			return h.finding(UnknownTool, message, "call "+example(b), at)
-		}
+	if b := h.tool(object, name); b != nil {
+		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
+		return h.finding(UnknownTool, message, declared(b), at)
 	}
 	return h.finding(UnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // the worker lies
 }

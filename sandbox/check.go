@@ -9,6 +9,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // judge turns what the parse found into the reasons to refuse the program: only
@@ -30,7 +31,21 @@ func (h *host) judge(r engine.Report) []Finding {
 	judgeEach(&j, h.textual(), one)
 	judgeEach(&j, h.deep(r), one)
 	slices.SortStableFunc(j.findings, inOrder)
+	declareOnce(j.findings)
 	return j.findings
+}
+
+// declareOnce leaves the declaration of a tool out where an earlier finding shows it.
+func declareOnce(findings []Finding) {
+	shown := map[string]bool{}
+	for i := range findings {
+		if f := &findings[i]; f.Kind == InvalidArgument {
+			if shown[f.Hint] {
+				f.Hint = ""
+			}
+			shown[f.Hint] = true
+		}
+	}
 }
 
 // judgement is the reasons found so far.
@@ -72,9 +87,27 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case name.Elsewhere != nil && name.Elsewhere.Line > 0:
 		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere.Line)
 	case near != "":
-		hint = fmt.Sprintf("did you mean %s?", near)
+		hint = fmt.Sprintf("did you mean %s?", h.whole(near))
 	}
 	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)
+}
+
+// whole is a name, or how the tool is called whose path it is.
+func (h *host) whole(name string) string {
+	if b := h.byPath(name); b != nil {
+		return signature(b)
+	}
+	return name
+}
+
+// byPath finds a tool by its path; nil if there is none.
+func (h *host) byPath(path string) *tools.Binding {
+	for _, b := range h.bindings {
+		if b.Path() == path {
+			return b
+		}
+	}
+	return nil
 }
 
 var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)

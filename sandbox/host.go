@@ -193,7 +193,7 @@ func (h *host) misshapen(c engine.Call) *tools.ToolError {
 	b := h.bindings[c.Tool]
 	return &tools.ToolError{
 		Tool: b.Path(), Kind: tools.KindInvalidArguments,
-		Message: fmt.Sprintf("a tool takes one object, not %s; write %s", shape(c.Args), example(b)),
+		Message: fmt.Sprintf("a tool takes one object, not %s; %s", shape(c.Args), declared(b)),
 	}
 }
 

@@ -168,7 +168,7 @@ type Site struct {
 
 	// What is called instead, if there is no such tool. Namespace may be a tool, as in
 	// search.query({}); Name is empty if the namespace itself is called; Member is what
-	// is called of the tool Namespace.Name, which does not have it.
+	// is written after it, be Name a tool, which has no members, or nothing.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`

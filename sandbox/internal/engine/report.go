@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja/file"
 )
@@ -162,9 +163,7 @@ func (p *program) site(s *scope, c callSite) (Site, bool) {
 		return site, true
 	}
 	site.Name, site.Pos = c.names[1], p.source.fromIdx(c.at[parts])
-	if parts == 2 {
-		site.Member = c.names[2]
-	}
+	site.Member = strings.Join(c.names[2:], ".")
 	return site, p.lacks(c, parts, isTool)
 }
 
