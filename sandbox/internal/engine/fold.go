@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // goja's compiler evaluates constants: those on the left of a logical operator
@@ -16,7 +17,7 @@ import (
 func unfold(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpression:
-		if conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
+		if check.Conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
 			if isConstant(n.Left) {
 				n.Left = unfolded(n.Left)
 			}
@@ -48,7 +49,7 @@ func isConstant(e ast.Expression) bool {
 	case *ast.UnaryExpression:
 		return isConstant(e.Operand)
 	case *ast.BinaryExpression:
-		return !conditional(e.Operator) && isConstant(e.Left) && isConstant(e.Right)
+		return !check.Conditional(e.Operator) && isConstant(e.Left) && isConstant(e.Right)
 	}
 	return false
 }
@@ -68,8 +69,4 @@ func isBig(e ast.Expression) bool {
 	}
 	_, ok = number.Value.(*big.Int)
 	return ok
-}
-
-func conditional(operator token.Token) bool {
-	return operator == token.LOGICAL_AND || operator == token.LOGICAL_OR || operator == token.COALESCE
 }

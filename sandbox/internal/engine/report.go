@@ -3,9 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/dop251/goja/file"
 )
 
 // scope is what a job adds to the globals.
@@ -91,116 +88,51 @@ func (s *scope) has(name string) bool {
 
 // report says what is to be judged of the program before it runs.
 func (p *program) report(s *scope, job *Job) Report {
-	r := Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.depth, NoValue: !p.gives && !job.Submit}
-	for _, n := range p.names {
-		if n.name == "await" {
-			r.Findings = append(r.Findings, Finding{awaitMessage, awaitHint, p.source.fromIdx(n.at)})
-			continue
-		}
-		if n.name == PreludeName && job.Prelude != nil {
-			continue
-		}
-		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
-			r.Undeclared = append(r.Undeclared, Name{
-				Name: n.name, Assigned: n.assigned, Elsewhere: p.elsewhere(n.elsewhere), Pos: p.source.fromIdx(n.at),
-			})
-		}
-	}
-	for _, w := range p.writes {
-		if s.constant(w) {
-			r.Constants = append(r.Constants, Write{w.object, w.name, w.delete, p.source.fromIdx(w.at)})
-		}
-	}
-	for _, v := range p.early {
-		_, earlier := s.earlier[v.name]
-		r.Early = append(r.Early, Name{
-			Name: v.name, Assigned: earlier || s.has(v.name), Elsewhere: p.elsewhere(v.elsewhere), Pos: p.source.fromIdx(v.at),
-		})
-	}
-	for _, c := range p.calls {
-		if site, ok := p.site(s, c); ok {
-			r.Sites = append(r.Sites, site)
-		}
-	}
-	for _, w := range p.words {
-		if slices.Contains(job.Forbidden, w.name) {
-			r.Forbidden = append(r.Forbidden, Name{Name: w.name, Pos: p.source.fromIdx(w.at)})
-		}
-	}
+	r := p.Report(globalScope{s, job}, job.Forbidden)
+	r.NoValue = !p.gives && !job.Submit
 	return r
 }
 
-func (p *program) elsewhere(at file.Idx) *Pos {
-	pos := p.source.fromIdx(at)
-	if pos.Line == 0 {
-		return nil
-	}
-	return &pos
+// globalScope is the globals of a job. It implements [check.Globals].
+type globalScope struct {
+	*scope
+	job *Job
 }
 
-// constant reports whether an assignment is to what cannot be assigned to.
-func (s *scope) constant(w writeSite) bool {
-	if w.object != "" {
-		return s.objects[w.object] != nil
-	}
-	return s.has(w.name) || s.earlier[w.name]
+// Has implements [check.Globals].
+func (g globalScope) Has(name string) bool {
+	return g.Bound(name) || globalNames()[name] || g.job.Submit && name == "submit" || g.job.Prelude != nil && name == PreludeName
 }
 
-// site finds the tool that a call names, or what stands there in its place. It
-// reports false for what has nothing to do with tools, or need not fail.
-func (p *program) site(s *scope, c callSite) (Site, bool) {
-	tool, parts := s.longest(c.names)
-	isTool := tool >= 0
-	switch {
-	case !isTool && s.objects[c.names[0]] == nil:
-		return Site{}, false
-	case isTool && parts == len(c.names):
-		return p.call(tool, s.tools[tool].Params, c), true
-	}
-	site := Site{Tool: -1, Namespace: c.names[0]}
-	if parts == len(c.names) { // the namespace is called
-		site.Pos = p.source.fromIdx(c.at[0])
-		return site, true
-	}
-	site.Name, site.Pos = c.names[1], p.source.fromIdx(c.at[parts])
-	site.Member = strings.Join(c.names[2:], ".")
-	return site, p.lacks(c, parts, isTool)
+// Bound implements [check.Globals].
+func (g globalScope) Bound(name string) bool {
+	_, earlier := g.earlier[name]
+	return earlier || g.has(name)
 }
 
-// call is a call of a tool.
-func (p *program) call(tool int, params []string, c callSite) Site {
-	site := Site{Tool: tool, Discarded: c.discarded, Property: c.property, Pos: p.source.fromIdx(c.end())}
-	if params == nil {
-		site.Args = arguments(c.arguments, c.block)
-	} else {
-		site.Args = gathered(c.arguments, c.block, params)
+// Constant implements [check.Globals].
+func (g globalScope) Constant(object, name string) bool {
+	if object != "" {
+		return g.Object(object)
 	}
-	if c.holder != nil {
-		site.Holder = c.holder.id.Name.String()
-	}
-	return site
+	return g.has(name) || g.earlier[name]
 }
 
-// longest finds the tool or the namespace that a path begins with, and how many of
-// its names that takes.
-func (x *index) longest(names []string) (tool, parts int) {
-	if tool, ok := x.find("", names[0]); ok {
-		return tool, 1
+// Object implements [check.Globals].
+func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
+
+// Tool implements [check.Globals].
+func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {
+	if tool, ok = g.find(object, name); ok {
+		params = g.tools[tool].Params
 	}
-	if len(names) > 1 {
-		if tool, ok := x.find(names[0], names[1]); ok {
-			return tool, 2
-		}
-	}
-	return -1, 1
+	return tool, params, ok
 }
 
-// lacks reports whether a call certainly fails because what the first parts of its
-// path stand for, a tool or a namespace, has no member of the next name.
-func (p *program) lacks(c callSite, parts int, isTool bool) bool {
-	members := inherited()
-	if isTool {
-		members = inheritedByFunctions()
+// Inherited implements [check.Globals].
+func (g globalScope) Inherited(member string, ofFunctions bool) bool {
+	if ofFunctions {
+		return inheritedByFunctions()[member]
 	}
-	return !members[c.names[parts]] && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
+	return inherited()[member]
 }

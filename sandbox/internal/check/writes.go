@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"github.com/dop251/goja/ast"

@@ -1,21 +1,21 @@
-package engine
+package check
 
 import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 )
 
-// walk visits n and everything below it, in the order of the source as far as
+// Walk visits n and everything below it, in the order of the source as far as
 // that matters; goja's AST has no visitor of its own. Member names and labels
 // are not visited: they refer to nothing.
-func walk(n ast.Node, visit func(ast.Node)) {
-	w := walker{visit: visit}
+func Walk(n ast.Node, visit func(ast.Node)) {
+	w := Walker{Visit: visit}
 	w.node(n)
 }
 
-// walker visits nodes as walk does, and knows where it is.
-type walker struct {
-	visit          func(ast.Node)
+// Walker visits nodes as [Walk] does, and knows where it is.
+type Walker struct {
+	Visit          func(ast.Node)
 	depth, deepest int
 	awaits         bool // whether the function around the node is async, and the node not in its parameters
 	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
@@ -29,7 +29,13 @@ type walker struct {
 	fresh      []*variable // of these, those whose initializers are still to be walked
 }
 
-func (w *walker) node(n ast.Node) {
+// Walk visits a node and everything below it.
+func (w *Walker) Walk(n ast.Node) { w.node(n) }
+
+// Awaits reports whether there may be an await at the node that is visited.
+func (w *Walker) Awaits() bool { return w.awaits }
+
+func (w *Walker) node(n ast.Node) {
 	if n == nil {
 		return
 	}
@@ -38,7 +44,7 @@ func (w *walker) node(n ast.Node) {
 	if id, ok := n.(*ast.Identifier); ok && w.block != nil {
 		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
 	}
-	w.visit(n)
+	w.Visit(n)
 	switch n := n.(type) {
 	case ast.Statement:
 		w.statement(n)
@@ -51,12 +57,12 @@ func (w *walker) node(n ast.Node) {
 	}
 }
 
-func (w *walker) leave() {
+func (w *Walker) leave() {
 	w.deepest = max(w.deepest, w.depth)
 	w.depth--
 }
 
-func (w *walker) statement(s ast.Statement) {
+func (w *Walker) statement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.BlockStatement:
 		w.blockStatement(s)
@@ -90,7 +96,7 @@ func (w *walker) statement(s ast.Statement) {
 	}
 }
 
-func (w *walker) loop(s ast.Statement) {
+func (w *Walker) loop(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.ForStatement:
 		w.open()
@@ -117,7 +123,7 @@ func (w *walker) loop(s ast.Statement) {
 	}
 }
 
-func (w *walker) forInto(into ast.ForInto, source ast.Expression, body ast.Statement) {
+func (w *Walker) forInto(into ast.ForInto, source ast.Expression, body ast.Statement) {
 	w.open()
 	first := len(w.fresh)
 	w.node(into)
@@ -126,7 +132,7 @@ func (w *walker) forInto(into ast.ForInto, source ast.Expression, body ast.State
 	w.close()
 }
 
-func (w *walker) cases(s *ast.SwitchStatement) {
+func (w *Walker) cases(s *ast.SwitchStatement) {
 	w.expr(s.Discriminant)
 	w.open()
 	for _, c := range s.Body {
@@ -136,7 +142,7 @@ func (w *walker) cases(s *ast.SwitchStatement) {
 	w.close()
 }
 
-func (w *walker) try(s *ast.TryStatement) {
+func (w *Walker) try(s *ast.TryStatement) {
 	w.blockStatement(s.Body)
 	if s.Catch != nil {
 		w.open()
@@ -149,7 +155,7 @@ func (w *walker) try(s *ast.TryStatement) {
 	w.blockStatement(s.Finally)
 }
 
-func (w *walker) expression(e ast.Expression) {
+func (w *Walker) expression(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.CallExpression:
 		w.node(e.Callee)
@@ -173,7 +179,7 @@ func (w *walker) expression(e ast.Expression) {
 		w.node(e.Right)
 	case *ast.BinaryExpression:
 		w.node(e.Left)
-		w.perhaps(e.Right, conditional(e.Operator))
+		w.perhaps(e.Right, Conditional(e.Operator))
 	case *ast.UnaryExpression:
 		w.node(e.Operand)
 	case *ast.ConditionalExpression:
@@ -196,7 +202,7 @@ func (w *walker) expression(e ast.Expression) {
 	}
 }
 
-func (w *walker) compound(e ast.Expression) {
+func (w *Walker) compound(e ast.Expression) {
 	switch e := e.(type) {
 	case *ast.ArrayLiteral:
 		w.exprs(e.Value)
@@ -230,7 +236,7 @@ func (w *walker) compound(e ast.Expression) {
 }
 
 // function walks a function, which sees its own name.
-func (w *walker) function(e *ast.FunctionLiteral) {
+func (w *Walker) function(e *ast.FunctionLiteral) {
 	outer := w.block
 	if w.names(e.Name) {
 		w.open()
@@ -243,7 +249,7 @@ func (w *walker) function(e *ast.FunctionLiteral) {
 }
 
 // class walks a class, which sees its own name.
-func (w *walker) class(e *ast.ClassLiteral) {
+func (w *Walker) class(e *ast.ClassLiteral) {
 	if w.names(e.Name) {
 		w.open()
 		defer w.close()
@@ -256,14 +262,14 @@ func (w *walker) class(e *ast.ClassLiteral) {
 	}
 }
 
-func (w *walker) classDeclaration(e *ast.ClassLiteral) {
+func (w *Walker) classDeclaration(e *ast.ClassLiteral) {
 	v := w.declare(e.Name, variable{kind: lexical})
 	w.node(e)
 	w.initialized(v)
 }
 
 // perhaps walks an operand which, if it is conditional, need not be evaluated.
-func (w *walker) perhaps(e ast.Expression, isConditional bool) {
+func (w *Walker) perhaps(e ast.Expression, isConditional bool) {
 	outer := w.uncertain
 	if isConditional {
 		w.uncertain++
@@ -273,7 +279,7 @@ func (w *walker) perhaps(e ast.Expression, isConditional bool) {
 }
 
 // enter visits the parameters of a function, and tells of what is around it.
-func (w *walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
+func (w *Walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
 	awaits, w.awaits = w.awaits, false
 	w.functions++
 	w.openFunction()
@@ -282,13 +288,13 @@ func (w *walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
 	return awaits
 }
 
-func (w *walker) exit(awaits bool) {
+func (w *Walker) exit(awaits bool) {
 	w.close()
 	w.functions--
 	w.awaits = awaits
 }
 
-func (w *walker) classElement(e ast.ClassElement) {
+func (w *Walker) classElement(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.FieldDefinition:
 		w.expr(e.Key)
@@ -306,7 +312,7 @@ func (w *walker) classElement(e ast.ClassElement) {
 }
 
 // part visits what is neither statement nor expression.
-func (w *walker) part(n ast.Node) {
+func (w *Walker) part(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.ExpressionBody:
 		w.node(n.Expression)
@@ -325,7 +331,7 @@ func (w *walker) part(n ast.Node) {
 	}
 }
 
-func (w *walker) blockStatement(b *ast.BlockStatement) {
+func (w *Walker) blockStatement(b *ast.BlockStatement) {
 	if b != nil {
 		w.open()
 		w.statements(b.List)
@@ -333,48 +339,53 @@ func (w *walker) blockStatement(b *ast.BlockStatement) {
 	}
 }
 
-func (w *walker) statements(list []ast.Statement) {
+func (w *Walker) statements(list []ast.Statement) {
 	for _, s := range list {
 		w.node(s)
 	}
 }
 
-func (w *walker) stmt(s ast.Statement) {
+func (w *Walker) stmt(s ast.Statement) {
 	if s != nil {
 		w.node(s)
 	}
 }
 
-func (w *walker) expr(e ast.Expression) {
+func (w *Walker) expr(e ast.Expression) {
 	if e != nil {
 		w.node(e)
 	}
 }
 
-func (w *walker) exprs(list []ast.Expression) {
+func (w *Walker) exprs(list []ast.Expression) {
 	for _, e := range list {
 		w.expr(e)
 	}
 }
 
-func (w *walker) properties(list []ast.Property) {
+func (w *Walker) properties(list []ast.Property) {
 	for _, p := range list {
 		w.node(p)
 	}
 }
 
-func (w *walker) bindings(list []*ast.Binding, k kind) {
+func (w *Walker) bindings(list []*ast.Binding, k kind) {
 	for _, b := range list {
 		w.kind = k
 		w.node(b)
 	}
 }
 
-func (w *walker) parameters(p *ast.ParameterList) {
+func (w *Walker) parameters(p *ast.ParameterList) {
 	if p != nil {
 		w.bindings(p.List, given)
 		if p.Rest != nil {
 			w.pattern(p.Rest, given, nil)
 		}
 	}
+}
+
+// Conditional reports whether the right operand of an operator need not be evaluated.
+func Conditional(operator token.Token) bool {
+	return operator == token.LOGICAL_AND || operator == token.LOGICAL_OR || operator == token.COALESCE
 }

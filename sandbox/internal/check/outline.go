@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"regexp"
@@ -9,9 +9,9 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// outline is what the source of a program says of it, whatever is bound when it
+// Outline is what the source of a program says of it, whatever is bound when it
 // runs.
-type outline struct {
+type Outline struct {
 	findings []Finding
 	names    []*usedName     // that nothing declares, in order of first use
 	guarded  map[string]bool // names whose presence is tested, as in typeof x or "x" in globalThis
@@ -21,12 +21,18 @@ type outline struct {
 	calls    []callSite      // of what may be a tool
 	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
 	words    []place         // every name and member, if rules forbid some
-	with     file.Idx        // where a with statement stands, which strict mode does not have; 0 if there is none
-	depth    int             // how deep the source is nested
-	gives    bool            // whether the program says what its value is
-	awaits   bool            // whether it does so at top level
-	broken   bool            // whether there is a regular expression without an end, which goja takes
+	pos      func(file.Idx) Pos
+
+	With    file.Idx // where a with statement stands, which strict mode does not have; 0 if there is none
+	Depth   int      // how deep the source is nested
+	Returns bool     // whether the program returns a value
+	Awaits  bool     // whether the program awaits at top level
+	Broken  bool     // whether there is a regular expression without an end, which goja takes
+	Callees []Callee // of the calls of names and members
 }
+
+// Callee is where a call has its opening parenthesis, and the name of what it calls.
+type Callee struct{ Parenthesis, Name file.Idx }
 
 // usedName is a name, where it is first used.
 type usedName struct {
@@ -49,32 +55,38 @@ type callSite struct {
 	looseCall
 }
 
-// survey makes the outline of a program. Words says whether it lists every name.
-func (p *program) survey(body []ast.Statement, words bool) {
-	s := surveyor{program: p, listsWords: words}
-	s.walker.visit = s.visit
+// Options are what a survey needs besides the program.
+type Options struct {
+	Words bool               // whether every name is noted, to look for forbidden ones
+	Pos   func(file.Idx) Pos // of what is found
+	Leave func(ast.Node)     // is called with every node that has been looked at
+}
+
+// Survey makes the outline of a program, which is the body of a function.
+func Survey(body []ast.Statement, options Options) *Outline {
+	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
+	s.walker.Visit = s.visit
 	s.walker.block = &block{body: true}
 	for _, statement := range body {
-		s.walker.node(statement)
+		s.walker.Walk(statement)
 	}
-	p.depth = s.walker.deepest
+	s.Depth = s.walker.deepest
 	s.resolve()
-	p.source.callees = s.callees
+	return s.Outline
 }
 
 // surveyor walks a program for its outline. What it notes with a block is resolved
 // in the end.
 type surveyor struct {
-	*program
-	walker     walker
-	listsWords bool
-	loose      map[*ast.CallExpression]looseCall // before they are visited
-	called     []calledExpression
-	members    []located
-	texts      []located // that name members
-	written    []written
-	misreads   []misread
-	callees    []callee
+	*Outline
+	options  Options
+	walker   Walker
+	loose    map[*ast.CallExpression]looseCall // before they are visited
+	called   []calledExpression
+	members  []located
+	texts    []located // that name members
+	written  []written
+	misreads []misread
 }
 
 // located is an expression, and the block that it is in.
@@ -92,14 +104,14 @@ type calledExpression struct {
 }
 
 func (s *surveyor) visit(n ast.Node) {
-	defer unfold(n) // when it has been looked at
+	defer s.options.Leave(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
-		s.awaits = s.awaits || s.walker.functions == 0
+		s.Awaits = s.Awaits || s.walker.functions == 0
 	case *ast.ReturnStatement:
-		s.gives = s.gives || n.Argument != nil && s.walker.functions == 0
+		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
 	case *ast.ExpressionStatement:
 		s.discard(n.Expression)
 	case *ast.UnaryExpression:
@@ -130,21 +142,21 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.RegExpLiteral:
 		s.regexp(n)
 	case *ast.WithStatement:
-		s.with = n.With
+		s.With = n.With
 	}
 }
 
 func (s *surveyor) here(e ast.Expression) located { return located{e, s.walker.block} }
 
 func (s *surveyor) word(name string, at file.Idx) {
-	if s.listsWords {
+	if s.options.Words {
 		s.words = append(s.words, place{name, at})
 	}
 }
 
 // text notes what may name a member by a text.
 func (s *surveyor) text(e ast.Expression) {
-	if s.listsWords {
+	if s.options.Words {
 		s.texts = append(s.texts, s.here(e))
 	}
 }
@@ -193,18 +205,20 @@ func (s *surveyor) in(n *ast.BinaryExpression) {
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
-	s.broken = s.broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
-	if neverMatches(n) {
+	s.Broken = s.Broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
+	if NeverMatches(n.Pattern, n.Flags) {
 		s.findings = append(s.findings, Finding{
 			Message: `\p{…} never matches in this engine`,
 			Hint:    `write the characters as a range, such as [A-Za-zÀ-ɏ]`,
-			Pos:     s.source.fromIdx(n.Idx),
+			Pos:     s.pos(n.Idx),
 		})
 	}
 }
 
-func neverMatches(n *ast.RegExpLiteral) bool {
-	return strings.Contains(n.Flags, "u") && unicodeClass.MatchString(n.Pattern)
+// NeverMatches reports whether a regular expression has a property escape, which
+// goja takes and then matches nothing by.
+func NeverMatches(pattern, flags string) bool {
+	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
 }
 
 // call notes a call.
@@ -213,12 +227,12 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n]})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
-		s.callees = append(s.callees, callee{n.LeftParenthesis, of.Idx})
+		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
-		s.callees = append(s.callees, callee{n.LeftParenthesis, of.Identifier.Idx})
+		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
 		if name, ok := of.Member.(*ast.StringLiteral); ok {
-			s.callees = append(s.callees, callee{n.LeftParenthesis, name.Idx})
+			s.Callees = append(s.Callees, Callee{n.LeftParenthesis, name.Idx})
 		}
 	}
 }

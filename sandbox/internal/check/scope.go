@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"github.com/dop251/goja/ast"
@@ -93,28 +93,28 @@ func (v *variable) fixed() ast.Expression {
 func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != nil }
 
 // open begins a block within the last one.
-func (w *walker) open() {
+func (w *Walker) open() {
 	if outer := w.block; outer != nil {
 		w.block = &block{outer: outer, function: outer.function, body: outer.parameters}
 	}
 }
 
 // openFunction begins the parameters of a function.
-func (w *walker) openFunction() {
+func (w *Walker) openFunction() {
 	if w.open(); w.block != nil {
 		w.numbered++
 		w.block.function, w.block.parameters = w.numbered, true
 	}
 }
 
-func (w *walker) close() {
+func (w *Walker) close() {
 	if w.block != nil {
 		w.block = w.block.outer
 	}
 }
 
 // declare adds a variable to the block that it belongs to.
-func (w *walker) declare(id *ast.Identifier, v variable) *variable {
+func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	b, name := w.block, id.Name
 	if b == nil {
 		return &v
@@ -143,7 +143,7 @@ func (w *walker) declare(id *ast.Identifier, v variable) *variable {
 
 // initialize walks the initializer of the variables declared since there were only
 // so many fresh ones.
-func (w *walker) initialize(first int, initializer ast.Expression) {
+func (w *Walker) initialize(first int, initializer ast.Expression) {
 	begin, declared := len(w.references), w.fresh[first:]
 	w.expr(initializer)
 	for _, v := range declared {
@@ -153,15 +153,15 @@ func (w *walker) initialize(first int, initializer ast.Expression) {
 }
 
 // initialized notes that what a variable holds has been walked since it was declared.
-func (w *walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
+func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
 // names reports whether a function or class has a name that only it sees.
-func (w *walker) names(id *ast.Identifier) bool {
+func (w *Walker) names(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
 
 // declareName adds the name of a function or a class.
-func (w *walker) declareName(id *ast.Identifier, k kind) {
+func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	if id != nil {
 		w.declare(id, variable{kind: k})
 	}
@@ -169,7 +169,7 @@ func (w *walker) declareName(id *ast.Identifier, k kind) {
 
 // pattern walks what a declaration declares, and adds its variables. Value is what
 // they are initialized with, or nil.
-func (w *walker) pattern(target ast.Expression, k kind, value ast.Expression) {
+func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
 		if k != given && telling(value) { // the value of a parameter is but its default
@@ -192,7 +192,7 @@ func telling(e ast.Expression) bool {
 	return false
 }
 
-func (w *walker) declareAll(target ast.Expression, v variable) {
+func (w *Walker) declareAll(target ast.Expression, v variable) {
 	switch t := target.(type) {
 	case *ast.Identifier:
 		v.id = t
@@ -212,7 +212,7 @@ func (w *walker) declareAll(target ast.Expression, v variable) {
 	}
 }
 
-func (w *walker) declareProperty(p ast.Property, v variable) {
+func (w *Walker) declareProperty(p ast.Property, v variable) {
 	switch p := p.(type) {
 	case *ast.PropertyShort:
 		v = v.member(p.Name.Name.String())

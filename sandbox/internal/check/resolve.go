@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"cmp"
@@ -82,7 +82,7 @@ func (s *surveyor) assignment(w written) {
 		case v.kind == constant && v.writes == 0: // once is enough
 			s.findings = append(s.findings, Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
-				Hint:    "declare it with let", Pos: s.source.fromIdx(id.Idx),
+				Hint:    "declare it with let", Pos: s.pos(id.Idx),
 			})
 			fallthrough
 		default:
@@ -128,7 +128,7 @@ func (s *surveyor) site(c calledExpression) {
 		return
 	}
 	if p.is("Function") { // it is known as such, for the sake of instanceof
-		s.findings = append(s.findings, Finding{Message: fromText, Hint: "write the function itself", Pos: s.source.fromIdx(p.end())})
+		s.findings = append(s.findings, Finding{Message: fromText, Hint: "write the function itself", Pos: s.pos(p.end())})
 	}
 	if c.isNew {
 		return

@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 		s.smells = append(s.smells, Finding{
 			Message: fmt.Sprintf("%s %s", name, fault),
 			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
-			Pos:     s.source.fromIdx(method.Identifier.Idx),
+			Pos:     s.pos(method.Identifier.Idx),
 		})
 	case isArrow && name == "forEach":
 		if body, ok := arrow.Body.(*ast.ExpressionBody); ok {
