@@ -190,6 +190,10 @@ func (l *literal) array(e *ast.ArrayLiteral, path string) {
 }
 
 func (l *literal) object(e *ast.ObjectLiteral, path string) {
+	if slices.ContainsFunc(e.Value, isToJSON) {
+		l.guess(path)
+		return
+	}
 	l.buf.WriteByte('{')
 	var keys []string // as they come, which is the order of what is unknown
 	open, seen := false, map[string]bool{}
@@ -239,6 +243,18 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 		}
 	}
 	return "", nil, false
+}
+
+// isToJSON reports whether a property says what its object is as JSON.
+func isToJSON(p ast.Property) bool {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		return p.Name.Name == "toJSON"
+	case *ast.PropertyKeyed:
+		key, ok := p.Key.(*ast.StringLiteral)
+		return ok && key.Value == "toJSON"
+	}
+	return false
 }
 
 func escapePointer(key string) string {

@@ -122,9 +122,9 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.TemplateLiteral:
 		s.interpolate(n)
 	case *ast.AssignExpression:
-		s.write(n.Left)
+		s.write(n.Left, Conditional(n.Operator))
 	case *ast.ForIntoExpression:
-		s.write(n.Expression)
+		s.write(n.Expression, false)
 	case *ast.Binding:
 		s.held(n)
 	case *ast.CallExpression:
@@ -169,10 +169,10 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 			put(&s.guarded, id.Name.String(), true)
 		}
 	case token.INCREMENT, token.DECREMENT:
-		s.write(n.Operand)
+		s.write(n.Operand, false)
 	case token.DELETE:
 		if !isName { // the compiler refuses that
-			s.written = append(s.written, written{s.here(n.Operand), true})
+			s.written = append(s.written, written{located: s.here(n.Operand), delete: true})
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (s *surveyor) assignment(w written) {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
 		case v.id == id: // its default, where it is declared
-		case v.kind == constant && v.writes == 0: // once is enough
+		case v.kind == constant && v.writes == 0 && !w.uncertain: // once is enough
 			s.findings = append(s.findings, Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
 				Hint:    "declare it with let", Pos: s.pos(id.Idx),

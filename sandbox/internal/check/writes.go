@@ -18,28 +18,29 @@ type member struct{ object, name string }
 // written is an expression to which the program assigns, or which it deletes.
 type written struct {
 	located
-	delete bool
+	delete    bool
+	uncertain bool // as by ||=
 }
 
 // write notes what is assigned to.
-func (s *surveyor) write(target ast.Expression) {
+func (s *surveyor) write(target ast.Expression, uncertain bool) {
 	switch t := target.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:
-		s.written = append(s.written, written{located: s.here(t)})
+		s.written = append(s.written, written{located: s.here(t), uncertain: uncertain})
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
-			s.write(element)
+			s.write(element, uncertain)
 		}
-		s.write(t.Rest)
+		s.write(t.Rest, uncertain)
 	case *ast.ObjectPattern:
 		for _, property := range t.Properties {
 			switch p := property.(type) {
 			case *ast.PropertyShort:
-				s.write(&p.Name)
+				s.write(&p.Name, uncertain)
 			case *ast.PropertyKeyed:
-				s.write(p.Value)
+				s.write(p.Value, uncertain)
 			}
 		}
-		s.write(t.Rest)
+		s.write(t.Rest, uncertain)
 	}
 }
