@@ -35,11 +35,11 @@ func (h *host) judge(r engine.Report) []Finding {
 	return j.findings
 }
 
-// declareOnce leaves the declaration of a tool out where an earlier finding shows it.
+// declareOnce leaves out hints, which show declarations, that an earlier finding has.
 func declareOnce(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
-		if f := &findings[i]; f.Kind == InvalidArgument {
+		if f := &findings[i]; f.Kind == InvalidArgument || f.Kind == UnknownTool {
 			if shown[f.Hint] {
 				f.Hint = ""
 			}
