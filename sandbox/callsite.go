@@ -102,8 +102,9 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 
 // tool finds a tool by one of its names; nil if there is none.
 func (h *host) tool(object, name string) *tools.Binding {
+	is := func(own string) bool { return own == name || identifier(own) == name }
 	for _, b := range h.bindings {
-		if b.Object == object && slices.ContainsFunc(b.Names, func(n string) bool { return n == name || identifier(n) == name }) {
+		if b.Object == object && slices.ContainsFunc(b.Names, is) {
 			return b
 		}
 	}

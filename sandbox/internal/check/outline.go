@@ -224,7 +224,9 @@ func NeverMatches(pattern, flags string) bool {
 // call notes a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
-	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n]})
+	s.called = append(s.called, calledExpression{
+		located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n],
+	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})

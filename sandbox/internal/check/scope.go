@@ -78,7 +78,10 @@ func (b *block) find(name unistring.String) *variable {
 // early reports whether a reference finds the variable, for certain, before it has a
 // value.
 func (v *variable) early(number int, r reference) bool {
-	return v.kind >= lexical && !r.uncertain && v.block.function == r.block.function && (number < v.declared || v.begin <= number && number < v.end)
+	if v.kind < lexical || r.uncertain || v.block.function != r.block.function {
+		return false
+	}
+	return number < v.declared || v.begin <= number && number < v.end
 }
 
 // fixed returns the one value that the variable has; nil if it is not known.
