@@ -95,7 +95,7 @@ func ExampleCodeAct() {
 	}
 	fmt.Println(pred.Output.Total)
 	// Output:
-	// line 1, column 22: inhabitants: city is required; town is not a known property (known: city)
+	// line 1, column 22: inhabitants: city is required; town is not a known property (known: city) (it is declared as inhabitants(args: {city: string}))
 	// 1 | submit({total: await inhabitants({town: 'Oslo'})})
 	//   |                      ^
 	// 1010000

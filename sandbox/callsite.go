@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 )
 
 // site judges one call of a tool.
@@ -23,18 +25,18 @@ func (h *host) site(s engine.Site) []Finding {
 	b := h.bindings[s.Tool]
 	args := b.Named(s.Args.JSON)
 	if !bytes.HasPrefix(args, []byte("{")) {
-		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), shape(args))
-		return []Finding{h.finding(InvalidArgument, message, "write "+example(b), s.Pos)}
+		what := shape(args)
+		if slices.Contains(s.Args.Unknown, "") { // all that is known
+			what = "a text"
+		}
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
+		return []Finding{h.finding(InvalidArgument, message, declared(b), s.Pos)}
 	}
 	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
 		return nil
 	}
-	hint := ""
-	if b.Object == discoverer {
-		hint = "write " + usage[b.Name]
-	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), hint, s.Pos)}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)}
 }
 
 // shape is what was passed instead of an object.
@@ -45,19 +47,19 @@ func shape(args json.RawMessage) string {
 	return shorten(string(args), 40)
 }
 
-// example is a call of the tool with what its schema requires.
-func example(b *tools.Binding) string {
-	var input struct {
-		Required   []string                   `json:"required"`
-		Properties map[string]json.RawMessage `json:"properties"`
+// maxSignature is how many bytes of a tool's signature a hint shows.
+const maxSignature = 600
+
+// signature is how a tool is called.
+func signature(b *tools.Binding) string {
+	if b.Object == discoverer {
+		return usage[b.Name]
 	}
-	_ = json.Unmarshal(b.InputSchema, &input) // an odd schema names nothing
-	names := slices.DeleteFunc(input.Required, func(name string) bool { return !tools.Identifier(name) })
-	if len(names) == 0 && len(input.Properties) > 0 {
-		names = []string{"…"}
-	}
-	return fmt.Sprintf("%s({%s})", b.Path(), strings.Join(names, ", "))
+	return declare.Signature(b, maxSignature)
 }
+
+// declared is the hint for a call with other arguments than the tool takes.
+func declared(b *tools.Binding) string { return "it is declared as " + signature(b) }
 
 // unknownTool words a call of what is no tool: a member that a namespace does not
 // have, a namespace, or a member of a tool.
@@ -67,8 +69,12 @@ func (h *host) unknownTool(s engine.Site) Finding {
 		return h.finding(UnknownTool, message, "call one of them: "+h.list(s.Namespace), s.Pos)
 	}
 	members := h.members(s.Namespace)
-	if len(members) == 0 {
-		return h.memberOfTool(s)
+	switch {
+	case len(members) == 0:
+		return h.memberOfTool("", s.Namespace, s.Name, s.Pos)
+	case s.Member != "" && slices.Contains(members, s.Name):
+		member, _, _ := strings.Cut(s.Member, ".")
+		return h.memberOfTool(s.Namespace, s.Name, member, s.Pos)
 	}
 	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
 }
@@ -79,28 +85,44 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 		return h.withoutPrefix(s.Line)
 	}
 	other := h.elsewhere(s.Name)
-	if near := schema.Nearest(s.Name, members); near != "" && (s.Namespace != discoverer || other == nil) {
-		return fmt.Sprintf("did you mean %s.%s?", s.Namespace, near)
+	meant := h.tool(s.Namespace, identifier(s.Name+"."+s.Member))
+	if near := schema.Nearest(s.Name, members); meant == nil && near != "" && (s.Namespace != discoverer || other == nil) {
+		meant = h.tool(s.Namespace, near)
 	}
 	switch {
+	case meant != nil:
+		return fmt.Sprintf("did you mean %s?", signature(meant))
 	case other == nil:
 		return fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
 	case other.Object == "":
-		return fmt.Sprintf("did you mean %s? it is a global, not a member of %s", example(other), s.Namespace)
+		return fmt.Sprintf("did you mean %s? it is a global, not a member of %s", signature(other), s.Namespace)
 	}
-	return fmt.Sprintf("did you mean %s?", other.Path())
+	return fmt.Sprintf("did you mean %s?", signature(other))
 }
 
-// memberOfTool words search.query({}) where search is a tool.
-func (h *host) memberOfTool(s engine.Site) Finding {
-	call := s.Namespace + "({…})"
+// tool finds a tool by one of its names; nil if there is none.
+func (h *host) tool(object, name string) *tools.Binding {
+	is := func(own string) bool { return own == name || identifier(own) == name }
 	for _, b := range h.bindings {
-		if b.Object == "" && b.Names[0] == s.Namespace {
-			call = example(b)
+		if b.Object == object && slices.ContainsFunc(b.Names, is) {
+			return b
 		}
 	}
-	message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", s.Namespace, s.Name)
-	return h.finding(UnknownTool, message, "call "+call, s.Pos)
+	return nil
+}
+
+var noLetters = regexp.MustCompile(`[^\pL\pN]+`)
+
+// identifier is a name with underscores in the place of all that separates its words.
+func identifier(name string) string { return strings.Trim(noLetters.ReplaceAllString(name, "_"), "_") }
+
+// memberOfTool words search.query({}) where search is a tool.
+func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
+	if b := h.tool(object, name); b != nil {
+		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
+		return h.finding(UnknownTool, message, declared(b), at)
+	}
+	return h.finding(UnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // the worker lies
 }
 
 // elsewhere finds a tool that has the name in another namespace, or nil.

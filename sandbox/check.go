@@ -9,6 +9,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // judge turns what the parse found into the reasons to refuse the program: only
@@ -30,7 +31,21 @@ func (h *host) judge(r engine.Report) []Finding {
 	judgeEach(&j, h.textual(), one)
 	judgeEach(&j, h.deep(r), one)
 	slices.SortStableFunc(j.findings, inOrder)
+	declareOnce(j.findings)
 	return j.findings
+}
+
+// declareOnce leaves out hints, which show declarations, that an earlier finding has.
+func declareOnce(findings []Finding) {
+	shown := map[string]bool{}
+	for i := range findings {
+		if f := &findings[i]; f.Kind == InvalidArgument || f.Kind == UnknownTool {
+			if shown[f.Hint] {
+				f.Hint = ""
+			}
+			shown[f.Hint] = true
+		}
+	}
 }
 
 // judgement is the reasons found so far.
@@ -69,10 +84,30 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"
+	case name.Elsewhere != nil && name.Elsewhere.Line > 0:
+		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere.Line)
 	case near != "":
-		hint = fmt.Sprintf("did you mean %s?", near)
+		hint = fmt.Sprintf("did you mean %s?", h.whole(near))
 	}
 	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)
+}
+
+// whole is a name, or how the tool is called whose path it is.
+func (h *host) whole(name string) string {
+	if b := h.byPath(name); b != nil {
+		return signature(b)
+	}
+	return name
+}
+
+// byPath finds a tool by its path; nil if there is none.
+func (h *host) byPath(path string) *tools.Binding {
+	for _, b := range h.bindings {
+		if b.Path() == path {
+			return b
+		}
+	}
+	return nil
 }
 
 var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
@@ -86,7 +121,7 @@ func (h *host) withoutPrefix(line int) string {
 	return hint
 }
 
-// early words a variable that its own initialiser reads.
+// early words a variable that is read before it is initialized.
 func (h *host) early(name engine.Name) Finding {
 	message := name.Name + " is used before it is declared"
 	if name.Assigned {
@@ -96,7 +131,11 @@ func (h *host) early(name engine.Name) Finding {
 		}
 		message += ": the variable hides " + hidden
 	}
-	return h.finding(Unsupported, message, "call the variable something else", name.Pos)
+	hint := "call the variable something else"
+	if !name.Assigned && name.Elsewhere != nil && name.Elsewhere.Line > name.Line {
+		hint = fmt.Sprintf("line %d declares it; move that up", name.Elsewhere.Line)
+	}
+	return h.finding(Unsupported, message, hint, name.Pos)
 }
 
 // constant words an assignment to what is not the program's own.

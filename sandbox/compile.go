@@ -59,9 +59,20 @@ type Compiled struct {
 	// 64 KiB on top of that.
 	Map []byte
 
+	// Imports are the modules that the program imports, for [Rules]; empty, not nil, if
+	// it imports none. A Library that comes with a nil list is an error if the rules are
+	// about modules.
+	Imports []Import
+
 	// Findings are the reasons why there is no program: it is refused with these.
 	// Kind may be left empty, and Frame is cut from the text.
 	Findings []Finding
+}
+
+// Import is a module that a program imports, as the program names it, and where.
+type Import struct {
+	Module       string
+	Line, Column int
 }
 
 // LibraryName is how a compiled program gets at what its library has returned.
@@ -85,7 +96,10 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 		return nil, fmt.Errorf("sandbox: compile the program: %w", err)
 	case c == nil:
 		return nil, errors.New("sandbox: the program's compiler has returned nothing, and no error")
-	case len(c.Findings) > 0:
+	case h.rules != nil && h.rules.Modules != nil && c.Library != "" && c.Imports == nil:
+		return nil, errors.New("sandbox: the program's compiler does not say what the program imports, and the rules are about that")
+	}
+	if h.imports = c.Imports; len(c.Findings) > 0 {
 		h.findings = h.compilerFindings(c.Findings)
 		return nil, nil
 	}
@@ -244,11 +258,23 @@ func (t *translator) Report(r engine.Report) func() bool {
 	r.Smells = translated(t.origin, r.Smells, func(f *engine.Finding) *engine.Pos { return &f.Pos })
 	r.Undeclared = translated(t.origin, r.Undeclared, namePos)
 	r.Early = translated(t.origin, r.Early, namePos)
+	t.elsewhere(r.Undeclared)
+	t.elsewhere(r.Early)
 	r.Constants = translated(t.origin, r.Constants, func(w *engine.Write) *engine.Pos { return &w.Pos })
 	r.Sites = translated(t.origin, r.Sites, func(s *engine.Site) *engine.Pos { return &s.Pos })
 	r.Forbidden = translated(t.origin, r.Forbidden, namePos)
 	r.Forbidden = slices.DeleteFunc(r.Forbidden, func(n engine.Name) bool { return n.Line == 0 })
 	return t.Host.Report(r)
+}
+
+// elsewhere translates the places where names are declared.
+func (t *translator) elsewhere(list []engine.Name) {
+	for i := range list {
+		if n := &list[i]; n.Elsewhere != nil {
+			at := t.origin.pos(*n.Elsewhere)
+			n.Elsewhere = &at
+		}
+	}
 }
 
 func namePos(n *engine.Name) *engine.Pos { return &n.Pos }

@@ -192,7 +192,7 @@ func argument(t *testing.T, box *sandbox.Sandbox, row []string) {
 	if tool == nil {
 		t.Fatal("the test does not know this type")
 	}
-	source := "const v = " + row[1] + "; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
+	source := "const [v] = [" + row[1] + "]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
 	var got string
 	if err := json.Unmarshal([]byte(program(t, box, source, tool)), &got); err != nil || got != row[2] {
 		t.Errorf("got %q (%v), want %q", got, err, row[2])

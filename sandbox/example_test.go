@@ -112,10 +112,10 @@ await reed({path: "b"})`, Tools: set})
 		fmt.Println(f)
 	}
 	// Output:
-	// line 1, column 7: read: path is required; pth is not a known property (did you mean path?)
+	// line 1, column 7: read: path is required; pth is not a known property (did you mean path?) (it is declared as read(args: {path: string}))
 	// 1 | await read({pth: "a"});
 	//   |       ^
-	// line 2, column 7: reed is not defined (did you mean read?)
+	// line 2, column 7: reed is not defined (did you mean read(args: {path: string})?)
 	// 2 | await reed({path: "b"})
 	//   |       ^
 }

@@ -27,7 +27,8 @@ type host struct {
 	program    *Program
 	lasting    []engine.Input // of its session
 	limits     Limits
-	rules      *Rules // nil for none
+	rules      *Rules   // nil for none
+	imports    []Import // of the program, as its compiler says
 	checkOnly  bool
 	preludes   *preludes // of the sandbox
 	bindings   []*tools.Binding
@@ -217,7 +218,7 @@ func (h *host) misshapen(c engine.Call) *tools.ToolError {
 	b := h.bindings[c.Tool]
 	return &tools.ToolError{
 		Tool: b.Path(), Kind: tools.KindInvalidArguments,
-		Message: fmt.Sprintf("a tool takes one object, not %s; write %s", shape(c.Args), example(b)),
+		Message: fmt.Sprintf("a tool takes one object, not %s; %s", shape(c.Args), declared(b)),
 	}
 }
 

@@ -19,24 +19,27 @@ const PolicyViolation Kind = "policy_violation"
 //
 // Rules are about what the text says. They keep programs short, and their authors
 // away from what the host does not want to see; they do not contain a program. A
-// name put together when the program runs, such as o["con" + "structor"], gets
-// round them. What a program can do is decided by the sandbox and its tools.
+// program that computes a name when it runs, as in o[parts.join("")] or
+// Reflect.get(o, name), gets around them. What a program can do is decided by the
+// sandbox and its tools.
 type Rules struct {
 	// Characters, Lines and Depth are how much of them the source may have; zero is
 	// no rule. Depth is the depth of its syntax tree: a call within an argument within a
 	// block is three deep, and more where there are brackets and operators between.
 	Characters, Lines, Depth int
 
-	// Names are forbidden, as variables, as members and as the names of properties,
-	// but not within texts and comments.
+	// Names are forbidden as variables, as members and as the names of properties,
+	// also where a constant text names the member: o["name"], o[`name`], o["na" + "me"],
+	// or o[key] after const key = "name". They are not looked for in other texts, nor in
+	// comments.
 	Names []string
 
 	// Patterns are forbidden wherever they match, comments included.
 	Patterns []*regexp.Regexp
 
-	// Modules are those that the source may name in import and require; nil is no
-	// rule, and an empty list allows none. Where Program.Compiler brings no modules, a
-	// program that names an allowed one is refused too, but not for the rules' sake.
+	// Modules are those that a program may import: its Compiler says which it does, in
+	// Compiled.Imports. Nil is no rule, and an empty list allows none. A program without
+	// a Compiler can import nothing. What a module imports itself is not judged.
 	Modules []string
 }
 
@@ -92,14 +95,8 @@ func (r *Rules) size(source string) *Failure {
 	return refusal(findings)
 }
 
-// gap is what may stand between two tokens: white space and comments.
-const gap = `(?:[\s\v\p{Zs}\x{FEFF}\x{2028}\x{2029}]|/\*(?s:.*?)\*/|//[^\r\n\x{2028}\x{2029}]*)*`
-
-// imports are the ways to name a module.
-var imports = regexp.MustCompile(`\b(?:import` + gap + `\(?|require` + gap + `\(|from)` + gap + `(?:"([^"\n]*)"|'([^'\n]*)'|` + "`([^`\n]*)`)")
-
-// textual judges the text: patterns and modules. It needs no parse, so that it
-// also works where that fails.
+// textual judges the text, and what the compiler says of it. It needs no parse, so
+// that it also works where that fails.
 func (h *host) textual() []Finding {
 	if h.rules == nil {
 		return nil
@@ -116,33 +113,13 @@ func (h *host) textual() []Finding {
 			add(m[0], fmt.Sprintf("%q is not allowed here", shorten(source[m[0]:m[1]], 60)), "do without it")
 		}
 	}
-	if h.rules.Modules == nil {
-		return findings
-	}
-	for _, m := range imports.FindAllStringSubmatchIndex(source, maxFindings) {
-		if name := submatch(source, m); !slices.Contains(h.rules.Modules, name) {
-			add(m[0], fmt.Sprintf("the module %q is not allowed", shorten(name, 60)), h.instead())
+	for _, i := range h.imports {
+		if h.rules.Modules != nil && !slices.Contains(h.rules.Modules, i.Module) && len(findings) < maxFindings {
+			message := fmt.Sprintf("the module %q is not allowed", shorten(i.Module, 60))
+			findings = append(findings, h.finding(PolicyViolation, message, "do without it", engine.Pos{Line: i.Line, Column: i.Column}))
 		}
 	}
 	return findings
-}
-
-// instead is what to use for a module that is not allowed.
-func (h *host) instead() string {
-	if h.program.Compiler == nil {
-		return noModules
-	}
-	return "do without it"
-}
-
-// submatch is the group that matched.
-func submatch(text string, m []int) string {
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 {
-			return text[m[i]:m[i+1]]
-		}
-	}
-	return ""
 }
 
 // forbidden words a name that the rules forbid.

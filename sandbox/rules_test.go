@@ -15,15 +15,14 @@ import (
 func ExampleRules() {
 	box, err := sandbox.New(&sandbox.Options{Rules: &sandbox.Rules{
 		Characters: 8000, Lines: 400,
-		Names:   []string{"eval", "Function", "process", "constructor", "__proto__"},
-		Modules: []string{"lodash"},
+		Names: []string{"eval", "Function", "process", "constructor", "__proto__"},
 	}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer box.Close()
 	review, err := box.Check(context.Background(), sandbox.Program{Source: `const make = [].constructor;
-const fs = globalThis.require("fs");
+const { process } = globalThis;
 1`})
 	if err != nil {
 		log.Fatal(err)
@@ -35,9 +34,9 @@ const fs = globalThis.require("fs");
 	// line 1, column 17: constructor is not allowed here (do without it)
 	// 1 | const make = [].constructor;
 	//   |                 ^
-	// line 2, column 23: the module "fs" is not allowed (there are no modules; the declared tools are globals)
-	// 2 | const fs = globalThis.require("fs");
-	//   |                       ^
+	// line 2, column 9: process is not allowed here (do without it)
+	// 2 | const { process } = globalThis;
+	//   |         ^
 }
 
 func TestRules(t *testing.T) {
@@ -60,13 +59,27 @@ func TestRules(t *testing.T) {
 		}},
 		{"names", "const o = {};\no.constructor; o[`constructor`]; ev\\u0061l; ({ __proto__: o })", words, []string{
 			"policy_violation 2:3 constructor is not allowed here",
+			"policy_violation 2:18 constructor is not allowed here",
 			"undeclared 2:34 eval is not defined",
 			"policy_violation 2:34 eval is not allowed here",
 			"policy_violation 2:48 __proto__ is not allowed here",
 		}},
 		{"names as texts", `({})["constructor"]`, words, []string{"policy_violation 1:6 constructor is not allowed here"}},
 		{"the constructor of a class, texts and comments", `class A { constructor() {} } // eval` + "\n'eval'", words, nil},
-		{"names put together", `({})["con" + "structor"].name`, words, nil},
+		{"names in every spelling", "const fs = {}, part = 'ev', key = `${part}al`;\n" +
+			"fs[`eval`]; fs?.['eval']; fs?.eval; fs['ev' + `al`]; fs.\\u0065val; fs['\\x65val'];\n" +
+			"const { eval: a } = fs, { ['eval']: b } = fs; ({ 'eval': c } = fs);\nfs[part + 'al']; fs[key]; Reflect.get(fs, 'eval'); var c", words, []string{
+			"policy_violation 2:4 eval is not allowed here", "policy_violation 2:18 eval is not allowed here",
+			"policy_violation 2:31 eval is not allowed here", "policy_violation 2:40 eval is not allowed here",
+			"policy_violation 2:57 eval is not allowed here", "policy_violation 2:71 eval is not allowed here",
+			"policy_violation 3:9 eval is not allowed here", "policy_violation 3:28 eval is not allowed here",
+			"policy_violation 3:50 eval is not allowed here", "policy_violation 4:4 eval is not allowed here",
+			"policy_violation 4:21 eval is not allowed here",
+		}},
+		{"names put together", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
+			"policy_violation 1:31 constructor is not allowed here",
+			"policy_violation 1:51 constructor is not allowed here",
+		}},
 		{"patterns", "let secret = 1; // SECRET\nfoo()", sandbox.Rules{Patterns: []*regexp.Regexp{regexp.MustCompile(`(?i)secret`)}}, []string{
 			`policy_violation 1:5 "secret" is not allowed here`,
 			`policy_violation 1:20 "SECRET" is not allowed here`,
@@ -76,16 +89,8 @@ func TestRules(t *testing.T) {
 			`policy_violation 1:5 "secret" is not allowed here`,
 			`syntax 1:14 unexpected ; in expression`,
 		}},
-		{"modules", "import a from 'fs'", sandbox.Rules{Modules: []string{"lodash"}}, []string{
+		{"no modules without a compiler", "import a from 'fs'", sandbox.Rules{Modules: []string{"fs"}}, []string{
 			`syntax 1:8 import and export cannot be used here`,
-			`policy_violation 1:10 the module "fs" is not allowed`,
-		}},
-		{"modules behind comments", "import a from/* ( */'fs'; import // x\n('b'); import b from\u00a0\"c\"; import a from\v'lodash'", sandbox.Rules{Modules: []string{"lodash"}}, []string{
-			`syntax 1:8 import and export cannot be used here`, `policy_violation 1:10 the module "fs" is not allowed`,
-			`policy_violation 1:27 the module "b" is not allowed`, `policy_violation 2:17 the module "c" is not allowed`,
-		}},
-		{"an allowed module", "const l = require('lodash')", sandbox.Rules{Modules: []string{"lodash"}}, []string{
-			`undeclared 1:11 require is not defined`,
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -109,6 +114,37 @@ func TestRules(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// Which modules a program imports, only its compiler knows.
+func TestModuleRules(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Rules: &sandbox.Rules{Modules: []string{"lodash"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	for name, test := range map[string]struct {
+		imports []sandbox.Import
+		want    string
+	}{
+		"allowed":   {[]sandbox.Import{{Module: "lodash", Line: 1, Column: 1}}, "value: 1"},
+		"no module": {[]sandbox.Import{}, "value: 1"},
+		"forbidden": {
+			[]sandbox.Import{{Module: "lodash", Line: 1, Column: 1}, {Module: "evil", Line: 1, Column: 1}},
+			`the module "evil" is not allowed (do without it)`,
+		},
+		"unknown": {nil, "does not say what the program imports"},
+	} {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: "1", Compiler: compiler(
+			func(_ context.Context, source string) (*sandbox.Compiled, error) {
+				return &sandbox.Compiled{Source: source, Library: "return 1", Imports: test.imports}, nil
+			},
+		)})
+		if got := outcomeOf(out, err); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
 	}
 }
 

@@ -107,6 +107,9 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	if f.Tool != nil {
 		out.Kind = ToolFailed
 		out.Tool = h.thrownBy(f)
+		if b := h.byPath(f.Tool.Tool); b != nil && f.Tool.Kind == tools.KindInvalidArguments && !strings.Contains(out.Message, signature(b)) {
+			out.Hint = declared(b)
+		}
 	}
 	return out
 }

@@ -57,13 +57,24 @@ func (p *packages) Compile(ctx context.Context, source string) (*sandbox.Compile
 		findings = p.refused(t.Imports)
 	}
 	if err != nil || findings != nil {
-		return &sandbox.Compiled{Findings: findings}, err
+		return &sandbox.Compiled{Findings: findings, Imports: importsOf(t.Imports)}, err
 	}
-	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}
+	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map), Imports: importsOf(t.Imports)}
 	if len(t.Imports) > 0 {
 		c.Library, c.Findings, err = p.library(ctx, t.Imports)
 	}
 	return c, err
+}
+
+// importsOf are the modules that a program names; not nil.
+func importsOf(list []required) []sandbox.Import {
+	imports := []sandbox.Import{}
+	for _, i := range list {
+		if i.Module != shimModule {
+			imports = append(imports, sandbox.Import{Module: i.Module, Line: i.Line, Column: i.Column})
+		}
+	}
+	return imports
 }
 
 func findingsOf(faults []fault) []sandbox.Finding {

@@ -24,6 +24,25 @@ func Describe(b *tools.Binding) string {
 	return head + "declare const " + b.Object + ": {\n" + t.paragraphs("  ") + "  " + t.member() + p.signature(t) + ";\n};\n"
 }
 
+// Signature is how a program calls one tool, on one line and without descriptions
+// that are not of the form of a value:
+//
+//	orders.list(args: {status?: "open" | "closed"; month: string /* YYYY-MM */})
+//
+// It is for errors, and is cut short where it has more bytes than most.
+func Signature(b *tools.Binding, most int) string {
+	t := &tool{Binding: b}
+	text := ""
+	for _, l := range levels[byDefault:] {
+		p := &listing{level: l, said: map[string]bool{}}
+		text = b.Path() + "(" + strings.ReplaceAll(p.argument(t), "\n", " ") + ")"
+		if len(text) <= most {
+			return text
+		}
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // paragraphs is the whole description of a tool as a comment, with its lines kept.
 func (t *tool) paragraphs(indent string) string {
 	var lines []string

@@ -3,8 +3,6 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
-	"unicode"
 
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -79,17 +77,10 @@ func absent(raw json.RawMessage) bool {
 // nothing is declared of a tool that comes from elsewhere.
 func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) }
 
-// member is how the tool is declared within its object: by its own name if that
-// is what a program should write.
+// member is how the tool is declared within its object.
 func (t *tool) member() string {
-	own := t.Names[len(t.Names)-1]
-	if own == "new" { // would declare what a constructor makes
+	if t.Names[0] == "new" { // would declare what a constructor makes
 		return `"new"`
 	}
-	invisible := func(r rune) bool { return !unicode.IsPrint(r) }
-	if len(t.Names) == 1 || strings.ContainsFunc(own, invisible) {
-		return t.Names[0]
-	}
-	quoted, _ := json.Marshal(own) // a string always encodes
-	return strings.NewReplacer("`", `\u0060`, "~", `\u007e`).Replace(string(quoted))
+	return t.Names[0]
 }

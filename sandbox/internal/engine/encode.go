@@ -17,11 +17,16 @@ import (
 )
 
 // encode writes a value as JSON; nil if it is undefined or a function. Own
-// enumerable properties count, toJSON methods do not; Date is an ISO string,
+// enumerable properties count, or what a toJSON method returns; Date is an ISO string,
 // Map an object or an array of pairs, Set an array, BigInt an exact integer, an
-// Error also its name and message, NaN and infinities null. Getters and proxies
-// run guest code, which may throw.
+// Error also its name and message, NaN and infinities null. Getters, proxies
+// and toJSON run guest code, which may throw.
 func (r *run) encode(v goja.Value) (text json.RawMessage, err error) {
+	if r.encoding == maxEncoding {
+		return nil, errTooDeep
+	}
+	r.encoding++
+	defer func() { r.encoding-- }()
 	e := encoder{vm: r.vm, limit: r.limit}
 	if exception := r.vm.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
@@ -36,6 +41,10 @@ func (r *run) encode(v goja.Value) (text json.RawMessage, err error) {
 	}
 	return e.buf.Bytes(), nil
 }
+
+// maxEncoding is how many values may be converted within one another: a getter or
+// toJSON may hand another value over.
+const maxEncoding = 20
 
 type encoder struct {
 	vm    *goja.Runtime
@@ -139,7 +148,32 @@ func (e *encoder) object(o *goja.Object) error {
 	}
 	e.path = append(e.path, o)
 	defer func() { e.path = e.path[:len(e.path)-1] }()
-	switch classOf(o) {
+	class := classOf(o)
+	if class == "Object" || class == "Error" {
+		method := o.Get("toJSON")
+		toJSON, ok := goja.AssertFunction(method)
+		if ok && !method.SameAs(e.vm.NewObject().Get("toJSON")) { // which every object has, perhaps by mistake
+			return e.replaced(o, toJSON)
+		}
+	}
+	return e.plain(o, class)
+}
+
+// replaced writes what the toJSON method of an object returns.
+func (e *encoder) replaced(o *goja.Object, toJSON goja.Callable) error {
+	v, err := toJSON(o, e.vm.ToValue(""))
+	if err != nil {
+		return err
+	}
+	if other, ok := v.(*goja.Object); ok && !absent(v) { // whose own toJSON does not count
+		return e.plain(other, classOf(other))
+	}
+	return e.value(v)
+}
+
+// plain writes an object by its kind.
+func (e *encoder) plain(o *goja.Object, class string) error {
+	switch class {
 	case "Array":
 		return e.array(o)
 	case "Date":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // goja's compiler evaluates constants: those on the left of a logical operator
@@ -16,39 +17,39 @@ import (
 func unfold(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpression:
-		if conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
-			if constant(n.Left) {
-				n.Left = variable(n.Left)
+		if check.Conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
+			if isConstant(n.Left) {
+				n.Left = unfolded(n.Left)
 			}
 			return
 		}
 		if isBig(n.Left) {
-			n.Left = variable(n.Left)
+			n.Left = unfolded(n.Left)
 		}
 		if isBig(n.Right) {
-			n.Right = variable(n.Right)
+			n.Right = unfolded(n.Right)
 		}
 	case *ast.UnaryExpression:
 		if n.Operator != token.MINUS && isBig(n.Operand) {
-			n.Operand = variable(n.Operand)
+			n.Operand = unfolded(n.Operand)
 		}
 	}
 }
 
-func variable(e ast.Expression) ast.Expression {
+func unfolded(e ast.Expression) ast.Expression {
 	return &ast.SequenceExpression{Sequence: []ast.Expression{e}}
 }
 
-// constant reports whether the compiler takes an expression for a constant whose
+// isConstant reports whether the compiler takes an expression for a constant whose
 // own logical operators have variables on their left.
-func constant(e ast.Expression) bool {
+func isConstant(e ast.Expression) bool {
 	switch e := e.(type) {
 	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral:
 		return true
 	case *ast.UnaryExpression:
-		return constant(e.Operand)
+		return isConstant(e.Operand)
 	case *ast.BinaryExpression:
-		return !conditional(e.Operator) && constant(e.Left) && constant(e.Right)
+		return !check.Conditional(e.Operator) && isConstant(e.Left) && isConstant(e.Right)
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,10 +14,14 @@ import (
 // FuzzParse looks for sources that bring down the parse or the report, or that
 // take them too long. What they find lies within the source.
 func FuzzParse(f *testing.F) {
+	syntax, err := os.ReadFile("../check/testdata/syntax.js") // has every kind of node
+	if err != nil {
+		f.Fatal(err)
+	}
 	for _, source := range []string{
 		"1 + 1", "const f = ({a} = {a: 1}) => a\n[f()]", "let a = ;", "}); (() => {", "await fs.lst({a: [1, ...x]})", "`${refund({n: -1})}`",
 		"for await (x of y) {}", "class A { static #x = 1; get [y]() { return /\\p{L}/u } }", "\"\u2028😀\r\n\" +", "if (await refund({}))\r\nx = y\u2029z", "import x from 'y'",
-		"(a = (b = (c = 1) => 1) => 1) => 1", walked, "(((((((((((((((((((((1", "#!x", "<!-- x", "'\\ud800'", "x = y ? (z) : w => v", "\\u0061 = 1", "é.ü = limit",
+		"(a = (b = (c = 1) => 1) => 1) => 1", string(syntax), "(((((((((((((((((((((1", "#!x", "<!-- x", "'\\ud800'", "x = y ? (z) : w => v", "\\u0061 = 1", "é.ü = limit",
 	} {
 		f.Add(source)
 	}

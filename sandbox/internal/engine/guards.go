@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // Built-in functions that other engines have, or have otherwise, are added to the
@@ -239,7 +240,7 @@ func patternError(message string) string {
 func (r *run) checkPattern(pattern, flags goja.Value) {
 	text, isText := pattern.(goja.String)
 	options, hasFlags := flags.(goja.String)
-	if isText && hasFlags && strings.Contains(options.String(), "u") && unicodeClass.MatchString(text.String()) {
+	if isText && hasFlags && check.NeverMatches(text.String(), options.String()) {
 		panic(r.error("SyntaxError", `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
 	}
 }

@@ -7,6 +7,8 @@ package engine
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // Job is one program and what it may see.
@@ -116,68 +118,16 @@ type ToolError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Pos is a place in the source; both count from 1, columns in UTF-16 units as
-// JavaScript tools count them. The zero Pos is unknown.
-type Pos struct {
-	Line   int `json:"line,omitempty"`
-	Column int `json:"column,omitempty"`
-}
-
-// Report is what the parse found out about a program without running it.
-type Report struct {
-	Findings   []Finding `json:"findings,omitempty"`   // what the engine itself refuses
-	Undeclared []Name    `json:"undeclared,omitempty"` // names that nothing declares, at their first use
-	Constants  []Write   `json:"constants,omitempty"`  // inputs and tools to which the program assigns
-	Early      []Name    `json:"early,omitempty"`      // variables that their own initialiser reads; Assigned if they hide a tool or input
-	Smells     []Finding `json:"smells,omitempty"`     // what may run, but hardly does what is meant
-	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
-	Forbidden  []Name    `json:"forbidden,omitempty"`  // names of Job.Forbidden
-	Depth      int       `json:"depth,omitempty"`      // how deep the source is nested
-	NoValue    bool      `json:"noValue,omitempty"`    // nothing says what the value of the program is
-}
-
-// Finding is a construct that the engine does not have.
-type Finding struct {
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Pos
-}
-
-// Name is an identifier in the source.
-type Name struct {
-	Name     string `json:"name"`
-	Assigned bool   `json:"assigned,omitempty"` // whether the place is an assignment to it
-	Pos
-}
-
-// Write is an assignment to a constant, or to a member of one.
-type Write struct {
-	Object string `json:"object,omitempty"` // "" for an assignment to the name itself
-	Name   string `json:"name"`
-	Delete bool   `json:"delete,omitempty"`
-	Pos
-}
-
-// Site is a place where the program calls a tool, or what it takes for one.
-type Site struct {
-	Tool      int      `json:"tool"`                // index into Job.Tools; -1 where there is no such tool
-	Namespace string   `json:"ns,omitempty"`        // as written; may be a tool, as in search.query({})
-	Name      string   `json:"name,omitempty"`      // as written; "" where the namespace itself is called
-	Args      *Literal `json:"args,omitempty"`      // nil where nothing is known of them
-	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
-	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result
-	Holder    string   `json:"holder,omitempty"`    // the variable that it is read of; "" where it is read of the call
-	Pos
-}
-
-// Literal is as much of an argument as is known before the program runs.
-type Literal struct {
-	// JSON is the value, with null in the places that are not known.
-	JSON json.RawMessage `json:"json"`
-	// Unknown holds the JSON pointers of those places. A pointer that ends in
-	// "/..." says that the object or array before it may have further members.
-	Unknown []string `json:"unknown,omitempty"`
-}
+// What the check reports of a program.
+type (
+	Pos     = check.Pos
+	Report  = check.Report
+	Finding = check.Finding
+	Name    = check.Name
+	Write   = check.Write
+	Site    = check.Site
+	Literal = check.Literal
+)
 
 // Result is how a run ended.
 type Result struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja/unistring"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // Goja's parser refuses programs that have
@@ -33,7 +34,7 @@ type mending struct {
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
 	renamed  int                            // fields that have other names
 	fields   []int                          // where those are that do
-	walker   walker
+	walker   check.Walker
 	awaits   file.Idx // where an await is that cannot be there; 0 if there is none
 }
 
@@ -50,9 +51,9 @@ func mend(name, text, renamed string) (*ast.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.walker.visit = m.restore
+	m.walker.Visit = m.restore
 	for _, statement := range tree.Body {
-		m.walker.node(statement)
+		m.walker.Walk(statement)
 	}
 	switch {
 	case m.renamed > 0: // something that looks like a field
@@ -76,7 +77,7 @@ func (m *mending) onlyFields() string {
 // the function that it is a parameter of.
 func (m *mending) misplaced() error {
 	var list parser.ErrorList
-	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), awaitMessage)
+	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), check.AwaitMessage)
 	return list
 }
 
@@ -134,7 +135,7 @@ func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 func (m *mending) restore(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AwaitExpression:
-		if !m.walker.awaits && m.awaits == 0 {
+		if !m.walker.Awaits() && m.awaits == 0 {
 			m.awaits = n.Await
 		}
 	case *ast.Identifier:
@@ -228,7 +229,7 @@ func refusedPatterns(tree *ast.Program) []*ast.ArrayPattern {
 	var list []*ast.ArrayPattern
 	end := file.Idx(0)
 	for _, statement := range tree.Body {
-		walk(statement, func(n ast.Node) {
+		check.Walk(statement, func(n ast.Node) {
 			p, ok := n.(*ast.ArrayPattern)
 			if ok && p.LeftBracket > end && slices.ContainsFunc(p.Elements, isBad) {
 				list, end = append(list, p), p.RightBracket

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // fileName is what a program is called in stack traces: those of a session are
@@ -35,7 +36,8 @@ const (
 type program struct {
 	name   string // in stack traces
 	source *source
-	outline
+	*check.Outline
+	gives         bool            // whether it says what its value is
 	functionKinds []*goja.Program // samples of what occurs besides ordinary functions
 	unchecked     bool            // only goja's parser has seen it
 
@@ -77,7 +79,7 @@ func quick(e edition, src *source) *program {
 		return nil
 	}
 	p, failure := newProgram(e, src, tree)
-	if failure != nil || p.broken || p.depth > maxQuick {
+	if failure != nil || p.Broken || p.Depth > maxQuick {
 		return nil
 	}
 	p.unchecked = true
@@ -87,7 +89,7 @@ func quick(e edition, src *source) *program {
 // thorough parses a program twice: first by a parser that survives anything, and
 // only what that accepts by goja's.
 func thorough(e edition, src *source) (*program, *Failure) {
-	pre, failure := check(src)
+	pre, failure := survive(src)
 	if failure != nil {
 		return nil, failure
 	}
@@ -124,12 +126,14 @@ func newProgram(e edition, src *source, tree *ast.Program) (*program, *Failure) 
 	}
 	p := &program{name: e.name, source: src, ast: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.gives = p.returnLast() // before the survey: what is returned is awaited
-	p.survey(p.body, e.words)
-	if p.with != 0 { // the compiler would say so too, but it makes names of members
-		return p, &Failure{Kind: Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.with)}
+	p.Outline = check.Survey(p.body, check.Options{Words: e.words, Pos: src.fromIdx, Leave: unfold})
+	src.callees = p.Callees
+	p.gives = p.gives || p.Returns
+	if p.With != 0 { // the compiler would say so too, but it makes names of members
+		return p, &Failure{Kind: Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.With)}
 	}
-	wrapper.Async = p.awaits
-	p.functionKinds = kindsIn(src.text, p.awaits)
+	wrapper.Async = p.Awaits
+	p.functionKinds = kindsIn(src.text, p.Awaits)
 	return p, nil
 }
 
@@ -221,7 +225,7 @@ func (p *program) compile() (*goja.Program, *Failure) {
 // better.
 func (p *program) uncompiled(err error) *Failure {
 	if p.unchecked {
-		if _, failure := check(p.source); failure != nil {
+		if _, failure := survive(p.source); failure != nil {
 			return failure
 		}
 	}

@@ -37,8 +37,8 @@ type preflight struct {
 	deepest     int    // of an arrow function in parameter lists
 }
 
-// check parses a program that goja's parser may not see, and says why it must not.
-func check(src *source) (*preflight, *Failure) {
+// survive parses a program that goja's parser may not see, and says why it must not.
+func survive(src *source) (*preflight, *Failure) {
 	if deepest(src.text) > maxNesting {
 		return nil, &Failure{
 			Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels, perhaps in a text", maxNesting),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // Prelude is the body of a function that is called before a program, in the same
@@ -121,7 +122,7 @@ func compilePrelude(text string) (code *goja.Program, failure *Failure) {
 	}()
 	src := newSource(text)
 	src.prologue = preludePrologue
-	pre, bad := check(src)
+	pre, bad := survive(src)
 	switch {
 	case bad != nil:
 		return nil, unloadable(bad.Message)
@@ -149,8 +150,8 @@ func notOneCall(tree *ast.Program) *Failure {
 		return unloadable("it closes a bracket that it did not open")
 	}
 	var bad *Failure
-	walk(tree.Body[0], func(n ast.Node) {
-		if e, ok := n.(*ast.RegExpLiteral); ok && neverMatches(e) {
+	check.Walk(tree.Body[0], func(n ast.Node) {
+		if e, ok := n.(*ast.RegExpLiteral); ok && check.NeverMatches(e.Pattern, e.Flags) {
 			bad = unloadable(`it has a pattern with \p{…}, which never matches in this engine`)
 		}
 	})

@@ -3,8 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-
-	"github.com/dop251/goja/ast"
 )
 
 // scope is what a job adds to the globals.
@@ -90,94 +88,51 @@ func (s *scope) has(name string) bool {
 
 // report says what is to be judged of the program before it runs.
 func (p *program) report(s *scope, job *Job) Report {
-	r := Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.depth, NoValue: !p.gives && !job.Submit}
-	for _, n := range p.names {
-		if n.name == "await" {
-			r.Findings = append(r.Findings, Finding{awaitMessage, awaitHint, p.source.fromIdx(n.at)})
-			continue
-		}
-		if n.name == PreludeName && job.Prelude != nil {
-			continue
-		}
-		if _, earlier := s.earlier[n.name]; !earlier && !s.has(n.name) && !globalNames()[n.name] && !p.guarded[n.name] && !(job.Submit && n.name == "submit") {
-			r.Undeclared = append(r.Undeclared, Name{n.name, n.assigned, p.source.fromIdx(n.at)})
-		}
-	}
-	for _, w := range p.writes {
-		if s.constant(w) {
-			r.Constants = append(r.Constants, Write{w.object, w.name, w.delete, p.source.fromIdx(w.at)})
-		}
-	}
-	for _, v := range p.early {
-		_, earlier := s.earlier[v.name]
-		r.Early = append(r.Early, Name{v.name, earlier || s.has(v.name), p.source.fromIdx(v.at)})
-	}
-	for _, c := range p.calls {
-		if site, ok := p.site(s, c); ok {
-			r.Sites = append(r.Sites, site)
-		}
-	}
-	for _, w := range p.words {
-		if slices.Contains(job.Forbidden, w.name) {
-			r.Forbidden = append(r.Forbidden, Name{Name: w.name, Pos: p.source.fromIdx(w.at)})
-		}
-	}
+	r := p.Report(globalScope{s, job}, job.Forbidden)
+	r.NoValue = !p.gives && !job.Submit
 	return r
 }
 
-// constant reports whether an assignment is to what cannot be assigned to.
-func (s *scope) constant(w writeSite) bool {
-	if w.object != "" {
-		return s.objects[w.object] != nil
-	}
-	return s.has(w.name) || s.earlier[w.name]
+// globalScope is the globals of a job. It implements [check.Globals].
+type globalScope struct {
+	*scope
+	job *Job
 }
 
-// site finds the tool that a call names, if it names one.
-func (p *program) site(s *scope, c callSite) (Site, bool) {
-	tool, ok := s.find(c.object, c.name)
-	if c.deeper {
-		return Site{Tool: -1, Namespace: c.object, Name: c.name, Pos: p.source.fromIdx(c.at)}, !ok && p.mistaken(s, c)
-	}
-	if !ok {
-		if !p.mistaken(s, c) {
-			return Site{}, false
-		}
-		if tool = -1; c.object == "" {
-			return Site{Tool: tool, Namespace: c.name, Pos: p.source.fromIdx(c.at)}, true
-		}
-	}
-	args := arguments
-	if tool >= 0 && s.tools[tool].Params != nil {
-		args = func(list []ast.Expression) *Literal { return gathered(list, s.tools[tool].Params) }
-	}
-	return Site{
-		Tool: tool, Namespace: c.object, Name: c.name, Args: args(c.arguments),
-		Discarded: c.discarded, Property: c.property, Holder: c.holder, Pos: p.source.fromIdx(c.at),
-	}, true
+// Has implements [check.Globals].
+func (g globalScope) Has(name string) bool {
+	return g.Bound(name) || globalNames()[name] || g.job.Submit && name == "submit" || g.job.Prelude != nil && name == PreludeName
 }
 
-// mistaken reports whether a call is of what certainly is no function: of a
-// namespace, or of what it or a tool does not have as a member.
-func (p *program) mistaken(s *scope, c callSite) bool {
-	if c.object == "" {
-		return s.objects[c.name] != nil
-	}
-	_, isTool := s.globals[c.object]
-	members := inherited()
-	if isTool {
-		members = inheritedByFunctions()
-	}
-	return (isTool || s.objects[c.object] != nil) && !members[c.name] && !p.tests(c.member)
+// Bound implements [check.Globals].
+func (g globalScope) Bound(name string) bool {
+	_, earlier := g.earlier[name]
+	return earlier || g.has(name)
 }
 
-// tests reports whether a member is mentioned otherwise than called.
-func (p *program) tests(m member) bool {
-	times := 0
-	for _, t := range p.tested {
-		if t.member == m {
-			times += t.times
-		}
+// Constant implements [check.Globals].
+func (g globalScope) Constant(object, name string) bool {
+	if object != "" {
+		return g.Object(object)
 	}
-	return times > 0
+	return g.has(name) || g.earlier[name]
+}
+
+// Object implements [check.Globals].
+func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
+
+// Tool implements [check.Globals].
+func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {
+	if tool, ok = g.find(object, name); ok {
+		params = g.tools[tool].Params
+	}
+	return tool, params, ok
+}
+
+// Inherited implements [check.Globals].
+func (g globalScope) Inherited(member string, ofFunctions bool) bool {
+	if ofFunctions {
+		return inheritedByFunctions()[member]
+	}
+	return inherited()[member]
 }

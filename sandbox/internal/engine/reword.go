@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // goja's messages often do not name what was wrong. What they say is put into
@@ -51,7 +52,7 @@ func (s *source) look(visit func(ast.Node)) {
 		return // it ran: it cannot be
 	}
 	for _, statement := range tree.Body {
-		walk(statement, visit)
+		check.Walk(statement, visit)
 	}
 }
 

@@ -47,6 +47,8 @@ type attempt struct {
 	calls   int          // made so far
 	waiting map[int]bool // calls without a reply
 
+	encoding int // values that are being converted to JSON, within one another
+
 	exported  bool    // whether the program's own declarations are
 	recording bool    // whether turns are noted
 	turns     []Turn  // so far

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // source is the text of a program and the geometry of its lines.
@@ -16,11 +17,8 @@ type source struct {
 	prologue string // what the wrapped program has before it
 	renamed  string // the text with other names for the fields that goja does not know; "" if there are none
 	starts   []int  // offsets of the lines
-	callees  []callee
+	callees  []check.Callee
 }
-
-// callee is where a call has its opening parenthesis, and the name of what it calls.
-type callee struct{ parenthesis, name file.Idx }
 
 func newSource(text string) *source {
 	s := &source{text: text, prologue: prologue, starts: []int{0}}
@@ -97,8 +95,8 @@ func (s *source) fromIdx(idx file.Idx) Pos {
 func (s *source) fromFrame(line, column int) Pos {
 	idx := s.idx(line, column)
 	for _, c := range s.callees {
-		if c.parenthesis == idx {
-			idx = c.name
+		if c.Parenthesis == idx {
+			idx = c.Name
 		}
 	}
 	return s.fromIdx(idx)

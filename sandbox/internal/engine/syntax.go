@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 	tdparse "github.com/tdewolff/parse/v2"
+	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // preflightFailure words an error of the first parser.
@@ -127,7 +128,7 @@ func diagnose(src *source, f *Failure) {
 		f.Message, f.Hint = "the program is JSON", "do not describe a call, make it: write JavaScript that calls the tools"
 		return
 	case awaitAtEnd.MatchString(before) && operand.MatchString(behind) && !strings.HasPrefix(behind, "import"):
-		f.Message, f.Hint = awaitMessage, awaitHint
+		f.Message, f.Hint = check.AwaitMessage, check.AwaitHint
 		f.Column -= utf16Len(before[awaitAtEnd.FindStringIndex(before)[0]:])
 		return
 	}
@@ -148,9 +149,4 @@ func fits(pattern *regexp.Regexp, text string) bool {
 var (
 	awaitAtEnd = re(`\bawait\s*$`)
 	operand    = re("^[\\w$\"'`(\\[{!~+/-]")
-)
-
-const (
-	awaitMessage = "await is only valid in async functions and outside of functions"
-	awaitHint    = "write async before the function"
 )

@@ -153,15 +153,6 @@ func (w *watch) waits(yes bool) {
 	w.since = time.Time{}
 }
 
-func (w *watch) isOver() bool {
-	select {
-	case <-w.over:
-		return true
-	default:
-		return false
-	}
-}
-
 // end says that no guest code runs any more, and what the run took.
 func (w *watch) end() spent {
 	if w.unbind != nil {

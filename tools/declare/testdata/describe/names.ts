@@ -1,9 +1,9 @@
 declare const my_server_2: {
-  "read/file"(args?: object): Promise<string>;
+  read_file_2(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
-  "read-file"(args?: object): Promise<string>;
+  read_file(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
@@ -19,7 +19,7 @@ declare const my_server_2: {
 };
 
 declare const my_server_2: {
-  "123"(args?: object): Promise<string>;
+  _123(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
@@ -27,15 +27,15 @@ declare const my_server_2: {
 };
 
 declare const my_server_2: {
-  "日本 語"(args?: object): Promise<string>;
+  日本_語(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
-  "😀"(args?: object): Promise<string>;
+  _(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
-  "say \"hi\"\\"(args?: object): Promise<string>;
+  say__hi__(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
@@ -55,11 +55,11 @@ declare const my_server_2: {
 };
 
 declare const my_server_2: {
-  "\u0060\u0060\u0060 fence"(args?: object): Promise<string>;
+  ____fence(args?: object): Promise<string>;
 };
 
 declare const my_server_2: {
-  "R\u0026D \u003cx\u003e"(args?: object): Promise<string>;
+  R_D__x_(args?: object): Promise<string>;
 };
 
 declare const console_: {

@@ -5,27 +5,27 @@ declare const everything: {
   /** Echoes back the input string */
   echo(args: {message: string}): Promise<string | Content>;
   /** Demonstrates how annotations can be used to provide metadata about content. */
-  "get-annotated-message"(args: {messageType: "error" | "success" | "debug"; includeImage?: boolean}): Promise<string | Content>;
+  get_annotated_message(args: {messageType: "error" | "success" | "debug"; includeImage?: boolean}): Promise<string | Content>;
   /** Returns all environment variables, helpful for debugging MCP server configuration */
-  "get-env"(args?: Record<string, unknown>): Promise<string | Content>;
+  get_env(args?: Record<string, unknown>): Promise<string | Content>;
   /** Returns up to ten resource links that reference different types of resources */
-  "get-resource-links"(args?: {count?: number /* default 3 */}): Promise<string | Content>;
+  get_resource_links(args?: {count?: number /* default 3 */}): Promise<string | Content>;
   /** Returns a resource reference that can be used by MCP clients */
-  "get-resource-reference"(args?: {resourceType?: "Text" | "Blob" /* default "Text" */; resourceId?: number /* default 1 */}): Promise<string | Content>;
+  get_resource_reference(args?: {resourceType?: "Text" | "Blob" /* default "Text" */; resourceId?: number /* default 1 */}): Promise<string | Content>;
   /** Returns structured content along with an output schema for client data validation */
-  "get-structured-content"(args: {location: "New York" | "Chicago" | "Los Angeles"}): Promise<{temperature: number; conditions: string; humidity: number}>;
+  get_structured_content(args: {location: "New York" | "Chicago" | "Los Angeles"}): Promise<{temperature: number; conditions: string; humidity: number}>;
   /** Returns the sum of two numbers */
-  "get-sum"(args: {a: number; b: number}): Promise<string | Content>;
+  get_sum(args: {a: number; b: number}): Promise<string | Content>;
   /** Returns a tiny MCP logo image. */
-  "get-tiny-image"(args?: Record<string, unknown>): Promise<string | Content>;
+  get_tiny_image(args?: Record<string, unknown>): Promise<string | Content>;
   /** Compresses a single file using gzip compression. Depending upon the selected output type, returns either the compressed data as a gzipped resource or a resource link, allowing it to be downloaded in a subsequent request during the current session. */
-  "gzip-file-as-resource"(args?: {name?: string /* default "README.md.gz" */; data?: string; outputType?: "resourceLink" | "resource" /* default "resourceLink" */}): Promise<string | Content>;
+  gzip_file_as_resource(args?: {name?: string /* default "README.md.gz" */; data?: string; outputType?: "resourceLink" | "resource" /* default "resourceLink" */}): Promise<string | Content>;
   /** Toggles simulated, random-leveled logging on or off. */
-  "toggle-simulated-logging"(args?: Record<string, unknown>): Promise<string | Content>;
+  toggle_simulated_logging(args?: Record<string, unknown>): Promise<string | Content>;
   /** Toggles simulated resource subscription updates on or off. */
-  "toggle-subscriber-updates"(args?: Record<string, unknown>): Promise<string | Content>;
+  toggle_subscriber_updates(args?: Record<string, unknown>): Promise<string | Content>;
   /** Demonstrates a long running operation with progress updates. */
-  "trigger-long-running-operation"(args?: {duration?: number /* default 10 */; steps?: number /* default 5 */}): Promise<string | Content>;
+  trigger_long_running_operation(args?: {duration?: number /* default 10 */; steps?: number /* default 5 */}): Promise<string | Content>;
   /** Simulates a deep research operation that gathers, analyzes, and synthesizes information. Demonstrates MCP task-based operations with progress through multiple stages. If 'ambiguous' is true and client supports elicitation, sends an elicitation request for clarification. */
-  "simulate-research-query"(args: {topic: string; ambiguous?: boolean}): Promise<string | Content>;
+  simulate_research_query(args: {topic: string; ambiguous?: boolean}): Promise<string | Content>;
 };

@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"bytes"
@@ -14,30 +14,27 @@ import (
 
 // arguments reads as much of a tool call's argument as the source tells; nil if
 // that is nothing.
-func arguments(list []ast.Expression) *Literal {
-	if len(list) == 0 {
+func arguments(list []ast.Expression, in *block) *Literal {
+	if len(list) == 0 || isUndefined(list[0], in) {
 		return &Literal{JSON: json.RawMessage(`{}`)}
 	}
-	if id, ok := list[0].(*ast.Identifier); ok && id.Name == "undefined" {
-		return arguments(nil)
-	}
-	var l literal
+	l := literal{block: in}
 	if l.value(list[0], ""); slices.Contains(l.unknown, "") {
-		return nil
+		return someText(list[0], in)
 	}
 	return &Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
 // gathered reads the arguments of a tool that takes several, as one object.
-func gathered(list []ast.Expression, params []string) *Literal {
-	var l literal
+func gathered(list []ast.Expression, in *block, params []string) *Literal {
+	l := literal{block: in}
 	l.buf.WriteByte('{')
 	for i, e := range list[:min(len(list), len(params))] {
 		if _, spread := e.(*ast.SpreadElement); spread {
 			l.unknown = append(l.unknown, "/...")
 			break
 		}
-		if id, ok := e.(*ast.Identifier); ok && id.Name == "undefined" {
+		if isUndefined(e, in) {
 			continue
 		}
 		l.comma(l.buf.Len() - 1)
@@ -51,8 +48,43 @@ func gathered(list []ast.Expression, params []string) *Literal {
 
 // literal writes an expression as JSON, with null for what only running tells.
 type literal struct {
-	buf     bytes.Buffer
-	unknown []string
+	block     *block
+	variables int // that are being followed
+	buf       bytes.Buffer
+	unknown   []string
+}
+
+// isUndefined reports whether an expression is the global undefined.
+func isUndefined(e ast.Expression, in *block) bool {
+	id, ok := e.(*ast.Identifier)
+	return ok && id.Name == "undefined" && in.find(id.Name) == nil
+}
+
+// someText is a text of which nothing else is known; nil if the expression need
+// not be one.
+func someText(e ast.Expression, in *block) *Literal {
+	if isText(e, in, maxPath) {
+		return &Literal{JSON: json.RawMessage(`""`), Unknown: []string{""}}
+	}
+	return nil
+}
+
+func isText(e ast.Expression, in *block, most int) bool {
+	if most--; most < 0 {
+		return false
+	}
+	switch e := e.(type) {
+	case *ast.StringLiteral:
+		return true
+	case *ast.TemplateLiteral:
+		return e.Tag == nil
+	case *ast.BinaryExpression:
+		return e.Operator == token.PLUS && (isText(e.Left, in, most) || isText(e.Right, in, most))
+	case *ast.Identifier:
+		v := in.find(e.Name)
+		return v != nil && v.constant() && len(v.path) == 0 && isText(v.value, v.block, most)
+	}
+	return false
 }
 
 func (l *literal) value(e ast.Expression, path string) {
@@ -76,15 +108,44 @@ func (l *literal) value(e ast.Expression, path string) {
 			return
 		}
 		l.number(n.Value, "-", path)
-	case *ast.TemplateLiteral:
-		if len(e.Expressions) > 0 || e.Tag != nil || len(e.Elements) != 1 {
+	case *ast.Identifier:
+		l.variable(e, path)
+	default:
+		text, ok := constantText(e, l.block)
+		if !ok {
 			l.guess(path)
 			return
 		}
-		l.text(e.Elements[0].Parsed.String())
-	default:
-		l.guess(path)
+		l.text(text)
 	}
+}
+
+// variable writes the value of a variable that has but one, which nothing can change.
+func (l *literal) variable(id *ast.Identifier, path string) {
+	v := l.block.find(id.Name)
+	if v == nil || !v.constant() || len(v.path) > 0 || l.variables == maxPath {
+		l.guess(path)
+		return
+	}
+	value := v.value
+	switch value.(type) {
+	case *ast.ObjectLiteral, *ast.ArrayLiteral:
+		if v.reads > 1 { // and perhaps changed
+			value = nil
+		}
+	case *ast.StringLiteral, *ast.TemplateLiteral:
+		if _, ok := constantText(id, l.block); !ok {
+			value = nil
+		}
+	case *ast.Identifier: // it may be an object, which is read elsewhere
+		value = nil
+	}
+	outer := l.block
+	l.block = v.block
+	l.variables++
+	l.value(value, path)
+	l.variables--
+	l.block = outer
 }
 
 func (l *literal) guess(path string) {
@@ -129,6 +190,10 @@ func (l *literal) array(e *ast.ArrayLiteral, path string) {
 }
 
 func (l *literal) object(e *ast.ObjectLiteral, path string) {
+	if slices.ContainsFunc(e.Value, isToJSON) {
+		l.guess(path)
+		return
+	}
 	l.buf.WriteByte('{')
 	var keys []string // as they come, which is the order of what is unknown
 	open, seen := false, map[string]bool{}
@@ -144,7 +209,7 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 			}
 			continue
 		}
-		if undefined, ok := value.(*ast.Identifier); ok && undefined.Name == "undefined" {
+		if isUndefined(value, l.block) {
 			continue
 		}
 		l.comma(len(keys))
@@ -178,6 +243,18 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 		}
 	}
 	return "", nil, false
+}
+
+// isToJSON reports whether a property says what its object is as JSON.
+func isToJSON(p ast.Property) bool {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		return p.Name.Name == "toJSON"
+	case *ast.PropertyKeyed:
+		key, ok := p.Key.(*ast.StringLiteral)
+		return ok && key.Value == "toJSON"
+	}
+	return false
 }
 
 func escapePointer(key string) string {

@@ -1,12 +1,10 @@
-package engine
+package check
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
-	"github.com/dop251/goja/unistring"
 )
 
 // impatient are the methods of arrays that make nothing of the promise which an
@@ -38,7 +36,7 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 		s.smells = append(s.smells, Finding{
 			Message: fmt.Sprintf("%s %s", name, fault),
 			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
-			Pos:     s.source.fromIdx(method.Identifier.Idx),
+			Pos:     s.pos(method.Identifier.Idx),
 		})
 	case isArrow && name == "forEach":
 		if body, ok := arrow.Body.(*ast.ExpressionBody); ok {
@@ -49,9 +47,15 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 
 // looseCall is what becomes of the promise of a call that nothing awaits.
 type looseCall struct {
-	discarded bool   // nothing looks at it
-	property  string // what is read of it as if it were the result, "" if nothing is
-	holder    string // the variable that it is read of, "" if it is read at once
+	discarded bool       // nothing looks at it
+	property  string     // what is read of it as if it were the result, "" if nothing is
+	holder    *reference // to the variable that it is read of; nil if it is read at once
+}
+
+// misread is a name that is read as only a result can be, not its promise.
+type misread struct {
+	reference
+	property string
 }
 
 func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
@@ -77,9 +81,7 @@ func (s *surveyor) misread(e ast.Expression, property string) {
 	case *ast.CallExpression:
 		s.lose(e, looseCall{property: property})
 	case *ast.Identifier:
-		n := s.name(e.Name)
-		n.misread++
-		n.property = cmp.Or(n.property, property)
+		s.misreads = append(s.misreads, misread{reference{id: e, block: s.walker.block}, property})
 	}
 }
 
@@ -103,33 +105,31 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 	}
 }
 
-// held notes the variables that hold a promise, if what initialises them is a tool.
-func (s *surveyor) held(list []*ast.Binding) {
-	for _, b := range list {
-		switch target := b.Target.(type) {
-		case *ast.Identifier:
-			if call, ok := b.Initializer.(*ast.CallExpression); ok {
-				s.lose(call, looseCall{holder: target.Name.String()})
-			}
-		case *ast.ObjectPattern:
-			s.misread(b.Initializer, "its properties")
+// held notes the variables that hold a promise, if what initializes them is a tool.
+func (s *surveyor) held(b *ast.Binding) {
+	if s.walker.block.parameters {
+		return // it is but a default
+	}
+	switch target := b.Target.(type) {
+	case *ast.Identifier:
+		if call, ok := b.Initializer.(*ast.CallExpression); ok {
+			s.lose(call, looseCall{holder: &reference{id: target, block: s.walker.block}})
 		}
+	case *ast.ObjectPattern:
+		s.misread(b.Initializer, "its properties")
 	}
 }
 
-// hold keeps of these the variables that are certainly taken for the result: each use
-// of them is.
-func (s *surveyor) hold() {
-	for i := range s.calls {
-		l := &s.calls[i].looseCall
-		if l.holder == "" {
-			continue
-		}
-		n := s.name(unistring.NewFromString(l.holder))
-		if n.declared == 1 && n.uses == 1+n.misread {
-			l.property = n.property
-		} else {
-			l.holder = ""
-		}
+// resolved keeps the variable that holds the promise if it certainly is taken for
+// the result: each time it is read.
+func (l looseCall) resolved() looseCall {
+	if l.holder == nil {
+		return l
 	}
+	if v := l.holder.variable(); v.writes == 0 && v.reads == v.misread {
+		l.property = v.property
+	} else {
+		l.holder = nil
+	}
+	return l
 }

@@ -1,0 +1,59 @@
+package esbuild_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/esbuild"
+)
+
+// However a program writes its imports, the rules are told what is imported.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	bundler, _ := open(t, &esbuild.Options{})
+	box, err := sandbox.New(&sandbox.Options{Rules: &sandbox.Rules{Modules: []string{"good"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	compiler := bundler.Packages(rooted(`
+-- good/package.json --
+{}
+-- good/index.js --
+module.exports = "good"
+-- evil/package.json --
+{}
+-- evil/index.js --
+module.exports = "evil"
+`), []string{"good", "evil"})
+	const refused = `the module "evil" is not allowed`
+	for source, want := range map[string]string{
+		`import x from "good"; x`:                                              "good",
+		`import type { T } from "evil"; 5`:                                     "5",
+		"// import \"evil\"\n'import \"evil\"'":                                `import \"evil\"`,
+		`import x from "evil"; x`:                                              refused,
+		strings.Repeat("// import \"good\"\n", 30) + `import x from "evil"; x`: refused,
+		"import x from\x00\"evil\"; x":                                         refused,
+		"import\x00x\x00from\x00'evil'; x":                                     refused,
+		"import x from/* \"good\" */\u00a0\"evil\"; x":                         refused,
+		`import { default as x } from "evil"; x`:                               refused,
+		`import * as x from "evil"; x.default`:                                 refused,
+		`import "evil"; 1`:                                                     refused,
+		`(await import("evil")).default`:                                       refused,
+		"(await import(/* good */\"evil\", {})).default":                       refused,
+	} {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: compiler})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(out.Value)
+		if out.Failure != nil {
+			got = fmt.Sprint(out.Failure)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%.80q: got %s, want %s", source, got, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// path is what an expression names: members of members of a global, as in
+// mail.send. Variables that have one value stand for it.
+type path struct {
+	names    []string
+	at       []file.Idx // where each of them stands, or the variable that stands for it
+	optional int        // a bit for each number of names that a ?. follows
+}
+
+// maxPath is how many members and variables an expression is followed through.
+const maxPath = 12
+
+// pathOf reads f, object.name, object["name"] and object?.name. It is nil for what
+// does not begin with a global.
+func pathOf(e ast.Expression, in *block) *path { return follow(e, in, maxPath) }
+
+func namesIn(e ast.Expression, in *block) []string {
+	if p := pathOf(e, in); p != nil {
+		return p.names
+	}
+	return nil
+}
+
+func follow(e ast.Expression, in *block, most int) *path {
+	if most--; most < 0 {
+		return nil
+	}
+	switch e := e.(type) {
+	case *ast.Identifier:
+		v := in.find(e.Name)
+		if v == nil {
+			return &path{names: []string{e.Name.String()}, at: []file.Idx{e.Idx}}
+		}
+		if v.fixed() == nil {
+			return nil
+		}
+		p := follow(v.value, v.block, most)
+		for _, name := range v.path {
+			p = p.member(name, e.Idx)
+		}
+		return p.standsAt(e.Idx)
+	case *ast.DotExpression:
+		return follow(e.Left, in, most).member(e.Identifier.Name.String(), e.Identifier.Idx)
+	case *ast.BracketExpression:
+		if name, ok := textOf(e.Member, in, most); ok {
+			return follow(e.Left, in, most).member(name, e.Member.Idx0())
+		}
+	case *ast.Optional:
+		p := follow(e.Expression, in, most)
+		if p != nil {
+			p.optional |= 1 << len(p.names)
+		}
+		return p
+	case *ast.OptionalChain:
+		return follow(e.Expression, in, most)
+	}
+	return nil
+}
+
+func (p *path) member(name string, at file.Idx) *path {
+	if p != nil {
+		p.names, p.at = append(p.names, name), append(p.at, at)
+	}
+	return p
+}
+
+// standsAt puts all of the path where a variable stands for it.
+func (p *path) standsAt(at file.Idx) *path {
+	if p != nil {
+		for i := range p.at {
+			p.at[i] = at
+		}
+	}
+	return p
+}
+
+func (p *path) end() file.Idx { return p.at[len(p.at)-1] }
+
+// pathKey is a path, or the beginning of one, as the key of a map.
+type pathKey [3]string
+
+func keyOf(names []string) (k pathKey) {
+	copy(k[:], names)
+	return k
+}
+
+func (p *path) is(names ...string) bool { return p != nil && slices.Equal(p.names, names) }
+
+// maxText is how long a text may be that is put together, or written in more than
+// one place, when variables are followed.
+const maxText = 1000
+
+// constantText returns the text that an expression is whenever the program runs.
+func constantText(e ast.Expression, in *block) (string, bool) { return textOf(e, in, maxPath) }
+
+func textOf(e ast.Expression, in *block, most int) (string, bool) {
+	if most--; most < 0 {
+		return "", false
+	}
+	switch e := e.(type) {
+	case *ast.StringLiteral:
+		return e.Value.String(), true
+	case *ast.TemplateLiteral:
+		return templateText(e, in, most)
+	case *ast.BinaryExpression:
+		left, isText := textOf(e.Left, in, most)
+		right, areTexts := textOf(e.Right, in, most)
+		return left + right, isText && areTexts && e.Operator == token.PLUS && len(left)+len(right) <= maxText
+	case *ast.Identifier:
+		if v := in.find(e.Name); v != nil && v.constant() && len(v.path) == 0 {
+			text, ok := textOf(v.value, v.block, most)
+			return text, ok && len(text) <= maxText
+		}
+	}
+	return "", false
+}
+
+func templateText(e *ast.TemplateLiteral, in *block, most int) (string, bool) {
+	if e.Tag != nil {
+		return "", false
+	}
+	var text strings.Builder
+	for i, element := range e.Elements {
+		text.WriteString(element.Parsed.String())
+		if i == len(e.Expressions) {
+			break
+		}
+		part, ok := textOf(e.Expressions[i], in, most)
+		if !ok || text.Len()+len(part) > maxText {
+			return "", false
+		}
+		text.WriteString(part)
+	}
+	return text.String(), true
+}

@@ -1,0 +1,140 @@
+package check
+
+import (
+	"cmp"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/unistring"
+)
+
+// resolve finds what names stand for, when all declarations are known.
+func (s *surveyor) resolve() {
+	for _, w := range s.written {
+		s.assignment(w)
+	}
+	unknown := s.refer()
+	for _, w := range s.written {
+		if id, ok := w.expression.(*ast.Identifier); ok && unknown[id.Name] != nil {
+			name := unknown[id.Name]
+			name.assigned = name.assigned || name.at == id.Idx
+		}
+	}
+	for _, m := range s.misreads {
+		if v := m.variable(); v != nil {
+			v.misread++
+			v.property = cmp.Or(v.property, m.property)
+		}
+	}
+	s.mentions()
+	for _, c := range s.called {
+		s.site(c)
+	}
+	for _, t := range s.texts {
+		if name, ok := constantText(t.expression, t.block); ok {
+			s.words = append(s.words, place{name, t.expression.Idx0()})
+		}
+	}
+}
+
+// refer looks at every reference, and returns the names that nothing declares.
+func (s *surveyor) refer() map[unistring.String]*usedName {
+	unknown := map[unistring.String]*usedName{}
+	for number, r := range s.walker.references {
+		v := r.variable()
+		switch {
+		case v == nil:
+			s.unknown(unknown, r)
+		case v.id == r.id: // the declaration
+		case v.early(number, r):
+			s.early = append(s.early, usedName{place: place{v.name, r.id.Idx}, elsewhere: v.at})
+		default:
+			v.reads++
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	for _, v := range s.walker.variables {
+		if u := unknown[unistring.NewFromString(v.name)]; u != nil && (u.elsewhere == 0 || v.at < u.at) {
+			u.elsewhere = v.at
+		}
+	}
+	return unknown
+}
+
+func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
+	name := known[r.id.Name]
+	if name == nil {
+		name = &usedName{place: place{r.id.Name.String(), r.id.Idx}}
+		known[r.id.Name] = name
+		s.names = append(s.names, name)
+	}
+	name.at = min(name.at, r.id.Idx)
+}
+
+// assignment notes what is assigned to: a variable, or what nothing declares.
+func (s *surveyor) assignment(w written) {
+	if id, ok := w.expression.(*ast.Identifier); ok {
+		switch v := w.block.find(id.Name); {
+		case v == nil:
+			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
+		case v.id == id: // its default, where it is declared
+		case v.kind == constant && v.writes == 0 && !w.uncertain: // once is enough
+			s.findings = append(s.findings, Finding{
+				Message: v.name + " cannot be assigned to: it is declared by const",
+				Hint:    "declare it with let", Pos: s.pos(id.Idx),
+			})
+			fallthrough
+		default:
+			v.writes++
+		}
+		return
+	}
+	if p := pathOf(w.expression, w.block); p != nil && len(p.names) == 2 {
+		s.writes = append(s.writes, writeSite{member{p.names[0], p.names[1]}, p.end(), w.delete})
+	}
+}
+
+// mentions counts how often members of globals are mentioned otherwise than called.
+func (s *surveyor) mentions() {
+	for _, m := range s.members {
+		s.mention(namesIn(m.expression, m.block), 1)
+	}
+	for _, r := range s.walker.references {
+		if v := r.variable(); v != nil && v.id != r.id && v.fixed() != nil {
+			s.mention(namesIn(r.id, r.block), 1)
+		}
+	}
+	for _, v := range s.walker.variables {
+		if v.fixed() != nil && len(v.path) == 0 {
+			s.mention(namesIn(v.value, v.block), -1)
+		}
+	}
+}
+
+func (s *surveyor) mention(names []string, times int) {
+	if len(names) < 2 || len(names) > len(pathKey{}) {
+		return
+	}
+	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
+}
+
+const fromText = "Function cannot be called: code cannot be made from text here"
+
+// site notes a call.
+func (s *surveyor) site(c calledExpression) {
+	p := pathOf(c.expression, c.block)
+	if p == nil {
+		return
+	}
+	if p.is("Function") { // it is known as such, for the sake of instanceof
+		s.findings = append(s.findings, Finding{Message: fromText, Hint: "write the function itself", Pos: s.pos(p.end())})
+	}
+	if c.isNew {
+		return
+	}
+	for parts := 2; parts <= len(p.names); parts++ {
+		s.mention(p.names[:parts], -1)
+	}
+	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}

@@ -1,0 +1,46 @@
+package check
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+)
+
+// writeSite is an assignment to a name, or to a member of one.
+type writeSite struct {
+	member // object is "" for a name by itself
+	at     file.Idx
+	delete bool
+}
+
+// member is a member of an object, or a name by itself.
+type member struct{ object, name string }
+
+// written is an expression to which the program assigns, or which it deletes.
+type written struct {
+	located
+	delete    bool
+	uncertain bool // as by ||=
+}
+
+// write notes what is assigned to.
+func (s *surveyor) write(target ast.Expression, uncertain bool) {
+	switch t := target.(type) {
+	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:
+		s.written = append(s.written, written{located: s.here(t), uncertain: uncertain})
+	case *ast.ArrayPattern:
+		for _, element := range t.Elements {
+			s.write(element, uncertain)
+		}
+		s.write(t.Rest, uncertain)
+	case *ast.ObjectPattern:
+		for _, property := range t.Properties {
+			switch p := property.(type) {
+			case *ast.PropertyShort:
+				s.write(&p.Name, uncertain)
+			case *ast.PropertyKeyed:
+				s.write(p.Value, uncertain)
+			}
+		}
+		s.write(t.Rest, uncertain)
+	}
+}
