@@ -413,12 +413,16 @@ func normalised(out *sandbox.Outcome, err error) string {
 		}
 		failure := *out.Failure
 		failure.Message, _, _ = strings.Cut(failure.Message, "\n- ")
+		failure.Message = howMany.ReplaceAllString(failure.Message, "because some of")
 		left.Failure = &failure
 		out = &left
 	}
 	text := strings.ReplaceAll(outcomeOf(out, err), "\r", "␍") // which archives do not keep
 	return overtime.ReplaceAllString(text, "the program ran out of time")
 }
+
+// howMany calls are left behind is chance, too.
+var howMany = regexp.MustCompile(`because \d+ of`)
 
 // leavesCalls reports whether a program ended so with calls under way.
 func leavesCalls(f *sandbox.Failure) bool {

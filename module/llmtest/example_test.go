@@ -27,7 +27,7 @@ func ExampleNew_programs() {
 	sig := signature.Must(signature.New[Task, Answer]("Does one need an umbrella?"))
 	ctx := context.Background()
 	set, err := tools.NewSet(ctx, tools.Func("forecast", "Rain in mm.",
-		func(context.Context, Task) ([]float64, error) { return []float64{0.2, 3.1}, nil }, nil))
+		func(context.Context, Task) ([]float64, error) { return []float64{0.2, 3.1}, nil }, &tools.Hints{Class: tools.Read}))
 	if err != nil {
 		log.Fatal(err)
 	}
