@@ -426,7 +426,8 @@ var howMany = regexp.MustCompile(`because \d+ of`)
 
 // leavesCalls reports whether a program ended so with calls under way.
 func leavesCalls(f *sandbox.Failure) bool {
-	return f != nil && (f.Kind == sandbox.Unawaited || f.Kind == sandbox.CallLimit || strings.HasSuffix(f.Message, "Error: ended"))
+	return f != nil && (f.Kind == sandbox.Unawaited || f.Kind == sandbox.CallLimit || strings.HasSuffix(f.Message, "Error: ended") ||
+		strings.HasSuffix(f.Message, "Error: at once"))
 }
 
 // leak matches what only the host's inside has: Go's names, files and addresses.

@@ -15,64 +15,6 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Limits bounds every run of a sandbox. A zero field means its default; there
-// is no way to say "unlimited".
-//
-// Compute is time of a processor, so that a program does not fail because the machine
-// was busy with something else; Time and Wait are by the clock. On Windows Compute is
-// by the clock as well. In process it is the lesser of the clock's time and what the
-// whole process took: beside other programs, and work of the host's own, nearly the
-// clock's. Give a program more there if many run at once.
-type Limits struct {
-	Time        time.Duration // from start to end; default 30 s
-	Compute     time.Duration // of that, computing; default 10 s
-	Wait        time.Duration // of that, waiting for tools and timers; default as Time
-	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
-	Source      int           // bytes of the program as it was written; default 64 KiB
-	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
-	Calls       int           // tool calls, except those that the record answers or that are [Program].Uncounted; a call beyond throws a ToolError of kind "limit"; default 1000
-	Concurrency int           // tool calls at the same time, the others wait; default 16
-	Result      int           // bytes of JSON of one result, or error, of a tool; default 4 MiB
-	Results     int           // of all results and errors together that the tools of one run return; default 64 MiB
-}
-
-func (l Limits) withDefaults() (Limits, error) {
-	if min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
-		time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result), time.Duration(l.Results)) < 0 {
-		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
-	}
-	if max(l.Time, l.Compute, l.Wait) > maxTime {
-		return l, fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
-	}
-	defaults := Limits{
-		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
-		Output: 64 << 10, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
-	}
-	return Limits{
-		Time:        or(l.Time, defaults.Time),
-		Compute:     or(l.Compute, defaults.Compute),
-		Wait:        or(l.Wait, or(l.Time, defaults.Time)),
-		Memory:      or(l.Memory, defaults.Memory),
-		Source:      or(l.Source, defaults.Source),
-		Output:      or(l.Output, defaults.Output),
-		Calls:       or(l.Calls, defaults.Calls),
-		Concurrency: or(l.Concurrency, defaults.Concurrency),
-		Result:      or(l.Result, defaults.Result),
-		Results:     or(l.Results, defaults.Results),
-	}, nil
-}
-
-// maxTime is the longest limit: who wants none wants trouble.
-const maxTime = 365 * 24 * time.Hour
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 // Options configures a [Sandbox].
 type Options struct {
 	// Limits bounds every run.
