@@ -78,9 +78,9 @@ func sendMissing(second string) func(g *guest) {
 // Programs that were not careful at first, and are then.
 var careful = []program{
 	{"get then act, 504 that was applied", map[int]fate{0: failAfter}, func(p *play) {
-		p.attempt(sendAll)
-		p.attempt(sendAll)
-		p.attempt(sendMissing(`{"again":"E2"}`))
+		_ = p.attempt(sendAll)
+		_ = p.attempt(sendAll)
+		_ = p.attempt(sendMissing(`{"again":"E2"}`))
 		p.accept()
 	}, `
 		attempt
@@ -97,9 +97,9 @@ var careful = []program{
 			mail.send({"to":"bob"}, {"again":"E2"}) → 2
 		accepted`, mails, "ann, bob"},
 	{"get then act, 504 that was not applied", map[int]fate{0: failBefore}, func(p *play) {
-		p.attempt(sendAll)
-		p.attempt(sendAll)
-		p.attempt(sendMissing(`{"again":"E2"}`))
+		_ = p.attempt(sendAll)
+		_ = p.attempt(sendAll)
+		_ = p.attempt(sendMissing(`{"again":"E2"}`))
 		p.accept()
 	}, `
 		attempt
@@ -117,8 +117,8 @@ var careful = []program{
 			mail.send({"to":"bob"}, {"again":"E2"}) → 2
 		accepted`, mails, "ann, bob"},
 	{"list then act, 504 that was applied", map[int]fate{1: failAfter}, func(p *play) {
-		p.attempt(sendMissing(""))
-		p.attempt(sendMissing(""))
+		_ = p.attempt(sendMissing(""))
+		_ = p.attempt(sendMissing(""))
 		p.accept()
 	}, `
 		attempt
@@ -130,9 +130,9 @@ var careful = []program{
 			mail.list({}) → ["ann","bob"]
 		accepted`, mails, "ann, bob"},
 	{"list then act, 504 that was not applied", map[int]fate{1: failBefore}, func(p *play) {
-		p.attempt(sendMissing(""))
-		p.attempt(sendMissing(""))
-		p.attempt(sendMissing(`{"distinct":"all","again":"E3"}`))
+		_ = p.attempt(sendMissing(""))
+		_ = p.attempt(sendMissing(""))
+		_ = p.attempt(sendMissing(`{"distinct":"all","again":"E3"}`))
 		p.accept()
 	}, `
 		attempt
@@ -151,8 +151,8 @@ var careful = []program{
 			mail.send({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2
 		accepted`, mails, "ann, bob"},
 	{"an answer that was refused, and then the effects are only listed", nil, func(p *play) {
-		p.attempt(sendMissing(""))
-		p.attempt(func(g *guest) { g.call("mail.list", `{}`) })
+		_ = p.attempt(sendMissing(""))
+		_ = p.attempt(func(g *guest) { g.call("mail.list", `{}`) })
 		p.accept()
 	}, `
 		attempt
@@ -172,9 +172,9 @@ var careful = []program{
 				g.all(calls...)
 			}
 		}
-		p.attempt(batch("Hello!", "", "ann", "bob", "eve"))
-		p.attempt(batch("Good day.", "", "ann", "bob", "eve"))
-		p.attempt(func(g *guest) {
+		_ = p.attempt(batch("Hello!", "", "ann", "bob", "eve"))
+		_ = p.attempt(batch("Good day.", "", "ann", "bob", "eve"))
+		_ = p.attempt(func(g *guest) {
 			g.call("mail.list", `{}`)
 			batch("Good day.", `{"distinct":"all","again":"E2"}`, "bob")(g)
 		})
@@ -206,9 +206,9 @@ var computing = []program{
 			n := as[int](g.call("bank.get_balance", `{}`))
 			g.call("bank.set_balance", fmt.Sprintf(`{"n":%d}`, n-10))
 		}
-		p.attempt(draw)
-		p.attempt(draw)
-		p.attempt(func(g *guest) { g.call("bank.get_balance", `{}`) })
+		_ = p.attempt(draw)
+		_ = p.attempt(draw)
+		_ = p.attempt(func(g *guest) { g.call("bank.get_balance", `{}`) })
 		p.accept()
 	}, `
 		attempt
@@ -230,8 +230,8 @@ var computing = []program{
 			n := as[int](g.call("bank.get_balance", `{}`))
 			g.call("bank.set_balance", fmt.Sprintf(`{"n":%d}`, n-10))
 		}
-		p.attempt(draw)
-		p.attempt(draw)
+		_ = p.attempt(draw)
+		_ = p.attempt(draw)
 		p.accept()
 	}, `
 		attempt
@@ -247,9 +247,9 @@ var computing = []program{
 			n := as[int](g.call("tickets.count", `{}`))
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))
 		}
-		p.attempt(create)
-		p.attempt(create)
-		p.attempt(func(g *guest) { g.call("tickets.count", `{}`) })
+		_ = p.attempt(create)
+		_ = p.attempt(create)
+		_ = p.attempt(func(g *guest) { g.call("tickets.count", `{}`) })
 		p.accept()
 	}, `
 		attempt
@@ -271,8 +271,8 @@ var computing = []program{
 			n := as[int](g.call("tickets.count", `{}`))
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))
 		}
-		p.attempt(create)
-		p.attempt(create)
+		_ = p.attempt(create)
+		_ = p.attempt(create)
 	}, `
 		attempt
 			tickets.count({}) → 5
@@ -290,9 +290,9 @@ var computing = []program{
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))
 			g.throw("x is undefined")
 		}
-		p.attempt(create)
-		p.attempt(create)
-		p.attempt(func(g *guest) {
+		_ = p.attempt(create)
+		_ = p.attempt(create)
+		_ = p.attempt(func(g *guest) {
 			g.call("tickets.count", `{}`)
 			g.call("tickets.create", `{"n":7}`, `{"same":"E2"}`)
 		})
@@ -319,9 +319,9 @@ var computing = []program{
 				g.call("orders.rename", fmt.Sprintf(`{"n":%d,"name":"table"}`, id), second)
 			}
 		}
-		p.attempt(create(""))
-		p.attempt(create(""))
-		p.attempt(create(`{"again":"E2"}`))
+		_ = p.attempt(create(""))
+		_ = p.attempt(create(""))
+		_ = p.attempt(create(`{"again":"E2"}`))
 		p.accept()
 	}, `
 		attempt
@@ -345,11 +345,11 @@ var ordering = []program{
 		bug := func(path, second string) func(g *guest) {
 			return func(g *guest) { g.call(path, `{}`, second); g.throw("bug") }
 		}
-		p.attempt(bug("door.open", ""))
-		p.attempt(bug("door.close", ""))
-		p.attempt(bug("door.open", ""))
-		p.attempt(func(g *guest) { g.call("door.open", `{}`, `{"again":"E1"}`) })
-		p.attempt(func(g *guest) { g.call("door.open", `{}`, `{"again":"E1"}`) })
+		_ = p.attempt(bug("door.open", ""))
+		_ = p.attempt(bug("door.close", ""))
+		_ = p.attempt(bug("door.open", ""))
+		_ = p.attempt(func(g *guest) { g.call("door.open", `{}`, `{"again":"E1"}`) })
+		_ = p.attempt(func(g *guest) { g.call("door.open", `{}`, `{"again":"E1"}`) })
 		p.accept()
 	}, `
 		attempt
@@ -368,9 +368,9 @@ var ordering = []program{
 			door.open({}, {"again":"E1"}) → true, recorded
 		accepted; orphans: E2`, door, "open"},
 	{"open, close, open, in one program", nil, func(p *play) {
-		p.attempt(func(g *guest) { g.call("door.open", `{}`); g.throw("bug") })
-		p.attempt(func(g *guest) { g.call("door.close", `{}`); g.call("door.open", `{}`) })
-		p.attempt(func(g *guest) { g.call("door.close", `{}`); g.call("door.open", `{}`, `{"again":"E1"}`) })
+		_ = p.attempt(func(g *guest) { g.call("door.open", `{}`); g.throw("bug") })
+		_ = p.attempt(func(g *guest) { g.call("door.close", `{}`); g.call("door.open", `{}`) })
+		_ = p.attempt(func(g *guest) { g.call("door.close", `{}`); g.call("door.open", `{}`, `{"again":"E1"}`) })
 		p.accept()
 	}, `
 		attempt
@@ -389,9 +389,9 @@ var ordering = []program{
 		set := func(text string) func(g *guest) {
 			return func(g *guest) { g.call("light.set", fmt.Sprintf(`{"text":%q}`, text)); g.throw("bug") }
 		}
-		p.attempt(set("on"))
-		p.attempt(set("off"))
-		p.attempt(set("on"))
+		_ = p.attempt(set("on"))
+		_ = p.attempt(set("off"))
+		_ = p.attempt(set("on"))
 	}, `
 		attempt
 			light.set({"text":"on"}) → "on"
@@ -411,9 +411,9 @@ var ordering = []program{
 				g.throw("bug")
 			}
 		}
-		p.attempt(set("on"))
-		p.attempt(set("off", "on"))
-		p.attempt(set("on", "off"))
+		_ = p.attempt(set("on"))
+		_ = p.attempt(set("off", "on"))
+		_ = p.attempt(set("on", "off"))
 	}, `
 		attempt
 			light.set({"text":"on"}) → "on"
@@ -432,9 +432,9 @@ var ordering = []program{
 var retrying = []program{
 	{"again, kept in the next program", map[int]fate{0: failBefore}, func(p *play) {
 		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
-		p.attempt(func(g *guest) { again(g); g.throw("bug") })
-		p.attempt(again)
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { again(g); g.throw("bug") })
+		_ = p.attempt(again)
 		p.accept()
 	}, `
 		attempt
@@ -448,9 +448,9 @@ var retrying = []program{
 		accepted`, mails, "ann"},
 	{"again, kept although it failed as well", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
 		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
-		p.attempt(again)
-		p.attempt(again)
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+		_ = p.attempt(again)
+		_ = p.attempt(again)
 	}, `
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: 504
@@ -463,15 +463,15 @@ var retrying = []program{
 			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E2"} as the second argument`, mails, "ann"},
 	{"a loop that tries again", map[int]fate{0: failAfter}, func(p *play) {
-		p.attempt(func(g *guest) {
+		_ = p.attempt(func(g *guest) {
 			for range 3 {
 				if g.caught("mail.send", to("ann")) == nil {
 					break
 				}
 			}
 		})
-		p.attempt(sendMissing(""))
-		p.attempt(sendMissing(`{"again":"E1"}`))
+		_ = p.attempt(sendMissing(""))
+		_ = p.attempt(sendMissing(`{"again":"E1"}`))
 		p.accept()
 	}, `
 		attempt
@@ -490,9 +490,9 @@ var retrying = []program{
 			mail.send({"to":"bob"}, {"again":"E1"}) → 2
 		accepted`, mails, "ann, bob"},
 	{"an error that was caught, and the same call in the next step", map[int]fate{0: failAfter}, func(p *play) {
-		p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
 		p.accept()
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 	}, `
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: 504
@@ -502,9 +502,9 @@ var retrying = []program{
 			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E1"} as the second argument`, mails, "ann"},
 	{"a timeout that was caught, and the same call in the next step", map[int]fate{0: timeoutAfter}, func(p *play) {
-		p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
 		p.accept()
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 	}, `
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is
@@ -515,8 +515,8 @@ var retrying = []program{
 			| not made again; find out what happened, set Options.Reconcile, or, if repeating it does no
 			| harm, set the tool's class to Idempotent or Read`, mails, "ann"},
 	{"a server that cannot be reached", map[int]fate{0: reject, 1: reject}, func(p *play) {
-		p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); g.call("mail.send", to("ann")) })
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); g.call("mail.send", to("ann")) })
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 		p.accept()
 	}, `
 		attempt
@@ -527,8 +527,8 @@ var retrying = []program{
 			mail.send({"to":"ann"}) → 1
 		accepted`, mails, "ann"},
 	{"the same program, after an error of its own", nil, func(p *play) {
-		p.attempt(func(g *guest) { sendAll(g); g.throw("bug") })
-		p.attempt(sendAll)
+		_ = p.attempt(func(g *guest) { sendAll(g); g.throw("bug") })
+		_ = p.attempt(sendAll)
 		p.accept()
 	}, `
 		attempt
@@ -544,8 +544,8 @@ var retrying = []program{
 			mail.send({"to":"bob"}) → 2, recorded
 		accepted`, mails, "ann, bob"},
 	{"a program without its effect", nil, func(p *play) {
-		p.attempt(func(g *guest) { g.call("mail.send", to("ann")); g.throw("bug") })
-		p.attempt(func(g *guest) { g.call("mail.send", to("bob"), `{"distinct":"all"}`) })
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")); g.throw("bug") })
+		_ = p.attempt(func(g *guest) { g.call("mail.send", to("bob"), `{"distinct":"all"}`) })
 		p.accept()
 	}, `
 		attempt
@@ -565,15 +565,15 @@ var looking = []program{
 			g.call("mail.get_user", to("bob"))
 			g.call("mail.list", `{}`)
 		}
-		p.attempt(func(g *guest) {
+		_ = p.attempt(func(g *guest) {
 			look(g)
 			_ = g.caught("mail.send", to("ann"))
 			_ = g.caught("mail.send", to("bob"))
 			g.throw("bug")
 		})
-		p.attempt(look)
+		_ = p.attempt(look)
 		p.accept()
-		p.attempt(look)
+		_ = p.attempt(look)
 		p.accept()
 	}, `
 		attempt
@@ -601,13 +601,13 @@ var looking = []program{
 		page := func(n int, second string) func(g *guest) {
 			return func(g *guest) { g.call("shop.product_list", fmt.Sprintf(`{"page":%d}`, n), second) }
 		}
-		p.attempt(page(0, ""))
+		_ = p.attempt(page(0, ""))
 		p.accept()
-		p.attempt(page(0, ""))
-		p.attempt(func(g *guest) { page(0, `{"fresh":true}`)(g); g.throw("bug") })
-		p.attempt(page(1, ""))
+		_ = p.attempt(page(0, ""))
+		_ = p.attempt(func(g *guest) { page(0, `{"fresh":true}`)(g); g.throw("bug") })
+		_ = p.attempt(page(1, ""))
 		p.accept()
-		p.attempt(page(0, ""))
+		_ = p.attempt(page(0, ""))
 	}, `
 		attempt
 			shop.product_list({"page":0}) → ["a","b"]
@@ -636,10 +636,10 @@ var looking = []program{
 				}
 			}
 		}
-		p.attempt(post("", ""))
-		p.attempt(post("", ""))
-		p.attempt(post(`{"fresh":true}`, ""))
-		p.attempt(post(`{"fresh":true}`, `{"distinct":"all","again":"E3"}`))
+		_ = p.attempt(post("", ""))
+		_ = p.attempt(post("", ""))
+		_ = p.attempt(post(`{"fresh":true}`, ""))
+		_ = p.attempt(post(`{"fresh":true}`, `{"distinct":"all","again":"E3"}`))
 		p.accept()
 	}, `
 		attempt
@@ -667,12 +667,12 @@ var looking = []program{
 			chat.post({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2
 		accepted`, posts, "ann, bob"},
 	{"the view is torn", nil, func(p *play) {
-		p.attempt(func(g *guest) {
+		_ = p.attempt(func(g *guest) {
 			n := as[int](g.call("tickets.count", `{}`))
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))
 			g.throw("bug")
 		})
-		p.attempt(func(g *guest) {
+		_ = p.attempt(func(g *guest) {
 			if as[int](g.call("tickets.count", `{}`)) > 5 {
 				return
 			}
@@ -755,7 +755,7 @@ func drawAll(g *guest, names []string) {
 func TestHeldAmongOthers(t *testing.T) {
 	t.Parallel()
 	p := newPlay(t, newWorld(map[int]fate{0: failBefore}), nil)
-	p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
+	_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 	err := p.attempt(func(g *guest) {
 		g.all(g.start("tickets.create", `{"n":6}`), g.start("mail.list", `{}`), g.start("mail.send", to("ann")))
 	})

@@ -118,14 +118,20 @@ type ToolError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// What the check reports of a program.
 type (
-	Pos     = check.Pos
-	Report  = check.Report
+	// Pos is a place in the source.
+	Pos = check.Pos
+	// Report is what the check finds in a program.
+	Report = check.Report
+	// Finding is a reason why a program is refused, or a warning.
 	Finding = check.Finding
-	Name    = check.Name
-	Write   = check.Write
-	Site    = check.Site
+	// Name is a name that the program uses.
+	Name = check.Name
+	// Write is an assignment to what is constant.
+	Write = check.Write
+	// Site is a place where the program calls a tool.
+	Site = check.Site
+	// Literal is as much of an argument as is known before the program runs.
 	Literal = check.Literal
 )
 
