@@ -52,9 +52,9 @@ func TestReconcileDone(t *testing.T) {
 	p := reconciling(t, timeoutAfter, func(w *world, _ int) (journal.Reconciled, error) {
 		return journal.Reconciled{State: journal.OK, Result: json.RawMessage(fmt.Sprint(len(w.mails)))}, nil
 	})
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
 	p.accept()
 	p.check(timedOut + `
@@ -73,9 +73,9 @@ func TestReconcileNotDone(t *testing.T) {
 	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
 		return journal.Reconciled{State: journal.Rejected}, nil
 	})
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	p.accept()
 	p.check(timedOut + `
 		reconciled: <nil>
@@ -92,9 +92,9 @@ func TestReconcileUnknown(t *testing.T) {
 	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
 		return journal.Reconciled{State: journal.Unknown}, nil
 	})
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	p.check(timedOut + `
 		reconciled: <nil>
 		attempt` + pausedAnn)
@@ -109,11 +109,11 @@ func TestReconcileError(t *testing.T) {
 		}
 		return journal.Reconciled{State: journal.Rejected}, nil
 	})
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	p.check(timedOut + `
 		reconciled: journal: reconciling E1 mail.send: no connection
 		attempt` + beingLookedUp + `
@@ -128,9 +128,9 @@ func TestReconcileWithinProgram(t *testing.T) {
 	p := reconciling(t, timeoutAfter, func(*world, int) (journal.Reconciled, error) {
 		return journal.Reconciled{State: journal.OK, Result: json.RawMessage(`1`)}, nil
 	})
-	p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); sendAnn(g) })
+	_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); sendAnn(g) })
 	reconcile(p)
-	p.attempt(sendAnn)
+	_ = p.attempt(sendAnn)
 	unthrown, _, _ := strings.Cut(strings.TrimSpace(timedOut), "\n\t\tthrew")
 	p.check(unthrown + beingLookedUp + `
 		reconciled: <nil>
