@@ -53,8 +53,8 @@ var npmServers = map[string]npm{
 	},
 	"everything": {
 		bin:    "mcp-server-everything",
-		calls:  []string{`const r: string | Content = await everything.echo({message: "x"})`, `await everything["get-sum"]({a: 1, b: 2})`},
-		errors: []string{`await everything["get-sum"]({a: "1", b: 2})`, `const s: string = await everything.echo({message: "x"})`},
+		calls:  []string{`const r: string | Content = await everything.echo({message: "x"})`, `await everything.get_sum({a: 1, b: 2})`},
+		errors: []string{`await everything.get_sum({a: "1", b: 2})`, `const s: string = await everything.echo({message: "x"})`},
 	},
 	"sequential-thinking": {
 		bin: "mcp-server-sequential-thinking",
@@ -85,17 +85,17 @@ var npmServers = map[string]npm{
 		env: map[string]string{"MDB_MCP_TELEMETRY": "disabled", "MDB_MCP_CONNECTION_STRING": "mongodb://127.0.0.1:27017/?serverSelectionTimeoutMS=100"},
 		calls: []string{
 			`await mongodb.find({connectionId: "preconfigured", database: "d", collection: "c", filter: {a: 1}, limit: 3})`,
-			`await mongodb["collection-indexes"]({connectionId: "x", database: "d", collection: "c"})`,
+			`await mongodb.collection_indexes({connectionId: "x", database: "d", collection: "c"})`,
 		},
 		errors: []string{`await mongodb.find({connectionId: "x", database: "d"})`, `await mongodb.find({connectionId: "x", database: "d", collection: "c", limit: "3"})`},
 	},
 	"notion": {
 		bin: "notion-mcp-server", env: map[string]string{"NOTION_TOKEN": "ntn_0"},
 		calls: []string{
-			`await notion["API-post-search"]({query: "x", filter: {value: "page", property: "object"}, page_size: 5})`,
-			`await notion["API-create-a-comment"]({parent: {page_id: "p"}, rich_text: [{text: {content: "x"}}]})`,
+			`await notion.API_post_search({query: "x", filter: {value: "page", property: "object"}, page_size: 5})`,
+			`await notion.API_create_a_comment({parent: {page_id: "p"}, rich_text: [{text: {content: "x"}}]})`,
 		},
-		errors: []string{`await notion["API-retrieve-a-page"]({})`, `await notion["API-post-search"]({page_size: "5"})`},
+		errors: []string{`await notion.API_retrieve_a_page({})`, `await notion.API_post_search({page_size: "5"})`},
 	},
 }
 
