@@ -2,6 +2,7 @@ package module
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
@@ -50,17 +51,32 @@ func writeEffects(b *strings.Builder, entries []journal.Entry) {
 	if len(s.done) > 0 {
 		b.WriteString("\n" + carriedOver)
 	}
-	if len(s.failed) > 0 {
-		fmt.Fprintf(b, "\n"+namedAgain, s.failed[0].ID)
+	if name := lastOpen(s.failed, entries); name != "" {
+		fmt.Fprintf(b, "\n"+namedAgain, name)
 	}
+}
+
+// lastOpen names the last of the failed calls that no other has made once more.
+func lastOpen(failed, entries []journal.Entry) string {
+	for i := len(failed) - 1; i >= 0; i-- {
+		repeated := slices.ContainsFunc(entries, func(e journal.Entry) bool {
+			return e.State != journal.Rejected && slices.Contains(e.Repeats, failed[i].ID)
+		})
+		if !repeated {
+			return failed[i].ID
+		}
+	}
+	return ""
 }
 
 const (
 	// carriedOver is what a model must know of calls that are done.
-	carriedOver = "When a call that is done is made again with the same arguments, it returns its recorded result and does nothing."
+	carriedOver = "A call that is done and made again with the same arguments returns its recorded result and does nothing, " +
+		"unless the program is stopped there and asked what it means."
 
 	// namedAgain is what a model must know of calls that reported an error.
-	namedAgain = "If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: %q}."
+	namedAgain = "If the effect of a call that reported an error is there, leave the call out. To make it once more, " +
+		"name it in the second argument of the call, as in {again: %q}."
 
 	// unknownAgain is what a model must know of a call that may have happened.
 	unknownAgain = "To make such a call again ends the task. If a tool shows whether it happened, look; then go on without the call."
@@ -167,6 +183,12 @@ func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
 			most = 80
 		}
 		writeCall(b, e.ID+" "+e.Tool, string(e.Args), most)
+		if e.Requested != nil {
+			b.WriteString(", changed from " + escapeBreaks(shorten(string(e.Requested), most)) + " before it was made")
+		}
+		if len(e.Repeats) > 0 {
+			b.WriteString(", " + strings.Join(e.Repeats, ", ") + " once more")
+		}
 		writeEnd(b, e, most)
 	}
 }

@@ -45,7 +45,7 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 	case f.Kind == sandbox.Held:
 		b.WriteString("The program was stopped before a call, which was not made: " + findingText(f.Finding))
 	case f.Kind == sandbox.Unawaited:
-		b.WriteString("The answer was not accepted: " + findingText(f.Finding))
+		b.WriteString("The answer was not accepted. " + findingText(f.Finding))
 	default:
 		b.WriteString("The program failed: " + findingText(f.Finding))
 		writeData(&b, f.Tool)
@@ -84,7 +84,9 @@ func (r *codeRun) writeCalls(b *strings.Builder, out *sandbox.Outcome) {
 		}
 		writeEffects(b, open)
 	}
-	writeReads(b, out.Calls, r.journal.Entries())
+	if f := out.Failure; f == nil || f.Kind != sandbox.Unawaited { // which says what became of the calls
+		writeReads(b, out.Calls, r.journal.Entries())
+	}
 }
 
 // closeStep says what a program that ran to its end has done.

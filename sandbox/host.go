@@ -328,8 +328,8 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	d := json.NewDecoder(bytes.NewReader(more))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, errors.New("the second argument of a tool is {same}, {again}, {distinct} or {fresh}, and only answers " +
-			"a call that was held; everything else goes into the first argument")
+		return nil, errors.New("the second argument of a tool only answers a call that was held, as {same: \"E7\"}, {again: \"E2\"}, " +
+			"{distinct: \"all\"} or {fresh: true}; everything else goes into the first argument")
 	}
 	if r.Same == "" && len(r.Again)+len(r.Distinct) == 0 && !r.Fresh {
 		return nil, nil

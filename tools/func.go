@@ -15,9 +15,10 @@ import (
 // jsonschema tags name and describe the arguments. Out is anything that
 // encoding/json can write. Nil hints are the zero [Hints].
 //
-// An error of fn says that the call failed and may be made again, unless it is one
-// of a timeout or of a lost connection. If something may have been done all the same,
-// as where an answer cannot be read, return it as [Unknown].
+// An error of fn says that the call failed; the effect may have happened, so that a
+// program has to name the call to make it once more, unless [Hints].ErrorsAreFinal. An
+// error of a timeout or of a lost connection, and one marked by [Unknown], says that
+// nobody knows, and the call is not made again.
 //
 // If a schema cannot be made of In or Out, as where a tag does not go with the type
 // of its field, [NewSet] returns the error, so that Func may stand inside the call.

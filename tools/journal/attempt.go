@@ -16,7 +16,7 @@ type Attempt struct {
 	number  int // its number in the run, from 1
 
 	named   map[*entry]bool // entries that calls of this program have named
-	changed bool            // a read gave another value than the same read did in an earlier attempt
+	changed *entry          // a read that gave another value than the same read did in an earlier attempt
 }
 
 var _ tools.Ledger = (*Attempt)(nil)
@@ -62,7 +62,7 @@ func (a *Attempt) add(q *query) *entry {
 	e := &entry{
 		Entry: Entry{
 			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
-			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: Intended,
+			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: Intended, Repeats: ids(q.again),
 		},
 		attempt: a, binding: c.Tool, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
 		issued: j.tick(), repeats: q.again, names: q.named,
@@ -94,7 +94,7 @@ func (a *Attempt) orphaned(e *entry) bool {
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {
 		if e.Step == a.step && e.attempt != a && e.State == OK && !bytes.Equal(e.Result, read.Result) {
-			a.changed = true
+			a.changed = read
 		}
 	}
 }

@@ -30,10 +30,17 @@ type Entry struct {
 	Attempt int             `json:"attempt"`        // that made the call; within the step, from 1
 	Tool    string          `json:"tool"`           // as a program writes it: mail.send
 	Class   tools.Class     `json:"class"`          // what a repetition of it means: see [tools.Binding.ReplayClass]
-	Args    json.RawMessage `json:"args,omitempty"` // as it was performed, which policies may have changed
-	State   State           `json:"state"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Err     error           `json:"-"` // of calls that did not end well, or whose result is of no use
+	Args    json.RawMessage `json:"args,omitempty"` // as it was performed
+
+	// Requested is what the program passed, if a policy has changed the arguments.
+	Requested json.RawMessage `json:"requested,omitempty"`
+
+	// Repeats are the entries that the call does once more, on purpose.
+	Repeats []string `json:"repeats,omitempty"`
+
+	State  State           `json:"state"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Err    error           `json:"-"` // of calls that did not end well, or whose result is of no use
 }
 
 // String is the entry on one line, long texts in part:
@@ -121,6 +128,9 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 		}
 		if !t.is(key) {
 			j.byKey[key] = append(j.byKey[key], t.entry)
+		}
+		if t.Requested == nil {
+			t.Requested = t.Args
 		}
 		t.Args, t.performed = args, key
 	}

@@ -41,7 +41,7 @@ func (q *query) holdSkipped(e, other *entry) error {
 }
 
 func (q *query) holdUndone(e, other *entry) error {
-	return q.hold([]*entry{e, other}, "%s made exactly this call, but %s %s followed, which may have undone it. %s%s",
+	return q.hold([]*entry{e, other}, "%s made exactly this call, but %s %s was made after it. %s%s",
 		e.ID, other.ID, describe(other.Tool, other.Args), q.mayOnlyRead(), capital(q.sameOrAgain(e)))
 }
 
@@ -104,6 +104,10 @@ func (q *query) holdOthers(open []*entry) error {
 	text := fmt.Sprintf("earlier programs of this step called %s with other arguments: %s. %s",
 		path, strings.Join(list, "; "), q.mayOnlyRead())
 	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
+	if q.idempotent() {
+		text += fmt.Sprintf("%s now gives another value than before, perhaps because of that. ",
+			describe(q.changed.Tool, q.changed.Args))
+	}
 	if len(uncertain) > 0 {
 		text += fmt.Sprintf("First look whether %s took effect, if a tool can show that, and leave out what is done. ",
 			names(uncertain))
@@ -112,11 +116,10 @@ func (q *query) holdOthers(open []*entry) error {
 		text += fmt.Sprintf("If this call repeats one that is done, pass {same: %q} as the second argument "+
 			"to take its result. ", open[i].ID)
 	}
-	if len(uncertain) > 0 {
-		text += fmt.Sprintf("Pass %s as the second argument of every remaining call of %s", q.repeating(open), path)
-	} else {
-		text += fmt.Sprintf("If it is a new effect, pass %s as the second argument of every call of %s",
-			q.repeating(open), path)
+	text += fmt.Sprintf("If it is another effect, pass {distinct: %s} as the second argument of every call of %s",
+		q.noneOf(open), path)
+	if slices.ContainsFunc(open, func(e *entry) bool { return e.State == Failed }) {
+		text += ". In a loop that also repeats what did not take effect, pass " + q.repeating(open) + " instead"
 	}
 	return q.hold(open, "%s", text)
 }
@@ -148,33 +151,63 @@ func stateOfEffect(e *entry) string {
 	}
 }
 
-// repeating is the second argument that does the uncertain entries again, each with
-// its own arguments, and says of the call that it is none of those that are done.
+// repeating is the second argument that does the calls again that failed, each with its
+// own arguments, and says of the call that it is none of the others. What the call has
+// named already stays named.
 func (q *query) repeating(open []*entry) string {
-	var parts, again []string
-	for _, e := range open {
-		if e.State != OK || e.is(q.key) {
-			again = append(again, fmt.Sprintf("%q", e.ID))
+	var again, others []*entry
+	for _, e := range q.journal.entries {
+		conflict := slices.Contains(open, e)
+		switch {
+		case conflict && e.State == OK && !e.is(q.key), conflict && e.State == Unknown:
+			others = append(others, e)
+		case conflict, q.named[e] && e.State == Failed && !q.journal.repeated(e):
+			again = append(again, e)
 		}
 	}
-	if len(again) < len(open) {
-		parts = append(parts, `distinct: "all"`)
+	list := ""
+	if len(others) > 0 || q.all {
+		list = "distinct: " + q.noneOf(others) + ", "
 	}
-	switch len(again) {
-	case 0:
-	case 1:
-		parts = append(parts, "again: "+again[0])
-	default:
-		parts = append(parts, "again: ["+strings.Join(again, ", ")+"]")
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return "{" + list + "again: " + oneOrList(quoted(again)) + "}"
 }
 
-func names(list []*entry) string {
+// noneOf says of a call that it is none of these: "all" of those that are done, and by
+// their names those that are uncertain.
+func (q *query) noneOf(open []*entry) string {
+	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
+	list := quoted(uncertain)
+	if q.all || len(uncertain) < len(open) {
+		list = append([]string{`"all"`}, list...)
+	}
+	return oneOrList(list)
+}
+
+func oneOrList(quoted []string) string {
+	if len(quoted) == 1 {
+		return quoted[0]
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func quoted(list []*entry) []string {
+	var texts []string
+	for _, id := range ids(list) {
+		texts = append(texts, fmt.Sprintf("%q", id))
+	}
+	return texts
+}
+
+func ids(list []*entry) []string {
 	var ids []string
 	for _, e := range list {
 		ids = append(ids, e.ID)
 	}
+	return ids
+}
+
+func names(list []*entry) string {
+	ids := ids(list)
 	if last := len(ids) - 1; last > 0 {
 		return strings.Join(ids[:last], ", ") + " and " + ids[last]
 	}
@@ -182,11 +215,9 @@ func names(list []*entry) string {
 }
 
 func (q *query) hold(about []*entry, format string, args ...any) error {
-	h := &tools.HoldError{Call: describe(q.call.Tool.Path(), q.call.Args), Message: fmt.Sprintf(format, args...)}
-	for _, e := range about {
-		h.Entries = append(h.Entries, e.ID)
+	return &tools.HoldError{
+		Call: describe(q.call.Tool.Path(), q.call.Args), Message: fmt.Sprintf(format, args...), Entries: ids(about),
 	}
-	return h
 }
 
 func describe(tool string, args json.RawMessage) string {

@@ -67,10 +67,10 @@ func TestChangedArguments(t *testing.T) {
 		attempt
 			refund({"amount":100}) → 1, recorded
 		attempt
-		held: refund({"amount":99}) was held: earlier programs of this step called refund with other arguments:
-			| E1 refund({"amount":50}) (done). If this call repeats one that is done, pass {same: "E1"} as the second
-			| argument to take its result. If it is a new effect, pass {distinct: "all"} as the second argument of every
-			| call of refund
+		held: refund({"amount":99}) was held: earlier programs of this step called refund with other
+		| arguments: E1 refund({"amount":50}) (done). If this call repeats one that is done, pass
+		| {same: "E1"} as the second argument to take its result. If it is another effect, pass
+		| {distinct: "all"} as the second argument of every call of refund
 		accepted; orphans: E1
 		attempt
 		held: refund({"amount":50}) was held: E1 made exactly this call in an earlier step, and it is done. To take the
@@ -172,10 +172,11 @@ func TestAgainDenied(t *testing.T) {
 			| effect. First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E1"} as the second argument
 		attempt
-		held: refund({"amount":20}) was held: earlier programs of this step called refund with other arguments:
-			| E1 refund({"amount":10}) (reported an error; it may have taken effect). First look whether E1 took effect, if
-			| a tool can show that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining
-			| call of refund
+		held: refund({"amount":20}) was held: earlier programs of this step called refund with other
+		| arguments: E1 refund({"amount":10}) (reported an error; it may have taken effect). First
+		| look whether E1 took effect, if a tool can show that, and leave out what is done. If it is
+		| another effect, pass {distinct: "E1"} as the second argument of every call of refund. In a
+		| loop that also repeats what did not take effect, pass {again: "E1"} instead
 		attempt
 			refund({"amount":10}, {"again":"E1"}) → 2
 		accepted`)

@@ -187,12 +187,14 @@ var careful = []program{
 		threw: tool mail.send: 504
 		attempt
 		held: mail.send({"to":"ann","text":"Good day."}) was held: earlier programs of this step
-			| called mail.send with other arguments: E2 mail.send({"to":"bob","text":"Hello!"}) (reported an
-			| error; it may have taken effect); E1 mail.send({"to":"ann","text":"Hello!"}) (done); E3
-			| mail.send({"to":"eve","text":"Hello!"}) (done). First look whether E2 took effect, if a tool
-			| can show that, and leave out what is done. If this call repeats one that is done, pass {same:
-			| "E1"} as the second argument to take its result. Pass {distinct: "all", again: "E2"} as the
-			| second argument of every remaining call of mail.send
+		| called mail.send with other arguments: E2 mail.send({"to":"bob","text":"Hello!"})
+		| (reported an error; it may have taken effect); E1 mail.send({"to":"ann","text":"Hello!"})
+		| (done); E3 mail.send({"to":"eve","text":"Hello!"}) (done). First look whether E2 took
+		| effect, if a tool can show that, and leave out what is done. If this call repeats one that
+		| is done, pass {same: "E1"} as the second argument to take its result. If it is another
+		| effect, pass {distinct: ["all", "E2"]} as the second argument of every call of mail.send.
+		| In a loop that also repeats what did not take effect, pass {distinct: "all", again: "E2"}
+		| instead
 		attempt
 			mail.list({}) → ["ann","eve"]
 			mail.send({"to":"bob","text":"Good day."}, {"distinct":"all","again":"E2"}) → 3
@@ -218,10 +220,12 @@ var computing = []program{
 		attempt
 			bank.get_balance({}) → 90
 		held: bank.set_balance({"n":80}) was held: earlier programs of this step called
-			| bank.set_balance with other arguments: E2 bank.set_balance({"n":90}) (reported an error; it
-			| may have taken effect). First look whether E2 took effect, if a tool can show that, and leave
-			| out what is done. Pass {again: "E2"} as the second argument of every remaining call of
-			| bank.set_balance
+		| bank.set_balance with other arguments: E2 bank.set_balance({"n":90}) (reported an error;
+		| it may have taken effect). bank.get_balance({}) now gives another value than before,
+		| perhaps because of that. First look whether E2 took effect, if a tool can show that, and
+		| leave out what is done. If it is another effect, pass {distinct: "E2"} as the second
+		| argument of every call of bank.set_balance. In a loop that also repeats what did not take
+		| effect, pass {again: "E2"} instead
 		attempt
 			bank.get_balance({}) → 90
 		accepted`, balance, "90"},
@@ -260,9 +264,10 @@ var computing = []program{
 		attempt
 			tickets.count({}) → 6
 		held: tickets.create({"n":7}) was held: earlier programs of this step called tickets.create
-			| with other arguments: E2 tickets.create({"n":6}) (whether it took effect is unknown). First
-			| look whether E2 took effect, if a tool can show that, and leave out what is done. Pass {again:
-			| "E2"} as the second argument of every remaining call of tickets.create
+		| with other arguments: E2 tickets.create({"n":6}) (whether it took effect is unknown).
+		| First look whether E2 took effect, if a tool can show that, and leave out what is done. If
+		| it is another effect, pass {distinct: "E2"} as the second argument of every call of
+		| tickets.create
 		attempt
 			tickets.count({}) → 6
 		accepted`, tickets, "6"},
@@ -305,9 +310,9 @@ var computing = []program{
 		attempt
 			tickets.count({}) → 6
 		held: tickets.create({"n":7}) was held: earlier programs of this step called tickets.create
-			| with other arguments: E2 tickets.create({"n":6}) (done). If this call repeats one that is
-			| done, pass {same: "E2"} as the second argument to take its result. If it is a new effect, pass
-			| {distinct: "all"} as the second argument of every call of tickets.create
+		| with other arguments: E2 tickets.create({"n":6}) (done). If this call repeats one that is
+		| done, pass {same: "E2"} as the second argument to take its result. If it is another
+		| effect, pass {distinct: "all"} as the second argument of every call of tickets.create
 		attempt
 			tickets.count({}) → 6
 			tickets.create({"n":7}, {"same":"E2"}) → 6, recorded
@@ -359,9 +364,9 @@ var ordering = []program{
 			door.close({}) → false
 		threw: bug
 		attempt
-		held: door.open({}) was held: E1 made exactly this call, but E2 door.close({}) followed, which
-			| may have undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do
-			| it once more, pass {again: "E1"}
+		held: door.open({}) was held: E1 made exactly this call, but E2 door.close({}) was made
+		| after it. To take the result of E1, pass {same: "E1"} as the second argument; to do it
+		| once more, pass {again: "E1"}
 		attempt
 			door.open({}, {"again":"E1"}) → true
 		attempt
@@ -378,9 +383,9 @@ var ordering = []program{
 		threw: bug
 		attempt
 			door.close({}) → false
-		held: door.open({}) was held: E1 made exactly this call, but E2 door.close({}) followed, which
-			| may have undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do
-			| it once more, pass {again: "E1"}
+		held: door.open({}) was held: E1 made exactly this call, but E2 door.close({}) was made
+		| after it. To take the result of E1, pass {same: "E1"} as the second argument; to do it
+		| once more, pass {again: "E1"}
 		attempt
 			door.close({}) → false, recorded
 			door.open({}, {"again":"E1"}) → true
@@ -482,9 +487,11 @@ var retrying = []program{
 		attempt
 			mail.list({}) → ["ann"]
 		held: mail.send({"to":"bob"}) was held: earlier programs of this step called mail.send with
-			| other arguments: E1 mail.send({"to":"ann"}) (reported an error; it may have taken effect).
-			| First look whether E1 took effect, if a tool can show that, and leave out what is done. Pass
-			| {again: "E1"} as the second argument of every remaining call of mail.send
+		| other arguments: E1 mail.send({"to":"ann"}) (reported an error; it may have taken effect).
+		| First look whether E1 took effect, if a tool can show that, and leave out what is done. If
+		| it is another effect, pass {distinct: "E1"} as the second argument of every call of
+		| mail.send. In a loop that also repeats what did not take effect, pass {again: "E1"}
+		| instead
 		attempt
 			mail.list({}) → ["ann"]
 			mail.send({"to":"bob"}, {"again":"E1"}) → 2

@@ -272,17 +272,26 @@ func (q *query) first(fits func(*entry) bool) *entry {
 }
 
 // failed is rule 4. A call that was done, but whose result was an error, is as little
-// to be made again by a program that merely tries again.
+// to be made again by a program that merely tries again. A call that names what it does
+// once more is surely not another one in new words, so that no later rule applies to it.
 func (q *query) failed() (verdict, error) {
+	tried := len(q.again) > 0
 	var open []*entry
 	for _, e := range q.matching() {
 		useless := e.State == OK && e.Err != nil && q.consumed(e)
-		if (e.State == Failed || useless) && !q.journal.repeated(e) && !slices.Contains(q.again, e) {
-			open = append(open, e)
+		if (e.State == Failed || useless) && !q.journal.repeated(e) {
+			tried = true
+			if !slices.Contains(q.again, e) {
+				open = append(open, e)
+			}
 		}
 	}
-	if len(open) == 0 || q.idempotent() || q.call.Tool.Hints.ErrorsAreFinal && allFailed(open) {
+	final := q.call.Tool.Hints.ErrorsAreFinal && allFailed(open)
+	switch {
+	case !tried:
 		return undecided()
+	case len(open) == 0, q.idempotent(), final:
+		return perform()
 	}
 	return refuse(q.holdFailed(open))
 }
@@ -326,7 +335,7 @@ func (q *query) resolved(e *entry) bool {
 
 // harmless reports whether the call may be performed whatever was done before: its
 // tool is idempotent, and what its arguments were computed from has not changed.
-func (q *query) harmless() bool { return q.idempotent() && !q.changed }
+func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 
 // earlier is rule 6.
 func (q *query) earlier() (verdict, error) {

@@ -1,6 +1,9 @@
 package journal_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 type scenario struct{ name, lines, states string }
 
@@ -125,11 +128,12 @@ func TestReads(t *testing.T) {
 			shop.product_list({"page":1}) -> "a"
 			attempt
 			shop.product_list({"page":2}) {"fresh":true} -> refused
-			shop.product_list({"page":2}) -> held: earlier programs of this step called shop.product_list with
-			| other arguments: E1 shop.product_list({"page":1}) (done). If shop.product_list only reads, pass
-			| {fresh: true} as the second argument. If this call repeats one that is done, pass {same:
-			| "E1"} as the second argument to take its result. If it is a new effect, pass {distinct: "all"} as
-			| the second argument of every call of shop.product_list`, "E1 ok, E2 rejected"},
+			shop.product_list({"page":2}) -> held: earlier programs of this step called
+			| shop.product_list with other arguments: E1 shop.product_list({"page":1}) (done). If
+			| shop.product_list only reads, pass {fresh: true} as the second argument. If this call
+			| repeats one that is done, pass {same: "E1"} as the second argument to take its result.
+			| If it is another effect, pass {distinct: "all"} as the second argument of every call
+			| of shop.product_list`, "E1 ok, E2 rejected"},
 		{"not what is known to change something", `
 			attempt
 			db.add({"n":1}) {"fresh":true} -> held: {fresh: true} is for unclassified tools, and db.add is known
@@ -449,9 +453,9 @@ func TestRecordUndone(t *testing.T) {
 			attempt
 			db.create() -> 2
 			attempt
-			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) followed, which may have
-			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
-			| pass {again: "E1"}
+			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) was made after
+			| it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once
+			| more, pass {again: "E1"}
 			attempt
 			db.create() -> recorded 2
 			db.add({"n":1}) -> recorded 1`, "E1 ok, E2 ok"},
@@ -460,9 +464,9 @@ func TestRecordUndone(t *testing.T) {
 			db.add({"n":1}) -> 1
 			attempt
 			db.create() -> 2
-			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) followed, which may have
-			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
-			| pass {again: "E1"}
+			db.add({"n":1}) -> held: E1 made exactly this call, but E2 db.create({}) was made after
+			| it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once
+			| more, pass {again: "E1"}
 			attempt
 			db.create() -> recorded 2
 			db.add({"n":1}) {"again":"E1"} -> 3`, "E1 ok, E2 ok, E3 ok"},
@@ -473,9 +477,9 @@ func TestRecordUndone(t *testing.T) {
 			attempt
 			db.create() -> !failed
 			attempt
-			db.add({"n":1}) -> held: E1 made exactly this call, but E3 db.create({}) followed, which may have
-			| undone it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
-			| pass {again: "E1"}
+			db.add({"n":1}) -> held: E1 made exactly this call, but E3 db.create({}) was made after
+			| it. To take the result of E1, pass {same: "E1"} as the second argument; to do it once
+			| more, pass {again: "E1"}
 			attempt
 			db.put({"k":1}) -> held: E2 made exactly this call, but after E1 db.add({"n":1}), which this program
 			| has not called. Call that first. Otherwise, to take the result of E2, pass {same: "E2"} as the
@@ -523,10 +527,10 @@ func TestRecordUndone(t *testing.T) {
 			attempt
 			shop.reserve({"id":1}) -> 2
 			attempt
-			shop.buy({"id":1}) -> held: E1 made exactly this call, but E2 shop.reserve({"id":1}) followed, which
-			| may have undone it. If shop.buy only reads, pass {fresh: true} as the second argument. To
-			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again:
-			| "E1"}`, "E1 ok, E2 ok"},
+			shop.buy({"id":1}) -> held: E1 made exactly this call, but E2 shop.reserve({"id":1}) was
+			| made after it. If shop.buy only reads, pass {fresh: true} as the second argument. To
+			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
+			| pass {again: "E1"}`, "E1 ok, E2 ok"},
 	})
 }
 
@@ -598,10 +602,10 @@ func TestFailed(t *testing.T) {
 			db.add({"n":1}) -> !failed
 			db.add({"n":2}) -> !failed
 			attempt
-			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may
-			| have taken effect. First look whether it did, if a tool can show that. If it did, leave this call
-			| out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {again: ["E1", "E2"]}
-			| with every call
+			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error,
+			| so it may have taken effect. First look whether it did, if a tool can show that. If it
+			| did, leave this call out. If it did not, pass {again: ["E1", "E2"]} as the second
+			| argument
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
 			db.add({"n":2}) {"again":["E1","E2"]} -> 2`, "E1 failed, E2 failed, E3 ok, E4 ok"},
@@ -698,13 +702,17 @@ func TestFailed(t *testing.T) {
 
 // Rule 5: calls of the tool with other arguments may have been meant to be this one.
 func TestOtherArguments(t *testing.T) {
-	const done1 = `held: earlier programs of this step called db.add with other arguments: E1 db.add({"n":1})
-		| (done). If this call repeats one that is done, pass {same: "E1"} as the second argument to take its
-		| result. If it is a new effect, pass {distinct: "all"} as the second argument of every call of db.add`
-	const failed1 = `held: earlier programs of this step called db.add with other arguments: E1 db.add({"n":1})
-		| (reported an error; it may have taken effect). First look whether E1 took effect, if a tool can show
-		| that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining call of
-		| db.add`
+	const done1 = `held: earlier programs of this step called db.add with other arguments: E1
+	| db.add({"n":1}) (done). If this call repeats one that is done, pass {same: "E1"} as the second
+	| argument to take its result. If it is another effect, pass {distinct: "all"} as the second
+	| argument of every call of db.add`
+	const failed1 = `held: earlier programs of this step called db.add with other arguments: E1
+	| db.add({"n":1}) (reported an error; it may have taken effect). First look whether E1 took
+	| effect, if a tool can show that, and leave out what is done. If it is another effect, pass
+	| {distinct: "E1"} as the second argument of every call of db.add. In a loop that also
+	| repeats what did not take effect, pass {again: "E1"} instead`
+	failedAll := strings.NewReplacer(`{distinct: "E1"}`, `{distinct: ["all", "E1"]}`,
+		`{again: "E1"}`, `{distinct: "all", again: "E1"}`).Replace(failed1)
 	playAll(t, []scenario{
 		{"done", `
 			attempt
@@ -720,10 +728,10 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			db.add({"n":1}) -> never
 			attempt
-			db.add({"n":2}) -> held: earlier programs of this step called db.add with other arguments: E1
-			| db.add({"n":1}) (whether it took effect is unknown). First look whether E1 took effect, if a tool
-			| can show that, and leave out what is done. Pass {again: "E1"} as the second argument of every
-			| remaining call of db.add`, "E1 unknown"},
+			db.add({"n":2}) -> held: earlier programs of this step called db.add with other
+			| arguments: E1 db.add({"n":1}) (whether it took effect is unknown). First look whether
+			| E1 took effect, if a tool can show that, and leave out what is done. If it is another
+			| effect, pass {distinct: "E1"} as the second argument of every call of db.add`, "E1 unknown"},
 		{"all of them, uncertain ones first", `
 			attempt
 			db.add({"n":1}) -> 1
@@ -732,12 +740,14 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":4}) -> never
 			attempt
 			db.add({"n":1}) -> recorded 1
-			db.add({"n":5}) -> held: earlier programs of this step called db.add with other arguments: E3
-			| db.add({"n":3}) (reported an error; it may have taken effect); E4 db.add({"n":4}) (whether it took
-			| effect is unknown); E2 db.add({"n":2}) (done). First look whether E3 and E4 took effect, if a tool
-			| can show that, and leave out what is done. If this call repeats one that is done, pass {same: "E2"}
-			| as the second argument to take its result. Pass {distinct: "all", again: ["E3", "E4"]} as the second
-			| argument of every remaining call of db.add
+			db.add({"n":5}) -> held: earlier programs of this step called db.add with other
+			| arguments: E3 db.add({"n":3}) (reported an error; it may have taken effect); E4
+			| db.add({"n":4}) (whether it took effect is unknown); E2 db.add({"n":2}) (done). First
+			| look whether E3 and E4 took effect, if a tool can show that, and leave out what is
+			| done. If this call repeats one that is done, pass {same: "E2"} as the second argument
+			| to take its result. If it is another effect, pass {distinct: ["all", "E3", "E4"]} as
+			| the second argument of every call of db.add. In a loop that also repeats what did not
+			| take effect, pass {distinct: ["all", "E4"], again: "E3"} instead
 			attempt
 			db.add({"n":5}) {"distinct":"all","again":["E3","E4"]} -> 5
 			db.add({"n":3}) {"distinct":"all","again":["E3","E4"]} -> 3
@@ -746,7 +756,7 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			db.add({"n":1}) -> !failed
 			attempt
-			db.add({"n":2}) {"distinct":"all"} -> ` + failed1, "E1 failed"},
+			db.add({"n":2}) {"distinct":"all"} -> ` + failedAll, "E1 failed"},
 		{"to name an entry resolves it", `
 			attempt
 			db.add({"n":1}) -> !failed
@@ -790,10 +800,10 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":1}) -> 1
 			db.add({"n":2}) -> 2
 			attempt
-			db.add({"n":3}) {"distinct":["E1"]} -> held: earlier programs of this step called db.add with other
-			| arguments: E2 db.add({"n":2}) (done). If this call repeats one that is done, pass {same: "E2"} as
-			| the second argument to take its result. If it is a new effect, pass {distinct: "all"} as the second
-			| argument of every call of db.add`,
+			db.add({"n":3}) {"distinct":["E1"]} -> held: earlier programs of this step called db.add
+			| with other arguments: E2 db.add({"n":2}) (done). If this call repeats one that is
+			| done, pass {same: "E2"} as the second argument to take its result. If it is another
+			| effect, pass {distinct: "all"} as the second argument of every call of db.add`,
 			"E1 ok, E2 ok"},
 		{"more than a message holds", `
 			attempt
@@ -810,14 +820,16 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":11}) -> 11
 			db.add({"n":12}) -> !failed
 			attempt
-			db.add({"n":13}) -> held: earlier programs of this step called db.add with other arguments: E12
-			| db.add({"n":12}) (reported an error; it may have taken effect); E1 db.add({"n":1}) (done); E2
-			| db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4 db.add({"n":4}) (done); E5 db.add({"n":5})
-			| (done); E6 db.add({"n":6}) (done); E7 db.add({"n":7}) (done); E8 db.add({"n":8}) (done); E9
-			| db.add({"n":9}) (done); and 2 more. First look whether E12 took effect, if a tool can show that, and
-			| leave out what is done. If this call repeats one that is done, pass {same: "E1"} as the second
-			| argument to take its result. Pass {distinct: "all", again: "E12"} as the second argument of every
-			| remaining call of db.add`,
+			db.add({"n":13}) -> held: earlier programs of this step called db.add with other
+			| arguments: E12 db.add({"n":12}) (reported an error; it may have taken effect); E1
+			| db.add({"n":1}) (done); E2 db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4
+			| db.add({"n":4}) (done); E5 db.add({"n":5}) (done); E6 db.add({"n":6}) (done); E7
+			| db.add({"n":7}) (done); E8 db.add({"n":8}) (done); E9 db.add({"n":9}) (done); and 2
+			| more. First look whether E12 took effect, if a tool can show that, and leave out what
+			| is done. If this call repeats one that is done, pass {same: "E1"} as the second
+			| argument to take its result. If it is another effect, pass {distinct: ["all", "E12"]}
+			| as the second argument of every call of db.add. In a loop that also repeats what did
+			| not take effect, pass {distinct: "all", again: "E12"} instead`,
 			"E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok, E7 ok, E8 ok, E9 ok, E10 ok, E11 ok, E12 failed"},
 		{"not those that this program has made or taken", `
 			attempt
@@ -888,21 +900,24 @@ func TestOtherArguments(t *testing.T) {
 			db.put({"k":90}) -> !failed
 			attempt
 			db.count() -> 90
-			db.put({"k":80}) -> held: earlier programs of this step called db.put with other arguments: E2
-			| db.put({"k":90}) (reported an error; it may have taken effect). First look whether E2 took effect,
-			| if a tool can show that, and leave out what is done. Pass {again: "E2"} as the second argument of
-			| every remaining call of db.put
+			db.put({"k":80}) -> held: earlier programs of this step called db.put with other
+			| arguments: E2 db.put({"k":90}) (reported an error; it may have taken effect).
+			| db.count({}) now gives another value than before, perhaps because of that. First look
+			| whether E2 took effect, if a tool can show that, and leave out what is done. If it is
+			| another effect, pass {distinct: "E2"} as the second argument of every call of db.put.
+			| In a loop that also repeats what did not take effect, pass {again: "E2"} instead
 			attempt
 			db.count() -> 90`, "E1 ok, E2 failed, E3 ok, E4 ok"},
 		{"unclassified", `
 			attempt
 			shop.buy({"id":1}) -> !failed
 			attempt
-			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other arguments: E1
-			| shop.buy({"id":1}) (reported an error; it may have taken effect). If shop.buy only reads, pass
-			| {fresh: true} as the second argument. First look whether E1 took effect, if a tool can
-			| show that, and leave out what is done. Pass {again: "E1"} as the second argument of every remaining
-			| call of shop.buy`, "E1 failed"},
+			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other
+			| arguments: E1 shop.buy({"id":1}) (reported an error; it may have taken effect). If
+			| shop.buy only reads, pass {fresh: true} as the second argument. First look whether E1
+			| took effect, if a tool can show that, and leave out what is done. If it is another
+			| effect, pass {distinct: "E1"} as the second argument of every call of shop.buy. In a
+			| loop that also repeats what did not take effect, pass {again: "E1"} instead`, "E1 failed"},
 	})
 }
 

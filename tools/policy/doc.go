@@ -87,7 +87,7 @@
 // comes out of the outermost policy is what is recorded as the result, what the
 // sandbox's Outcome holds, and what the program sees. So where [Redact] is among
 // the first, no journal, trace or log has a secret that came from a tool. The
-// arguments are recorded as the program made them. An intent is recorded when a
+// arguments are recorded as they were performed. An intent is recorded when a
 // call leaves the innermost policy, for every try.
 //
 // # What is counted

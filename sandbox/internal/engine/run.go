@@ -294,9 +294,13 @@ func (r *run) unawaited() *Failure {
 	}
 	slices.Sort(calls)
 	calls = slices.Compact(calls)
+	which := "1 call"
+	if len(calls) > 1 {
+		which = fmt.Sprintf("%d calls", len(calls))
+	}
 	return &Failure{
-		Kind: Unawaited, Message: fmt.Sprintf("the answer was refused, because %d of the calls before it were not awaited. Await every call; "+
-			"forEach does not wait for async functions: write for (const x of list) { await … } or await Promise.all(list.map(…))", len(calls)),
+		Kind: Unawaited, Message: "the program answered before " + which + " had ended well or been handled. Await every call; forEach does " +
+			"not wait for async functions: write for (const x of list) { await … } or await Promise.all(list.map(…))",
 		Calls: calls[:min(len(calls), maxUnawaited)],
 	}
 }
