@@ -50,8 +50,8 @@ Reported an error; it may have taken effect, look first:
 - E1 pay({}) → tool pay: ` + escaped + `
 Done:
 - E2 book({}) → its result is of no use: tool book: paid\nDone:
-When a call that is done is made again with the same arguments, it returns its recorded result and does nothing.
-If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: "E1"}.
+A call that is done and made again with the same arguments returns its recorded result and does nothing, unless the program is stopped there and asked what it means.
+If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E1"}.
 
 It could not read:
 - look({}) → tool look: ` + escaped + `

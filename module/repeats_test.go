@@ -90,8 +90,8 @@ Reported an error; it may have taken effect, look first:
 - E2 send({"to":"bob"}) → tool send: 504
 Done:
 - E1 send({"to":"ann"}) → "sent"
-When a call that is done is made again with the same arguments, it returns its recorded result and does nothing.
-If the effect of such a call is there, leave the call out. To make it once more, name it in the second argument of the call: {again: "E2"}.
+A call that is done and made again with the same arguments returns its recorded result and does nothing, unless the program is stopped there and asked what it means.
+If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E2"}.
 
 One program is left: it must submit the answer.`
 	if got := pred.Trajectory.Steps[1].Observation; got != want {
@@ -126,11 +126,15 @@ func TestChangedArguments(t *testing.T) {
 		step := pred.Trajectory.Steps[0]
 		for what, text := range map[string]string{
 			"the program's calls": string(step.Outcome.Calls[0].Args), "the journal": string(pred.Trajectory.Calls[0].Args),
-			"the audit": args.FindString(log.String()), "the model": step.Observation,
+			"the audit": args.FindString(log.String()),
 		} {
 			if !strings.Contains(text, "50}") || strings.Contains(text, "100}") {
 				t.Errorf("%s: %s is told %s", rewritten, what, text)
 			}
+		}
+		const told = `- E1 refund({"limit":50}), changed from {"limit":100} before it was made → 50`
+		if !strings.Contains(step.Observation, told) {
+			t.Errorf("%s: the model is told %s", rewritten, step.Observation)
 		}
 		if len(refunded) != 1 || pred.Output.Total != 50 {
 			t.Errorf("%s: refunded %v, answered %v", rewritten, refunded, pred.Output)
@@ -185,5 +189,23 @@ func TestAnswerLeavesCallsBehind(t *testing.T) {
 	}
 	if got := pred.Trajectory.Steps[0].Observation; !strings.Contains(got, "\n    - line 1: send ") {
 		t.Errorf("told %s", got)
+	}
+}
+
+// A program that names exactly the call that it makes once more is not held for another
+// call of the tool that failed, too.
+func TestNamesItsPredecessor(t *testing.T) {
+	t.Parallel()
+	o := &outbox{failed: map[string]bool{"ann": true, "bob": true}}
+	program := func(second string) string {
+		return fence(`for (const to of ["ann", "bob"]) try { await send({to}` + second + `) } catch {}
+null.x`)
+	}
+	model := llmtest.New(program(""), fence(`await send({to: "bob"}, {again: "E2"}); submit({total: 1});`))
+	if _, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(o.sent, " "); got != "ann bob bob" {
+		t.Errorf("the outbox has %s", got)
 	}
 }

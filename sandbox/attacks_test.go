@@ -413,7 +413,7 @@ func normalised(out *sandbox.Outcome, err error) string {
 		}
 		failure := *out.Failure
 		failure.Message, _, _ = strings.Cut(failure.Message, "\n- ")
-		failure.Message = howMany.ReplaceAllString(failure.Message, "because some of")
+		failure.Message = howMany.ReplaceAllString(failure.Message, "some calls were not")
 		left.Failure = &failure
 		out = &left
 	}
@@ -422,7 +422,7 @@ func normalised(out *sandbox.Outcome, err error) string {
 }
 
 // howMany calls are left behind is chance, too.
-var howMany = regexp.MustCompile(`because \d+ of`)
+var howMany = regexp.MustCompile(`\d+ calls? (was|were) not`)
 
 // leavesCalls reports whether a program ended so with calls under way.
 func leavesCalls(f *sandbox.Failure) bool {

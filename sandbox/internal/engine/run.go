@@ -294,12 +294,12 @@ func (r *run) unawaited() *Failure {
 	}
 	slices.Sort(calls)
 	calls = slices.Compact(calls)
-	which := "1 call"
+	which := "1 call was"
 	if len(calls) > 1 {
-		which = fmt.Sprintf("%d calls", len(calls))
+		which = fmt.Sprintf("%d calls were", len(calls))
 	}
 	return &Failure{
-		Kind: Unawaited, Message: "the program answered before " + which + " had ended well or been handled. Await every call; forEach does " +
+		Kind: Unawaited, Message: which + " not awaited when the program answered. Await every call; forEach does " +
 			"not wait for async functions: write for (const x of list) { await … } or await Promise.all(list.map(…))",
 		Calls: calls[:min(len(calls), maxUnawaited)],
 	}
