@@ -199,6 +199,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		OnCalling: func(c sandbox.Call) { r.emit(Calling{at, c}) },
 		OnCall:    func(c sandbox.Call) { r.emit(Called{at, c}) },
 	})
+	r.journal.End()
 	step.Outcome = outcome
 	r.giveUp(at, outcome)
 	switch {

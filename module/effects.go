@@ -28,7 +28,7 @@ func sortEffects(entries []journal.Entry) (s effects) {
 			s.done = append(s.done, e)
 		case e.State == journal.Failed:
 			s.failed = append(s.failed, e)
-		case e.Class != tools.Idempotent: // which may simply be repeated
+		case e.Class != tools.Idempotent && !e.Repeatable: // which may simply be repeated
 			s.unknown = append(s.unknown, e)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // abort ends the program; it cannot catch that.
 func (h *host) abort(err error) {
 	h.mu.Lock()
-	if h.aborted == nil {
+	if h.aborted == nil || mendable(h.aborted) && !mendable(err) {
 		h.aborted = err
 	}
 	cancel := h.cancelCalls

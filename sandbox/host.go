@@ -44,6 +44,7 @@ type host struct {
 	findings  []Finding
 	warnings  []Finding
 	calls     []*Call
+	issued    []tools.Issued // of the calls, in the same order
 	counted   int            // of the calls, those that count
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // those that do not, by the path of the tool
@@ -126,6 +127,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	if record.Recorded = issued.Recorded; !issued.Recorded {
 		h.charge(record.Tool)
 	}
+	h.issued = append(h.issued, issued)
 	h.mu.Unlock()
 	return func() {
 		defer h.running.Done()
@@ -241,13 +243,13 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	te, catchable := thrown(err, record.Tool)
 	h.settle(record, issued.Args(), result, te)
 	switch {
+	case tools.IsFatal(err) && h.callCtx.Err() == nil: // also if the program has ended
+		h.abort(fmt.Errorf("tool %s: %w", record.Tool, err))
 	case h.ended(): // the program learns nothing more
 	case err == nil:
 		reply(engine.Reply{Value: result})
 	case catchable:
 		reply(engine.Reply{Error: plain(te)})
-	case tools.IsFatal(err):
-		h.abort(fmt.Errorf("tool %s: %w", record.Tool, err))
 	default:
 		h.abort(err)
 	}
@@ -319,6 +321,9 @@ func (h *host) path(tool int) string {
 	return h.bindings[tool].Path()
 }
 
+// maxNames is how many calls a second argument may name.
+const maxNames = 1000
+
 // parseRepeat reads the second argument of a call.
 func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	if more == nil {
@@ -330,6 +335,9 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	if err := d.Decode(&r); err != nil {
 		return nil, errors.New("the second argument of a tool only answers a call that was held, as {same: \"E7\"}, {again: \"E2\"}, " +
 			"{distinct: \"all\"} or {fresh: true}; everything else goes into the first argument")
+	}
+	if len(r.Again)+len(r.Distinct) > maxNames {
+		return nil, fmt.Errorf("the second argument names more than %d calls", maxNames)
 	}
 	if r.Same == "" && len(r.Again)+len(r.Distinct) == 0 && !r.Fresh {
 		return nil, nil

@@ -82,7 +82,7 @@ func TestPromptToolStays(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		for limit := time.Second; limit < time.Minute; limit *= 4 { // a program that fails does not end before its handlers
-			if out, err = run(`step({now: "stay"}); await step({}); throw 1`, limit); err != nil || out.Abandoned == 1 {
+			if out, err = run(`step({now: "stay"}); await sleep(100); throw 1`, limit); err != nil || out.Abandoned == 1 {
 				break
 			}
 		}

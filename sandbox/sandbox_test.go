@@ -375,7 +375,7 @@ type entry struct{ known json.RawMessage }
 
 func (e entry) Recorded() (json.RawMessage, error, bool) { return e.known, nil, e.known != nil }
 func (e entry) Dispatched(json.RawMessage) error         { return nil }
-func (e entry) Settled(json.RawMessage, error)           {}
+func (e entry) Settled(json.RawMessage, error, bool)     {}
 
 func TestHeld(t *testing.T) {
 	t.Parallel()

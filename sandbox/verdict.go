@@ -62,11 +62,15 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr), Warnings: h.warnings,
 		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
 	}
-	for _, c := range h.calls {
-		out.Calls = append(out.Calls, *c)
+	for i, c := range h.calls {
+		call := *c
 		if c.Pending {
 			out.Abandoned++
+			if performed := h.issued[i].Args(); performed != nil {
+				call.Args = performed
+			}
 		}
+		out.Calls = append(out.Calls, call)
 	}
 	if r.Failure != nil {
 		out.Failure = h.failure(r.Failure)

@@ -48,7 +48,7 @@ func (d *Dispatcher) End() {
 
 // wait notes a call that is on its way to its tool. It reports whether the program
 // still runs.
-func (d *Dispatcher) wait(f *flight, cancel context.CancelFunc) bool {
+func (d *Dispatcher) wait(f *flight) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
@@ -57,7 +57,7 @@ func (d *Dispatcher) wait(f *flight, cancel context.CancelFunc) bool {
 	if d.waiting == nil {
 		d.waiting = map[*flight]context.CancelFunc{}
 	}
-	d.waiting[f] = cancel
+	d.waiting[f] = f.cancel
 	return true
 }
 
@@ -148,10 +148,12 @@ type flight struct {
 	call       Call
 	entry      Entry // nil without a ledger
 	dispatcher *Dispatcher
+	cancel     context.CancelFunc // of the policies
 
 	mu        sync.Mutex
 	pending   int // tries without an answer yet
 	did       Outcome
+	settled   bool            // the ledger has been told how the call ended
 	performed json.RawMessage // what the tool was called with; nil if it was not
 }
 
@@ -172,23 +174,35 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	if err == nil && len(result) > 0 && !json.Valid(result) {
 		err = &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result is not JSON"}
 	}
-	if err != nil && !IsFatal(err) {
+	if hold, ok := errors.AsType[*HoldError](err); ok && !IsFatal(err) {
+		err = hold
+	} else if err != nil && !IsFatal(err) {
 		err = f.honest(asToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
 	}
-	if f.entry != nil {
-		f.entry.Settled(result, err)
-	}
+	f.settle(result, err)
 	return result, err
+}
+
+// settle tells the ledger how the call ended. If a try is still under way, as behind a
+// policy that gave up waiting, the end of that try is told, too.
+func (f *flight) settle(result json.RawMessage, err error) {
+	if f.entry == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settled = true
+	f.entry.Settled(result, err, f.pending > 0)
 }
 
 func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindDenied, "a policy broke down")
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if !f.dispatcher.wait(f, cancel) || ctx.Err() != nil {
+	ctx, f.cancel = context.WithCancel(ctx)
+	defer f.cancel()
+	if !f.dispatcher.wait(f) || ctx.Err() != nil {
 		return nil, errEnded
 	}
 	defer f.dispatcher.arrive(f)
@@ -214,13 +228,16 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 		return nil, errEnded
 	}
 	if err := f.begin(ctx, c.Args); err != nil {
-		return nil, Fatal(err)
+		return nil, ending(err)
 	}
 	result, err := f.handle(ctx, c.Args)
 	if err != nil && !IsFatal(err) {
 		err = asToolError(ctx, b, err)
 	}
-	f.end(ctx, err)
+	f.end(ctx, result, err)
+	if err != nil && !f.dispatcher.wait(f) { // a policy may try again, and ask somebody before
+		f.cancel()
+	}
 	return result, err
 }
 
@@ -266,7 +283,7 @@ func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
 // end takes in how a try ended. A result that comes when its context is done may
 // have come too late for whoever asked, and is then no result that a policy
 // withholds.
-func (f *flight) end(ctx context.Context, err error) {
+func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
@@ -278,6 +295,9 @@ func (f *flight) end(ctx context.Context, err error) {
 		withinOf(ctx).add(-1)
 	}
 	f.did = max(f.did, did)
+	if f.settled && f.entry != nil && (err != nil || json.Valid(result)) {
+		f.entry.Settled(result, err, f.pending > 0)
+	}
 }
 
 // outcome is the most that the tries may have done by now.

@@ -78,7 +78,7 @@ func (l *ledger) Dispatched(json.RawMessage) error {
 	return l.dispatched
 }
 
-func (l *ledger) Settled(result json.RawMessage, err error) {
+func (l *ledger) Settled(result json.RawMessage, err error, _ bool) {
 	l.add("settled %s", outcome(result, err))
 }
 

@@ -25,9 +25,10 @@ type Entry interface {
 	// which policies may have changed. If a policy retries, it is called for each
 	// try. An error keeps the call from being made and ends the run.
 	Dispatched(args json.RawMessage) error
-	// Settled says how the call ended, all tries together; see [OutcomeOf]. It
-	// is called once, also if the tool was never called.
-	Settled(result json.RawMessage, err error)
+	// Settled says how the call ended, all tries together; see [OutcomeOf]. It is
+	// called also if the tool was never called. If pending is true, a try is still
+	// under way that nobody waits for; Settled is called again when it has ended.
+	Settled(result json.RawMessage, err error, pending bool)
 }
 
 // HoldError says that a call resembles earlier ones, so that the program must say

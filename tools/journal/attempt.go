@@ -15,6 +15,7 @@ type Attempt struct {
 	inStep  int // its number in the step, from 1
 	number  int // its number in the run, from 1
 
+	over    bool            // the program has ended
 	named   map[*entry]bool // entries that calls of this program have named
 	changed *entry          // a read that gave another value than the same read did in an earlier attempt
 }
@@ -37,7 +38,7 @@ func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if a != j.current {
+	if a != j.current || a.over {
 		return nil, tools.Fatal(errOver)
 	}
 	q := a.query(c, key)
@@ -62,11 +63,18 @@ func (a *Attempt) add(q *query) *entry {
 	e := &entry{
 		Entry: Entry{
 			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
-			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: Intended, Repeats: ids(q.again),
+			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: Intended,
+			Repeatable: c.Tool.Hints.Repeatable, Repeats: ids(q.again),
 		},
-		attempt: a, binding: c.Tool, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
-		issued: j.tick(), repeats: q.again, names: q.named,
-		fresh: c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
+		attempt: a, binding: c.Tool, call: c, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
+		issued: j.tick(),
+		fresh:  c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
+	}
+	for _, o := range q.again {
+		o.repeatedBy = append(o.repeatedBy, e)
+	}
+	for o := range q.named {
+		o.namedBy = append(o.namedBy, e)
 	}
 	j.entries = append(j.entries, e)
 	j.byKey[q.key] = append(j.byKey[q.key], e)

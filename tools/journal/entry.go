@@ -35,6 +35,9 @@ type Entry struct {
 	// Requested is what the program passed, if a policy has changed the arguments.
 	Requested json.RawMessage `json:"requested,omitempty"`
 
+	// Repeatable says that the host declared the tool so.
+	Repeatable bool `json:"repeatable,omitempty"`
+
 	// Repeats are the entries that the call does once more, on purpose.
 	Repeats []string `json:"repeats,omitempty"`
 
@@ -61,18 +64,20 @@ type entry struct {
 	Entry
 	attempt    *Attempt // that made the call
 	binding    *tools.Binding
+	call       tools.Call
 	id         toolID
 	server     string
-	key        string          // of the call as the program requested it
-	performed  string          // of the call as it was performed
-	repeats    []*entry        // what it does once more, on purpose
-	names      map[*entry]bool // all that its second argument names
-	fresh      bool            // the program says that its tool only reads
-	issued     int             // by the journal's clock
-	ended      int             // 0: not yet
-	called     bool            // the tool was
-	takenBy    int             // the number of the last attempt that made the call or took its record
-	reconciled bool            // Options.Reconcile was asked
+	key        string   // of the call as the program requested it
+	performed  string   // of the call as it was performed
+	fresh      bool     // the program says that its tool only reads
+	issued     int      // by the journal's clock
+	ended      int      // 0: not yet
+	called     bool     // the tool was
+	takenBy    int      // the number of the last attempt that made the call or took its record
+	reconciled bool     // Options.Reconcile was asked
+	pending    bool     // the tool is still at work
+	repeatedBy []*entry // calls that do it once more, on purpose
+	namedBy    []*entry // calls that name it
 }
 
 // is reports whether this is a call with the key, as requested or as performed.
@@ -86,9 +91,10 @@ func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hint
 func (e *entry) done() bool { return e.ordered() && e.called && e.State == OK }
 
 // uncertain reports whether it may have taken effect.
-func (e *entry) uncertain() bool {
-	return e.State == Unknown || e.State == Failed && !e.binding.Hints.ErrorsAreFinal
-}
+func (e *entry) uncertain() bool { return e.State == Failed || e.State == Unknown }
+
+// counts reports whether something may have been done for it.
+func (e *entry) counts() bool { return e.State != Rejected }
 
 // before reports whether e had ended when the program made the other call. When the
 // tool was called says nothing: calls made at the same time wait for each other by
@@ -122,18 +128,11 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 		return errOver
 	}
 	if !bytes.Equal(args, t.Args) {
-		key, err := t.binding.Key(args)
-		if err != nil {
+		if err := t.changed(args); err != nil {
 			return err
 		}
-		if !t.is(key) {
-			j.byKey[key] = append(j.byKey[key], t.entry)
-		}
-		if t.Requested == nil {
-			t.Requested = t.Args
-		}
-		t.Args, t.performed = args, key
 	}
+	t.pending = true
 	if t.fresh {
 		j.fresh[t.id] = true
 	}
@@ -141,15 +140,50 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	return nil
 }
 
+// changed notes the arguments with which the call is performed, unless it would then be
+// a call that was made before. What the program says of the call counts for both.
+func (t ticket) changed(args json.RawMessage) error {
+	key, err := t.binding.Key(args)
+	if err != nil {
+		return err
+	}
+	j := t.attempt.journal
+	if !t.is(key) {
+		c := t.call
+		c.Args = args
+		q := t.attempt.query(c, key)
+		if q.class != tools.Read && !t.binding.Hints.Repeatable {
+			for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
+				v, err := rule()
+				if err != nil {
+					return err
+				}
+				if v.decided {
+					break
+				}
+			}
+		}
+		j.byKey[key] = append(j.byKey[key], t.entry)
+	}
+	if t.Requested == nil {
+		t.Requested = t.Args
+	}
+	t.Args, t.performed = args, key
+	return nil
+}
+
 // Settled implements [tools.Entry]. A late answer still counts: it is what
 // happened.
-func (t ticket) Settled(result json.RawMessage, err error) {
+func (t ticket) Settled(result json.RawMessage, err error, pending bool) {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := stateOf(err)
-	if err != nil && !t.called {
-		state = Rejected // whatever the error says, the tool was not called
+	if t.pending = pending; t.State == OK && state != OK {
+		return // a try that was given up ends after one that went well
+	}
+	if err != nil && !t.called || state == Failed && t.binding.Hints.ErrorsAreFinal {
+		state = Rejected // whatever the error says, the tool was not called, or has done nothing
 	}
 	t.Result, t.Err = result, err
 	t.settle(state)

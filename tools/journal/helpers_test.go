@@ -103,7 +103,7 @@ func (s *script) finish(c call, how string) string {
 		return "recorded " + ended(result, err)
 	}
 	if how == "refused" { // by a policy
-		c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindDenied, Message: how})
+		c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindDenied, Message: how}, false)
 		return "refused"
 	}
 	if err := c.entry.Dispatched(c.args); err != nil {
@@ -115,11 +115,11 @@ func (s *script) finish(c call, how string) string {
 	}
 	switch kind, isError := strings.CutPrefix(how, "!"); {
 	case kind == "fatal":
-		c.entry.Settled(nil, tools.Fatal(errors.New(kind)))
+		c.entry.Settled(nil, tools.Fatal(errors.New(kind)), false)
 	case isError:
-		c.entry.Settled(nil, &tools.ToolError{Kind: kind, Message: kind})
+		c.entry.Settled(nil, &tools.ToolError{Kind: kind, Message: kind}, false)
 	case how != "never":
-		c.entry.Settled(json.RawMessage(how), nil)
+		c.entry.Settled(json.RawMessage(how), nil, false)
 	}
 	return "made " + how
 }

@@ -57,7 +57,7 @@ func (q *query) sameOrAgain(e *entry) string {
 
 // mayOnlyRead is what a program may answer if nobody has classified the tool.
 func (q *query) mayOnlyRead() string {
-	if q.class != tools.Unclassified {
+	if q.class != tools.Unclassified || q.call.Tool.Hints.Destructive {
 		return ""
 	}
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", q.call.Tool.Path())

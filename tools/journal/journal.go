@@ -85,12 +85,14 @@ func (j *Journal) Accept() (orphans []Entry) {
 }
 
 // End ends the attempt under way, as [Journal.Attempt] does, and starts none: the
-// run is over.
+// program is over.
 func (j *Journal) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.giveUp()
-	j.current = nil
+	if j.current != nil {
+		j.current.over = true
+	}
 }
 
 // giveUp ends the calls that are under way.
@@ -108,8 +110,8 @@ func (j *Journal) giveUp() {
 }
 
 // Reconcile asks Options.Reconcile, if there is one, about every effect whose outcome
-// is unknown and of which it has not been asked before, other than repeatable ones. It
-// is called between two attempts. The error joins those of Options.Reconcile.
+// is unknown, whose tool is not at work any more, and of which it has not been asked
+// before, other than repeatable ones. It is called between two attempts. The error joins those of Options.Reconcile.
 func (j *Journal) Reconcile(ctx context.Context) error {
 	if j.options.Reconcile == nil {
 		return nil
@@ -130,7 +132,7 @@ func (j *Journal) unreconciled() (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.State == Unknown && !e.reconciled && e.ordered() {
+		if e.State == Unknown && !e.reconciled && !e.pending && e.ordered() {
 			list = append(list, e)
 		}
 	}

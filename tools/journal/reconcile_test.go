@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -145,7 +146,7 @@ func TestReconcileLateAnswer(t *testing.T) {
 	var flying call
 	s = newScript(t, &journal.Options{
 		Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
-			flying.entry.Settled(json.RawMessage(`"late"`), nil)
+			flying.entry.Settled(json.RawMessage(`"late"`), nil, false)
 			return journal.Reconciled{State: journal.Rejected}, nil
 		},
 	})
@@ -154,9 +155,34 @@ func TestReconcileLateAnswer(t *testing.T) {
 	if err := flying.entry.Dispatched(flying.args); err != nil {
 		t.Fatal(err)
 	}
+	flying.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, false)
 	s.attempt = s.journal.Attempt()
 	if err := s.journal.Reconcile(t.Context()); err != nil || s.states() != "E1 ok" {
 		t.Errorf("%v, %s", err, s.states())
+	}
+}
+
+// As long as the tool is at work, nobody is asked: what is not there yet may still come.
+func TestReconcileWhileTheToolIsAtWork(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s := newScript(t, &journal.Options{Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
+		asked++
+		return journal.Reconciled{State: journal.Rejected}, nil
+	}})
+	s.attempt = s.journal.Attempt()
+	for range 2 { // one that was given up by the program, and one by a policy
+		c := s.issue(`db.add({"n":1})`, nil)
+		if err := c.entry.Dispatched(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if s.states() != "E1 dispatched" {
+			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, true)
+		}
+	}
+	s.attempt = s.journal.Attempt()
+	if err := s.journal.Reconcile(t.Context()); err != nil || asked != 0 || s.states() != "E1 unknown, E2 unknown" {
+		t.Errorf("%v, asked %d times, %s", err, asked, s.states())
 	}
 }
 

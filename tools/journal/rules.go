@@ -2,6 +2,8 @@ package journal
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -26,7 +28,7 @@ func (a *Attempt) query(c tools.Call, key string) *query {
 		Attempt: a, call: c, key: key, class: c.Tool.ReplayClass(),
 		id: toolID{c.Tool.Namespace, c.Tool.Name}, named: map[*entry]bool{},
 	}
-	says := c.Repeat != nil && c.Repeat.Fresh
+	says := c.Repeat != nil && c.Repeat.Fresh && !c.Tool.Hints.Destructive
 	if q.class == tools.Unclassified && (says || a.journal.fresh[q.id]) {
 		q.class = tools.Read
 	}
@@ -50,7 +52,7 @@ func (q *query) readNames(r tools.Repeat) {
 		}
 	}
 	for _, id := range r.Again {
-		if e := q.entryOf(id); e != nil && e.is(q.key) {
+		if e := q.entryOf(id); e != nil && e.is(q.key) && !slices.Contains(q.again, e) {
 			q.again = append(q.again, e)
 		}
 	}
@@ -58,10 +60,12 @@ func (q *query) readNames(r tools.Repeat) {
 
 // entryOf returns the entry of a name, if it is a call of the same tool.
 func (q *query) entryOf(id string) *entry {
-	for _, e := range q.journal.entries {
-		if e.ID == id && e.id == q.id {
-			return e
-		}
+	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
+	if err != nil || number < 1 || number > len(q.journal.entries) {
+		return nil
+	}
+	if e := q.journal.entries[number-1]; e.ID == id && e.id == q.id {
+		return e
 	}
 	return nil
 }
@@ -116,7 +120,7 @@ func (q *query) unknown() (verdict, error) {
 		if e.State != Unknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
 			continue
 		}
-		if q.journal.options.Reconcile != nil && !e.reconciled {
+		if q.journal.options.Reconcile != nil && !e.reconciled && !e.pending {
 			return refuse(q.holdUnreconciled(e))
 		}
 		return refuse(tools.Fatal(&UnknownError{Entry: e.Entry}))
@@ -185,10 +189,8 @@ func (q *query) lastRepetition(e *entry) *entry {
 
 // repetition returns the call by which e was done once more, on purpose.
 func (j *Journal) repetition(e *entry) *entry {
-	for _, o := range j.like(e) {
-		if o.State != Rejected && slices.Contains(o.repeats, e) {
-			return o
-		}
+	if i := slices.IndexFunc(e.repeatedBy, (*entry).counts); i >= 0 {
+		return e.repeatedBy[i]
 	}
 	return nil
 }
@@ -286,11 +288,10 @@ func (q *query) failed() (verdict, error) {
 			}
 		}
 	}
-	final := q.call.Tool.Hints.ErrorsAreFinal && allFailed(open)
 	switch {
 	case !tried:
 		return undecided()
-	case len(open) == 0, q.idempotent(), final:
+	case len(open) == 0, q.idempotent():
 		return perform()
 	}
 	return refuse(q.holdFailed(open))
@@ -298,6 +299,16 @@ func (q *query) failed() (verdict, error) {
 
 func allFailed(list []*entry) bool {
 	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != Failed })
+}
+
+// changedIntoDone is rule 3 for a call that a policy has changed: its arguments are not
+// the program's, so that the program has to say what it means.
+func (q *query) changedIntoDone() (verdict, error) {
+	if e := q.unconsumed(); e != nil && !q.idempotent() && len(q.again) == 0 {
+		return refuse(q.hold([]*entry{e}, "a policy changed its arguments into those of %s, which is done. %s",
+			e.ID, capital(q.sameOrAgain(e))))
+	}
+	return undecided()
 }
 
 // others is rule 5.
@@ -328,9 +339,7 @@ func (q *query) conflicts(e *entry) bool {
 
 // resolved reports whether an uncertain call was named since, or done.
 func (q *query) resolved(e *entry) bool {
-	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
-		return o.names[e] && o.State != Rejected
-	}) || q.doneAfter(e)
+	return slices.ContainsFunc(e.namedBy, (*entry).counts) || q.doneAfter(e)
 }
 
 // harmless reports whether the call may be performed whatever was done before: its

@@ -668,7 +668,7 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.charge({"n":1}) -> 1
 			attempt
-			db.charge({"n":1}) -> recorded 1`, "E1 failed, E2 failed, E3 ok"},
+			db.charge({"n":1}) -> recorded 1`, "E1 rejected, E2 rejected, E3 ok"},
 		{"unclassified", `
 			attempt
 			shop.product_list({"page":1}) -> !failed
@@ -848,7 +848,7 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			db.charge({"n":1}) -> !declined
 			attempt
-			db.charge({"n":2}) -> 1`, "E1 failed, E2 ok"},
+			db.charge({"n":2}) -> 1`, "E1 rejected, E2 ok"},
 		{"not those of earlier steps", `
 			attempt
 			db.add({"n":1}) -> 1

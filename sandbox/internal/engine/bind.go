@@ -88,8 +88,8 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		c := Call{Tool: index, Pos: r.here()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
-		if r.ended {
-			return r.vm.ToValue(promise) // submit was called by a native function, which goes on
+		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
+			return r.vm.ToValue(promise)
 		}
 		r.calls++
 		c.ID = r.calls

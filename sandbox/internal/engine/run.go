@@ -60,6 +60,7 @@ type attempt struct {
 
 	touched bool // the program has begun
 	stopped bool // it was, by a limit or by whoever called
+	failing bool // it has failed; what its getters still call is not made
 	ended   bool
 	result  *Result
 }
@@ -207,6 +208,7 @@ func (r *run) recovered(p any) {
 
 // rejectionOf is rejection for a value of which not even that is certain.
 func (r *run) rejectionOf(v goja.Value) (f *Failure) {
+	r.failing = true
 	defer func() {
 		p := recover()
 		if interrupt, ok := p.(*goja.InterruptedError); ok {
