@@ -57,15 +57,16 @@ type callSite struct {
 
 // Options are what a survey needs besides the program.
 type Options struct {
-	Words bool               // whether every name is noted, to look for forbidden ones
-	Pos   func(file.Idx) Pos // of what is found
-	Leave func(ast.Node)     // is called with every node that has been looked at
+	Words bool                       // whether every name is noted, to look for forbidden ones
+	Pos   func(file.Idx) Pos         // of what is found
+	Leave func(ast.Node)             // is called with every node that has been looked at
+	Lent  func(*ast.FunctionLiteral) // see [Walker]
 }
 
 // Survey makes the outline of a program, which is the body of a function.
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
-	s.walker.Visit = s.visit
+	s.walker.Visit, s.walker.Lent = s.visit, options.Lent
 	s.walker.block = &block{body: true}
 	for _, statement := range body {
 		s.walker.Walk(statement)

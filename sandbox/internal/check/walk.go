@@ -16,10 +16,13 @@ func Walk(n ast.Node, visit func(ast.Node)) {
 // Walker visits nodes as [Walk] does, and knows where it is.
 type Walker struct {
 	Visit          func(ast.Node)
+	Lent           func(*ast.FunctionLiteral) // called after a function whose arguments an arrow function uses; may be nil
 	depth, deepest int
 	awaits         bool // whether the function around the node is async, and the node not in its parameters
 	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
 
+	arrows     int    // arrow functions around the node, within its function
+	lent       bool   // whether one of them uses the arguments of the function
 	block      *block // around the node; nil for a walk that needs no names
 	uncertain  int    // expressions around the node that need not be evaluated
 	kind       kind   // of the bindings that are walked
@@ -41,8 +44,8 @@ func (w *Walker) node(n ast.Node) {
 	}
 	w.depth++
 	defer w.leave()
-	if id, ok := n.(*ast.Identifier); ok && w.block != nil {
-		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
+	if id, ok := n.(*ast.Identifier); ok {
+		w.refer(id)
 	}
 	w.Visit(n)
 	switch n := n.(type) {
@@ -54,6 +57,13 @@ func (w *Walker) node(n ast.Node) {
 		w.classElement(n)
 	default:
 		w.part(n)
+	}
+}
+
+func (w *Walker) refer(id *ast.Identifier) {
+	w.lent = w.lent || w.arrows > 0 && id.Name == "arguments"
+	if w.block != nil {
+		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
 	}
 }
 
@@ -227,9 +237,11 @@ func (w *Walker) compound(e ast.Expression) {
 	case *ast.FunctionLiteral:
 		w.function(e)
 	case *ast.ArrowFunctionLiteral:
+		w.arrows++
 		outer := w.enter(e.ParameterList, e.Async)
 		w.node(e.Body)
 		w.exit(outer)
+		w.arrows--
 	case *ast.ClassLiteral:
 		w.class(e)
 	}
@@ -237,7 +249,8 @@ func (w *Walker) compound(e ast.Expression) {
 
 // function walks a function, which sees its own name.
 func (w *Walker) function(e *ast.FunctionLiteral) {
-	outer := w.block
+	outer, arrows, lent := w.block, w.arrows, w.lent
+	w.arrows, w.lent = 0, false
 	if w.names(e.Name) {
 		w.open()
 		w.declareName(e.Name, given)
@@ -245,7 +258,10 @@ func (w *Walker) function(e *ast.FunctionLiteral) {
 	awaits := w.enter(e.ParameterList, e.Async)
 	w.blockStatement(e.Body)
 	w.exit(awaits)
-	w.block = outer
+	if w.lent && w.Lent != nil {
+		w.Lent(e)
+	}
+	w.block, w.arrows, w.lent = outer, arrows, lent
 }
 
 // class walks a class, which sees its own name.
