@@ -20,6 +20,7 @@ type Outline struct {
 	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
 	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
+	examined map[string]bool // globals whose members the program looks for
 	words    []place         // every name and member, if rules forbid some
 	pos      func(file.Idx) Pos
 

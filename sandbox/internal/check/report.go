@@ -128,7 +128,7 @@ func longest(s Globals, names []string) (tool int, params []string, parts int) {
 // lacks reports whether a call certainly fails because what the first parts of its
 // path stand for, a tool or a namespace, has no member of the next name.
 func (p *Outline) lacks(s Globals, c callSite, parts int, isTool bool) bool {
-	return !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
+	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
 }
 
 // put makes the map if need be: most programs use few of these.

@@ -133,8 +133,24 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
+	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
 	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}
+
+// examine notes a call that finds out which members a namespace has:
+// Object.keys(orders), Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
+func (s *surveyor) examine(p *path, c calledExpression) {
+	var object *path
+	switch {
+	case len(p.names) == 2 && p.names[1] == "hasOwnProperty":
+		object = &path{names: p.names[:1]}
+	case (p.names[0] == "Object" || p.names[0] == "Reflect") && len(c.arguments) > 0:
+		object = pathOf(c.arguments[0], c.block)
+	}
+	if object != nil {
+		put(&s.examined, object.names[0], true)
+	}
 }

@@ -24,7 +24,7 @@ type Walker struct {
 	arrows     int    // arrow functions around the node, within its function
 	lent       bool   // whether one of them uses the arguments of the function
 	block      *block // around the node; nil for a walk that needs no names
-	uncertain  int    // expressions around the node that need not be evaluated
+	uncertain  int    // expressions and statements around the node that need not be executed
 	kind       kind   // of the bindings that are walked
 	numbered   int    // functions so far
 	references []reference
@@ -63,7 +63,7 @@ func (w *Walker) node(n ast.Node) {
 func (w *Walker) refer(id *ast.Identifier) {
 	w.lent = w.lent || w.arrows > 0 && id.Name == "arguments"
 	if w.block != nil {
-		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
+		w.references = append(w.references, reference{id, w.block, w.uncertain})
 	}
 }
 
@@ -89,8 +89,8 @@ func (w *Walker) statement(s ast.Statement) {
 		w.classDeclaration(s.Class)
 	case *ast.IfStatement:
 		w.expr(s.Test)
-		w.node(s.Consequent)
-		w.stmt(s.Alternate)
+		w.branch(s.Consequent)
+		w.branch(s.Alternate)
 	case *ast.ReturnStatement:
 		w.expr(s.Argument)
 	case *ast.ThrowStatement:
@@ -114,8 +114,8 @@ func (w *Walker) loop(s ast.Statement) {
 			w.node(s.Initializer)
 		}
 		w.expr(s.Test)
-		w.expr(s.Update)
-		w.node(s.Body)
+		w.perhaps(s.Update, true)
+		w.branch(s.Body)
 		w.close()
 	case *ast.ForOfStatement:
 		w.forInto(s.Into, s.Source, s.Body)
@@ -123,7 +123,7 @@ func (w *Walker) loop(s ast.Statement) {
 		w.forInto(s.Into, s.Source, s.Body)
 	case *ast.WhileStatement:
 		w.expr(s.Test)
-		w.node(s.Body)
+		w.branch(s.Body)
 	case *ast.DoWhileStatement:
 		w.node(s.Body)
 		w.expr(s.Test)
@@ -138,7 +138,7 @@ func (w *Walker) forInto(into ast.ForInto, source ast.Expression, body ast.State
 	first := len(w.fresh)
 	w.node(into)
 	w.initialize(first, source)
-	w.node(body)
+	w.branch(body)
 	w.close()
 }
 
@@ -146,21 +146,27 @@ func (w *Walker) cases(s *ast.SwitchStatement) {
 	w.expr(s.Discriminant)
 	w.open()
 	for _, c := range s.Body {
-		w.expr(c.Test)
+		w.perhaps(c.Test, true)
+		w.uncertain++
 		w.statements(c.Consequent)
+		w.uncertain--
 	}
 	w.close()
 }
 
 func (w *Walker) try(s *ast.TryStatement) {
-	w.blockStatement(s.Body)
-	if s.Catch != nil {
+	if s.Catch == nil {
+		w.blockStatement(s.Body)
+	} else {
+		w.branch(s.Body)
+		w.uncertain++
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)
 		}
 		w.blockStatement(s.Catch.Body)
 		w.close()
+		w.uncertain--
 	}
 	w.blockStatement(s.Finally)
 }
@@ -186,7 +192,7 @@ func (w *Walker) expression(e ast.Expression) {
 		w.node(e.Expression)
 	case *ast.AssignExpression:
 		w.node(e.Left)
-		w.node(e.Right)
+		w.perhaps(e.Right, Conditional(e.Operator))
 	case *ast.BinaryExpression:
 		w.node(e.Left)
 		w.perhaps(e.Right, Conditional(e.Operator))
@@ -290,8 +296,15 @@ func (w *Walker) perhaps(e ast.Expression, isConditional bool) {
 	if isConditional {
 		w.uncertain++
 	}
-	w.node(e)
+	w.expr(e)
 	w.uncertain = outer
+}
+
+// branch walks a statement that need not be executed.
+func (w *Walker) branch(s ast.Statement) {
+	w.uncertain++
+	w.stmt(s)
+	w.uncertain--
 }
 
 // enter visits the parameters of a function, and tells of what is around it.
