@@ -19,6 +19,9 @@ func (h *host) site(s engine.Site) []Finding {
 	if s.Tool < 0 || s.Tool >= len(h.bindings) {
 		return []Finding{h.unknownTool(s)}
 	}
+	if s.Fails {
+		return []Finding{h.promise(s)}
+	}
 	if s.Args == nil {
 		return nil
 	}
@@ -36,6 +39,16 @@ func (h *host) site(s engine.Site) []Finding {
 		return nil
 	}
 	return []Finding{h.misnamed(b, s)}
+}
+
+// promise words a promise that is used as only its result can be, which throws.
+func (h *host) promise(s engine.Site) Finding {
+	call := h.path(s.Tool) + "(…)"
+	if s.Holder != "" {
+		message := fmt.Sprintf("%s is a promise: await it before reading %s", s.Holder, s.Property)
+		return h.finding(NotAwaited, message, "write await before "+call, s.Pos)
+	}
+	return h.finding(NotAwaited, fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property), fmt.Sprintf("write (await %s)", call), s.Pos)
 }
 
 // misnamed says what is wrong with the arguments of a call if all that are named are

@@ -25,6 +25,11 @@ func (s *surveyor) resolve() {
 			v.property = cmp.Or(v.property, m.property)
 		}
 	}
+	for _, m := range s.failing {
+		if v := m.variable(); v != nil {
+			v.failing = cmp.Or(v.failing, m.property)
+		}
+	}
 	s.mentions()
 	for _, c := range s.called {
 		s.site(c)
@@ -90,8 +95,22 @@ func (s *surveyor) assignment(w written) {
 		}
 		return
 	}
+	s.changed(w)
 	if p := pathOf(w.expression, w.block); p != nil && len(p.names) == 2 {
 		s.writes = append(s.writes, writeSite{member{p.names[0], p.names[1]}, p.end(), w.delete})
+	}
+}
+
+// changed notes a variable to whose members the program assigns.
+func (s *surveyor) changed(w written) {
+	dot, ok := w.expression.(*ast.DotExpression)
+	if !ok {
+		return
+	}
+	if id, ok := dot.Left.(*ast.Identifier); ok {
+		if v := w.block.find(id.Name); v != nil {
+			v.changed = true
+		}
 	}
 }
 

@@ -46,6 +46,8 @@ type variable struct {
 	reads, writes int
 	misread       int    // how many of the reads take a promise for its result
 	property      string // what the first of these reads
+	failing       string // what is first read in a way that throws if it is a promise
+	changed       bool   // whether the program assigns to its members
 }
 
 // reference is where the program writes a name, declarations among them.
