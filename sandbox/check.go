@@ -132,10 +132,14 @@ func (h *host) early(name engine.Name) Finding {
 		message += ": the variable hides " + hidden
 	}
 	hint := "call the variable something else"
-	if !name.Assigned && name.Elsewhere != nil && name.Elsewhere.Line > name.Line {
+	if !name.Assigned && name.Elsewhere != nil && later(*name.Elsewhere, name.Pos) {
 		hint = fmt.Sprintf("line %d declares it; move that up", name.Elsewhere.Line)
 	}
 	return h.finding(Unsupported, message, hint, name.Pos)
+}
+
+func later(a, b engine.Pos) bool {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) > 0
 }
 
 // constant words an assignment to what is not the program's own.

@@ -7,7 +7,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Kinds of warnings.
+// Kinds of warnings. A finding is NotAwaited where the promise certainly makes the program
+// fail, and a warning is InvalidArgument for an argument that may turn out to be undefined.
 const (
 	NotAwaited Kind = "not_awaited" // a promise that the program does not wait for
 	NoValue    Kind = "no_value"    // nothing says what the program's value is
@@ -38,8 +39,12 @@ func (h *host) warn(r engine.Report) []Finding {
 		if s.Tool < 0 || s.Tool >= len(h.bindings) {
 			continue
 		}
+		if f, ok := h.strange(s); ok && len(list) < maxFindings {
+			list = append(list, f)
+		}
 		call := h.path(s.Tool) + "(…)"
 		switch {
+		case s.Fails: // it is refused
 		case s.Discarded:
 			add(NotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
 		case s.Property != "" && s.Holder != "":

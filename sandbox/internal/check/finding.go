@@ -62,6 +62,7 @@ type Site struct {
 	Args      *Literal `json:"args,omitempty"`      // nil where nothing is known of them
 	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
 	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result
+	Fails     bool     `json:"fails,omitempty"`     // to read that throws
 	Holder    string   `json:"holder,omitempty"`    // the variable that it is read of; "" where it is read of the call
 	Pos
 }

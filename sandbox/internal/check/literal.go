@@ -34,7 +34,7 @@ func gathered(list []ast.Expression, in *block, params []string) *Literal {
 			l.unknown = append(l.unknown, "/...")
 			break
 		}
-		if isUndefined(e, in) {
+		if isDropped(e, in) {
 			continue
 		}
 		l.comma(l.buf.Len() - 1)
@@ -54,10 +54,22 @@ type literal struct {
 	unknown   []string
 }
 
-// isUndefined reports whether an expression is the global undefined.
+// isUndefined reports whether an expression is undefined: the global, or void 0.
 func isUndefined(e ast.Expression, in *block) bool {
+	if unary, ok := e.(*ast.UnaryExpression); ok {
+		return unary.Operator == token.VOID
+	}
 	id, ok := e.(*ast.Identifier)
 	return ok && id.Name == "undefined" && in.find(id.Name) == nil
+}
+
+// isDropped reports whether JSON leaves out a property of this value.
+func isDropped(e ast.Expression, in *block) bool {
+	switch e.(type) {
+	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral:
+		return true
+	}
+	return isUndefined(e, in)
 }
 
 // someText is a text of which nothing else is known; nil if the expression need
@@ -209,7 +221,7 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 			}
 			continue
 		}
-		if isUndefined(value, l.block) {
+		if isDropped(value, l.block) {
 			continue
 		}
 		l.comma(len(keys))
@@ -238,7 +250,7 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 		return p.Name.Name.String(), &p.Name, true
 	case *ast.PropertyKeyed:
 		name, isText := p.Key.(*ast.StringLiteral)
-		if isText && !p.Computed && p.Kind == ast.PropertyKindValue {
+		if isText && !p.Computed && (p.Kind == ast.PropertyKindValue || p.Kind == ast.PropertyKindMethod) {
 			return name.Value.String(), p.Value, true
 		}
 	}

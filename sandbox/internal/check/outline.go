@@ -20,6 +20,7 @@ type Outline struct {
 	smells   []Finding       // what runs, but hardly does what its author means
 	calls    []callSite      // of what may be a tool
 	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
+	examined map[string]bool // globals whose members the program looks for
 	words    []place         // every name and member, if rules forbid some
 	pos      func(file.Idx) Pos
 
@@ -57,15 +58,16 @@ type callSite struct {
 
 // Options are what a survey needs besides the program.
 type Options struct {
-	Words bool               // whether every name is noted, to look for forbidden ones
-	Pos   func(file.Idx) Pos // of what is found
-	Leave func(ast.Node)     // is called with every node that has been looked at
+	Words bool                       // whether every name is noted, to look for forbidden ones
+	Pos   func(file.Idx) Pos         // of what is found
+	Leave func(ast.Node)             // is called with every node that has been looked at
+	Lent  func(*ast.FunctionLiteral) // see [Walker]
 }
 
 // Survey makes the outline of a program, which is the body of a function.
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
-	s.walker.Visit = s.visit
+	s.walker.Visit, s.walker.Lent = s.visit, options.Lent
 	s.walker.block = &block{body: true}
 	for _, statement := range body {
 		s.walker.Walk(statement)
@@ -87,6 +89,7 @@ type surveyor struct {
 	texts    []located // that name members
 	written  []written
 	misreads []misread
+	failing  []misread // that throw
 }
 
 // located is an expression, and the block that it is in.
@@ -129,6 +132,10 @@ func (s *surveyor) visit(n ast.Node) {
 		s.held(n)
 	case *ast.CallExpression:
 		s.call(n)
+	case *ast.ArrayLiteral:
+		s.spread(n.Value)
+	case *ast.ForOfStatement:
+		s.fail(n.Source, itsElements)
 	case *ast.NewExpression:
 		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
@@ -136,7 +143,8 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.BracketExpression:
 		s.members = append(s.members, s.here(n))
 		s.text(n.Member)
-		s.misread(n.Left, "its elements")
+		s.misread(n.Left, itsElements)
+		s.nested(n.Left)
 	case *ast.PropertyKeyed:
 		s.text(n.Key)
 	case *ast.RegExpLiteral:
@@ -177,7 +185,15 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	}
 }
 
+// nested notes a property of a promise that is read as an object: it is undefined.
+func (s *surveyor) nested(e ast.Expression) {
+	if dot, ok := e.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
+		s.fail(dot.Left, dot.Identifier.Name.String())
+	}
+}
+
 func (s *surveyor) dot(n *ast.DotExpression) {
+	s.nested(n.Left)
 	s.members = append(s.members, s.here(n))
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
@@ -224,6 +240,7 @@ func NeverMatches(pattern, flags string) bool {
 // call notes a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
+	s.method(n)
 	s.called = append(s.called, calledExpression{
 		located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n],
 	})

@@ -85,7 +85,7 @@ func (p *Outline) site(s Globals, c callSite) (Site, bool) {
 	case !isTool && !s.Object(c.names[0]):
 		return Site{}, false
 	case isTool && parts == len(c.names):
-		return p.call(tool, params, c), true
+		return p.call(s, tool, params, c), true
 	}
 	site := Site{Tool: -1, Namespace: c.names[0]}
 	if parts == len(c.names) { // the namespace is called
@@ -98,13 +98,14 @@ func (p *Outline) site(s Globals, c callSite) (Site, bool) {
 }
 
 // call is a call of a tool.
-func (p *Outline) call(tool int, params []string, c callSite) Site {
+func (p *Outline) call(s Globals, tool int, params []string, c callSite) Site {
 	site := Site{Tool: tool, Discarded: c.discarded, Property: c.property, Pos: p.pos(c.end())}
 	if params == nil {
 		site.Args = arguments(c.arguments, c.block)
 	} else {
 		site.Args = gathered(c.arguments, c.block, params)
 	}
+	site.Fails = c.fails && !s.Inherited(c.property, false)
 	if c.holder != nil {
 		site.Holder = c.holder.id.Name.String()
 	}
@@ -128,7 +129,7 @@ func longest(s Globals, names []string) (tool int, params []string, parts int) {
 // lacks reports whether a call certainly fails because what the first parts of its
 // path stand for, a tool or a namespace, has no member of the next name.
 func (p *Outline) lacks(s Globals, c callSite, parts int, isTool bool) bool {
-	return !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
+	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
 }
 
 // put makes the map if need be: most programs use few of these.

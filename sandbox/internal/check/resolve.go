@@ -25,6 +25,11 @@ func (s *surveyor) resolve() {
 			v.property = cmp.Or(v.property, m.property)
 		}
 	}
+	for _, m := range s.failing {
+		if v := m.variable(); v != nil {
+			v.failing = cmp.Or(v.failing, m.property)
+		}
+	}
 	s.mentions()
 	for _, c := range s.called {
 		s.site(c)
@@ -90,8 +95,22 @@ func (s *surveyor) assignment(w written) {
 		}
 		return
 	}
+	s.changed(w)
 	if p := pathOf(w.expression, w.block); p != nil && len(p.names) == 2 {
 		s.writes = append(s.writes, writeSite{member{p.names[0], p.names[1]}, p.end(), w.delete})
+	}
+}
+
+// changed notes a variable to whose members the program assigns.
+func (s *surveyor) changed(w written) {
+	dot, ok := w.expression.(*ast.DotExpression)
+	if !ok {
+		return
+	}
+	if id, ok := dot.Left.(*ast.Identifier); ok {
+		if v := w.block.find(id.Name); v != nil {
+			v.changed = true
+		}
 	}
 }
 
@@ -133,8 +152,24 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
+	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
 	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}
+
+// examine notes a call that finds out which members a namespace has:
+// Object.keys(orders), Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
+func (s *surveyor) examine(p *path, c calledExpression) {
+	var object *path
+	switch {
+	case len(p.names) == 2 && p.names[1] == "hasOwnProperty":
+		object = &path{names: p.names[:1]}
+	case (p.names[0] == "Object" || p.names[0] == "Reflect") && len(c.arguments) > 0:
+		object = pathOf(c.arguments[0], c.block)
+	}
+	if object != nil {
+		put(&s.examined, object.names[0], true)
+	}
 }

@@ -10,6 +10,7 @@ import (
 // a declaration may follow what refers to it.
 type block struct {
 	outer      *block
+	uncertain  int  // statements around it that need not be executed
 	function   int  // the number of the function around it
 	parameters bool // it belongs to a function, and its body is within it
 	body       bool // var declarations end here
@@ -45,13 +46,15 @@ type variable struct {
 	reads, writes int
 	misread       int    // how many of the reads take a promise for its result
 	property      string // what the first of these reads
+	failing       string // what is first read in a way that throws if it is a promise
+	changed       bool   // whether the program assigns to its members
 }
 
 // reference is where the program writes a name, declarations among them.
 type reference struct {
 	id        *ast.Identifier
 	block     *block
-	uncertain bool // it need not be evaluated where it is reached
+	uncertain int // expressions and statements around it that need not be executed
 }
 
 // variable returns what the name stands for; nil if the program does not declare it.
@@ -78,7 +81,7 @@ func (b *block) find(name unistring.String) *variable {
 // early reports whether a reference finds the variable, for certain, before it has a
 // value.
 func (v *variable) early(number int, r reference) bool {
-	if v.kind < lexical || r.uncertain || v.block.function != r.block.function {
+	if v.kind < lexical || r.uncertain > v.block.uncertain || v.block.function != r.block.function {
 		return false
 	}
 	return number < v.declared || v.begin <= number && number < v.end
@@ -98,7 +101,7 @@ func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != ni
 // open begins a block within the last one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
-		w.block = &block{outer: outer, function: outer.function, body: outer.parameters}
+		w.block = &block{outer: outer, uncertain: w.uncertain, function: outer.function, body: outer.parameters}
 	}
 }
 

@@ -49,6 +49,7 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 type looseCall struct {
 	discarded bool       // nothing looks at it
 	property  string     // what is read of it as if it were the result, "" if nothing is
+	fails     bool       // whether to read that throws, for certain
 	holder    *reference // to the variable that it is read of; nil if it is read at once
 }
 
@@ -62,7 +63,9 @@ func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
 	if s.loose == nil {
 		s.loose = map[*ast.CallExpression]looseCall{}
 	}
-	s.loose[call] = l
+	if !s.loose[call].fails {
+		s.loose[call] = l
+	}
 }
 
 // discard notes a call whose result nothing looks at.
@@ -83,6 +86,43 @@ func (s *surveyor) misread(e ast.Expression, property string) {
 	case *ast.Identifier:
 		s.misreads = append(s.misreads, misread{reference{id: e, block: s.walker.block}, property})
 	}
+}
+
+const itsElements = "its elements"
+
+// fail notes what throws if it is done with a promise: to call a method of the result,
+// or to iterate over it.
+func (s *surveyor) fail(e ast.Expression, property string) {
+	if optional, ok := e.(*ast.Optional); ok {
+		e = optional.Expression
+	}
+	switch e := e.(type) {
+	case *ast.CallExpression:
+		s.lose(e, looseCall{property: property, fails: true})
+	case *ast.Identifier:
+		s.failing = append(s.failing, misread{reference{id: e, block: s.walker.block}, property})
+	}
+}
+
+// method notes a method of a promise that is called.
+func (s *surveyor) method(n *ast.CallExpression) {
+	if dot, ok := n.Callee.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
+		s.fail(dot.Left, dot.Identifier.Name.String())
+	}
+	s.spread(n.ArgumentList)
+}
+
+// spread notes elements that are spread.
+func (s *surveyor) spread(list []ast.Expression) {
+	for _, e := range list {
+		if spread, ok := e.(*ast.SpreadElement); ok {
+			s.fail(spread.Expression, itsElements)
+		}
+	}
+}
+
+func ofPromises(method string) bool {
+	return method == "then" || method == "catch" || method == "finally"
 }
 
 const itsValue = "its value"
@@ -115,6 +155,8 @@ func (s *surveyor) held(b *ast.Binding) {
 		if call, ok := b.Initializer.(*ast.CallExpression); ok {
 			s.lose(call, looseCall{holder: &reference{id: target, block: s.walker.block}})
 		}
+	case *ast.ArrayPattern:
+		s.fail(b.Initializer, itsElements)
 	case *ast.ObjectPattern:
 		s.misread(b.Initializer, "its properties")
 	}
@@ -126,9 +168,12 @@ func (l looseCall) resolved() looseCall {
 	if l.holder == nil {
 		return l
 	}
-	if v := l.holder.variable(); v.writes == 0 && v.reads == v.misread {
+	switch v := l.holder.variable(); {
+	case v.writes == 0 && v.failing != "" && !v.changed:
+		l.property, l.fails = v.failing, true
+	case v.writes == 0 && v.reads == v.misread:
 		l.property = v.property
-	} else {
+	default:
 		l.holder = nil
 	}
 	return l

@@ -16,12 +16,15 @@ func Walk(n ast.Node, visit func(ast.Node)) {
 // Walker visits nodes as [Walk] does, and knows where it is.
 type Walker struct {
 	Visit          func(ast.Node)
+	Lent           func(*ast.FunctionLiteral) // called after a function whose arguments an arrow function uses; may be nil
 	depth, deepest int
 	awaits         bool // whether the function around the node is async, and the node not in its parameters
 	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
 
+	arrows     int    // arrow functions around the node, within its function
+	lent       bool   // whether one of them uses the arguments of the function
 	block      *block // around the node; nil for a walk that needs no names
-	uncertain  int    // expressions around the node that need not be evaluated
+	uncertain  int    // expressions and statements around the node that need not be executed
 	kind       kind   // of the bindings that are walked
 	numbered   int    // functions so far
 	references []reference
@@ -41,8 +44,8 @@ func (w *Walker) node(n ast.Node) {
 	}
 	w.depth++
 	defer w.leave()
-	if id, ok := n.(*ast.Identifier); ok && w.block != nil {
-		w.references = append(w.references, reference{id, w.block, w.uncertain > 0})
+	if id, ok := n.(*ast.Identifier); ok {
+		w.refer(id)
 	}
 	w.Visit(n)
 	switch n := n.(type) {
@@ -54,6 +57,13 @@ func (w *Walker) node(n ast.Node) {
 		w.classElement(n)
 	default:
 		w.part(n)
+	}
+}
+
+func (w *Walker) refer(id *ast.Identifier) {
+	w.lent = w.lent || w.arrows > 0 && id.Name == "arguments"
+	if w.block != nil {
+		w.references = append(w.references, reference{id, w.block, w.uncertain})
 	}
 }
 
@@ -79,8 +89,8 @@ func (w *Walker) statement(s ast.Statement) {
 		w.classDeclaration(s.Class)
 	case *ast.IfStatement:
 		w.expr(s.Test)
-		w.node(s.Consequent)
-		w.stmt(s.Alternate)
+		w.branch(s.Consequent)
+		w.branch(s.Alternate)
 	case *ast.ReturnStatement:
 		w.expr(s.Argument)
 	case *ast.ThrowStatement:
@@ -104,8 +114,8 @@ func (w *Walker) loop(s ast.Statement) {
 			w.node(s.Initializer)
 		}
 		w.expr(s.Test)
-		w.expr(s.Update)
-		w.node(s.Body)
+		w.perhaps(s.Update, true)
+		w.branch(s.Body)
 		w.close()
 	case *ast.ForOfStatement:
 		w.forInto(s.Into, s.Source, s.Body)
@@ -113,7 +123,7 @@ func (w *Walker) loop(s ast.Statement) {
 		w.forInto(s.Into, s.Source, s.Body)
 	case *ast.WhileStatement:
 		w.expr(s.Test)
-		w.node(s.Body)
+		w.branch(s.Body)
 	case *ast.DoWhileStatement:
 		w.node(s.Body)
 		w.expr(s.Test)
@@ -128,7 +138,7 @@ func (w *Walker) forInto(into ast.ForInto, source ast.Expression, body ast.State
 	first := len(w.fresh)
 	w.node(into)
 	w.initialize(first, source)
-	w.node(body)
+	w.branch(body)
 	w.close()
 }
 
@@ -136,21 +146,27 @@ func (w *Walker) cases(s *ast.SwitchStatement) {
 	w.expr(s.Discriminant)
 	w.open()
 	for _, c := range s.Body {
-		w.expr(c.Test)
+		w.perhaps(c.Test, true)
+		w.uncertain++
 		w.statements(c.Consequent)
+		w.uncertain--
 	}
 	w.close()
 }
 
 func (w *Walker) try(s *ast.TryStatement) {
-	w.blockStatement(s.Body)
-	if s.Catch != nil {
+	if s.Catch == nil {
+		w.blockStatement(s.Body)
+	} else {
+		w.branch(s.Body)
+		w.uncertain++
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)
 		}
 		w.blockStatement(s.Catch.Body)
 		w.close()
+		w.uncertain--
 	}
 	w.blockStatement(s.Finally)
 }
@@ -176,7 +192,7 @@ func (w *Walker) expression(e ast.Expression) {
 		w.node(e.Expression)
 	case *ast.AssignExpression:
 		w.node(e.Left)
-		w.node(e.Right)
+		w.perhaps(e.Right, Conditional(e.Operator))
 	case *ast.BinaryExpression:
 		w.node(e.Left)
 		w.perhaps(e.Right, Conditional(e.Operator))
@@ -227,9 +243,11 @@ func (w *Walker) compound(e ast.Expression) {
 	case *ast.FunctionLiteral:
 		w.function(e)
 	case *ast.ArrowFunctionLiteral:
+		w.arrows++
 		outer := w.enter(e.ParameterList, e.Async)
 		w.node(e.Body)
 		w.exit(outer)
+		w.arrows--
 	case *ast.ClassLiteral:
 		w.class(e)
 	}
@@ -237,7 +255,8 @@ func (w *Walker) compound(e ast.Expression) {
 
 // function walks a function, which sees its own name.
 func (w *Walker) function(e *ast.FunctionLiteral) {
-	outer := w.block
+	outer, arrows, lent := w.block, w.arrows, w.lent
+	w.arrows, w.lent = 0, false
 	if w.names(e.Name) {
 		w.open()
 		w.declareName(e.Name, given)
@@ -245,7 +264,10 @@ func (w *Walker) function(e *ast.FunctionLiteral) {
 	awaits := w.enter(e.ParameterList, e.Async)
 	w.blockStatement(e.Body)
 	w.exit(awaits)
-	w.block = outer
+	if w.lent && w.Lent != nil {
+		w.Lent(e)
+	}
+	w.block, w.arrows, w.lent = outer, arrows, lent
 }
 
 // class walks a class, which sees its own name.
@@ -274,8 +296,15 @@ func (w *Walker) perhaps(e ast.Expression, isConditional bool) {
 	if isConditional {
 		w.uncertain++
 	}
-	w.node(e)
+	w.expr(e)
 	w.uncertain = outer
+}
+
+// branch walks a statement that need not be executed.
+func (w *Walker) branch(s ast.Statement) {
+	w.uncertain++
+	w.stmt(s)
+	w.uncertain--
 }
 
 // enter visits the parameters of a function, and tells of what is around it.

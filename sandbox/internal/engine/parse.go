@@ -126,7 +126,7 @@ func newProgram(e edition, src *source, tree *ast.Program) (*program, *Failure) 
 	}
 	p := &program{name: e.name, source: src, ast: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.gives = p.returnLast() // before the survey: what is returned is awaited
-	p.Outline = check.Survey(p.body, check.Options{Words: e.words, Pos: src.fromIdx, Leave: unfold})
+	p.Outline = check.Survey(p.body, check.Options{Words: e.words, Pos: src.fromIdx, Leave: unfold, Lent: lendArguments})
 	src.callees = p.Callees
 	p.gives = p.gives || p.Returns
 	if p.With != 0 { // the compiler would say so too, but it makes names of members

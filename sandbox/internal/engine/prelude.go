@@ -150,11 +150,12 @@ func notOneCall(tree *ast.Program) *Failure {
 		return unloadable("it closes a bracket that it did not open")
 	}
 	var bad *Failure
-	check.Walk(tree.Body[0], func(n ast.Node) {
+	w := check.Walker{Lent: lendArguments, Visit: func(n ast.Node) {
 		if e, ok := n.(*ast.RegExpLiteral); ok && check.NeverMatches(e.Pattern, e.Flags) {
 			bad = unloadable(`it has a pattern with \p{…}, which never matches in this engine`)
 		}
-	})
+	}}
+	w.Walk(tree.Body[0])
 	return bad
 }
 
