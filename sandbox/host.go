@@ -44,7 +44,7 @@ type host struct {
 	findings  []Finding
 	warnings  []Finding
 	calls     []*Call
-	issued    []tools.Issued // of the calls, in the same order
+	issued    map[*Call]tools.Issued
 	counted   int            // of the calls, those that count
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // those that do not, by the path of the tool
@@ -127,7 +127,10 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	if record.Recorded = issued.Recorded; !issued.Recorded {
 		h.charge(record.Tool)
 	}
-	h.issued = append(h.issued, issued)
+	if h.issued == nil {
+		h.issued = map[*Call]tools.Issued{}
+	}
+	h.issued[record] = issued
 	h.mu.Unlock()
 	return func() {
 		defer h.running.Done()

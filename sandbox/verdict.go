@@ -62,11 +62,11 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr), Warnings: h.warnings,
 		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
 	}
-	for i, c := range h.calls {
+	for _, c := range h.calls {
 		call := *c
 		if c.Pending {
 			out.Abandoned++
-			if performed := h.issued[i].Args(); performed != nil {
+			if performed := h.issued[c].Args(); performed != nil {
 				call.Args = performed
 			}
 		}
