@@ -66,7 +66,7 @@ func isUndefined(e ast.Expression, in *block) bool {
 // isDropped reports whether JSON leaves out a property of this value.
 func isDropped(e ast.Expression, in *block) bool {
 	switch e.(type) {
-	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral:
+	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
 		return true
 	}
 	return isUndefined(e, in)
