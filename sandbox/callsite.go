@@ -35,10 +35,11 @@ func (h *host) site(s engine.Site) []Finding {
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return []Finding{h.finding(InvalidArgument, message, declared(b), s.Pos)}
 	}
-	if len(b.Check(args, s.Args.Unknown)) == 0 {
+	violations := b.Check(args, s.Args.Unknown)
+	if len(violations) == 0 {
 		return nil
 	}
-	return []Finding{h.misnamed(b, s)}
+	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)}
 }
 
 // promise words a promise that is used as only its result can be, which throws.
@@ -49,27 +50,6 @@ func (h *host) promise(s engine.Site) Finding {
 		return h.finding(NotAwaited, message, "write await before "+call, s.Pos)
 	}
 	return h.finding(NotAwaited, fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property), fmt.Sprintf("write (await %s)", call), s.Pos)
-}
-
-// misnamed says what is wrong with the arguments of a call if all that are named are
-// given.
-func (h *host) misnamed(b *tools.Binding, s engine.Site) Finding {
-	violations := b.CheckNames(b.Named(s.Args.JSON), s.Args.Unknown)
-	return h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)
-}
-
-// strange words a call with an argument that the tool does not have, unless it turns
-// out to be undefined; false if there is none.
-func (h *host) strange(s engine.Site) (Finding, bool) {
-	if s.Args == nil || len(s.Args.Unknown) == 0 || slices.Contains(s.Args.Unknown, "") {
-		return Finding{}, false
-	}
-	b := h.bindings[s.Tool]
-	args := b.Named(s.Args.JSON)
-	if !bytes.HasPrefix(args, []byte("{")) || len(b.CheckNames(args, s.Args.Unknown)) == 0 || len(b.Check(args, s.Args.Unknown)) > 0 {
-		return Finding{}, false
-	}
-	return h.misnamed(b, s), true
 }
 
 // shape is what was passed instead of an object.

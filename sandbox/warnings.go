@@ -39,9 +39,6 @@ func (h *host) warn(r engine.Report) []Finding {
 		if s.Tool < 0 || s.Tool >= len(h.bindings) {
 			continue
 		}
-		if f, ok := h.strange(s); ok && len(list) < maxFindings {
-			list = append(list, f)
-		}
 		call := h.path(s.Tool) + "(…)"
 		switch {
 		case s.Fails: // it is refused

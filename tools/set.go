@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -61,40 +60,7 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	if findings := input.ValidatePartial(args, unknown); len(findings) > 0 {
 		return findings
 	}
-	return input.OtherCase(withoutMembers(args, unknown), 1)
-}
-
-// CheckNames reports how args violate the input schema if every argument that is
-// named is given, even one whose value is unknown: arguments that the schema does
-// not have. See [Binding.Check].
-func (b *Binding) CheckNames(args []byte, unknown []string) []schema.Finding {
-	input := b.input()
-	if input == nil {
-		return nil
-	}
-	if findings := input.ValidateNames(args, unknown); len(findings) > 0 {
-		return findings
-	}
 	return input.OtherCase(args, 1)
-}
-
-// withoutMembers is an object without the members that the JSON pointers name.
-func withoutMembers(object []byte, pointers []string) []byte {
-	if len(pointers) == 0 {
-		return object
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(object, &members) != nil {
-		return object
-	}
-	for _, p := range pointers {
-		delete(members, strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(p, "/")))
-	}
-	rest, err := json.Marshal(members)
-	if err != nil {
-		return object // unreachable: what was decoded can be encoded
-	}
-	return rest
 }
 
 // OtherCase returns the names in args, however deep, that differ only in case from a

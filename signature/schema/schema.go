@@ -138,25 +138,15 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 // The JSON pointers in unknown name the unknown places, which hold null in
 // value. A pointer that ends in "/..." says that the object or array before it
 // may have more members than are seen, because something is spread into it.
-// A property whose value is unknown may be missing: JSON has no undefined. So a
-// misspelled property is not reported if its value is unknown; see
-// [Schema.ValidateNames]. A property that a later spread may overwrite is itself an
-// unknown place. A value that takes too many steps is left to [Schema.Validate].
+// Names are known even where values are not: a misspelt property is reported
+// also if its value is unknown. A property that a later spread may overwrite is
+// itself an unknown place. A value that takes too many steps is left to
+// [Schema.Validate].
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
 	if len(unknown) == 0 {
 		return s.Validate(value)
 	}
 	return s.validate(value, newUnknowns(unknown))
-}
-
-// ValidateNames is like [Schema.ValidatePartial], but reports what fails unless a
-// property whose value is unknown turns out to be missing: misspelled names.
-func (s *Schema) ValidateNames(value json.RawMessage, unknown []string) []Finding {
-	u := newUnknowns(unknown)
-	if u != nil {
-		u.named = true
-	}
-	return s.validate(value, u)
 }
 
 func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {

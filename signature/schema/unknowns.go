@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -11,9 +10,8 @@ import (
 // unknowns are the places of a value that are not known yet, as a tree of
 // tokens: there may be as many of them as errors. Nil stands for none.
 type unknowns struct {
-	place bool // the content may be anything; a property may be missing
+	place bool // the content may be anything
 	open  bool // the object or array may have more members
-	named bool // no property is missing; of the root only
 	under map[string]*unknowns
 }
 
@@ -72,10 +70,6 @@ func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required, *kind.MinProperties, *kind.MinItems:
 		return u.opens(at)
-	case *kind.AdditionalProperties:
-		return u.missing(at, k.Properties...)
-	case *kind.PropertyNames:
-		return u.missing(at, k.Property)
 	case *kind.OneOf:
 		return len(k.Subschemas) > 0 && u.touch(at)
 	case *kind.Not, *kind.Enum, *kind.Const, *kind.MaxProperties, *kind.Dependency, *kind.DependentRequired,
@@ -95,14 +89,6 @@ func (u *unknowns) cover(at []string) bool {
 		u = u.under[token]
 	}
 	return u != nil && u.place
-}
-
-// missing reports whether all these properties of an object may be missing.
-func (u *unknowns) missing(at []string, names ...string) bool {
-	n := u.node(at)
-	return n != nil && !u.named && !slices.ContainsFunc(names, func(name string) bool {
-		return n.under[name] == nil || !n.under[name].place
-	})
 }
 
 // touch reports whether anything at or under a place is unknown.

@@ -96,8 +96,8 @@ func TestValidatePartial(t *testing.T) {
 		{"nothing known", list, `null`, []string{""}, nil},
 		{"at a place", list, `{"id": null, "limit": "x", "mode": "a"}`, []string{"/id"}, []string{`limit must be an integer, not "x"`}},
 		{"missing beside it", list, `{"limit": null, "mode": null, "tags": null}`, []string{"/limit", "/mode", "/tags"}, []string{`id is required`}},
-		{"misspelt, value unknown", list, `{"idd": null, "limit": 1, "mode": "a"}`, []string{"/idd"}, []string{`id is required`}},
-		{"strange, value unknown", list, `{"id": "x", "mode": "a", "idd": null}`, []string{"/idd"}, nil},
+		{"misspelt, value unknown", list, `{"idd": null, "limit": 1, "mode": "a"}`, []string{"/idd"}, []string{
+			`id is required`, `idd is not a known property (did you mean id?)`}},
 		{"spread", list, `{"limitt": 1}`, []string{"/..."}, []string{`limitt is not a known property (did you mean limit?)`}},
 		{"spread array", list, `{"id": "x", "tags": [1], "mode": "c"}`, []string{"/tags/..."}, []string{`mode must be one of "a", "b", not "c"`}},
 		{"item", list, `{"id": "x", "tags": [1, null], "limit": 1}`, []string{"/tags/1"}, []string{`tags[0] must be a string, not 1`}},
