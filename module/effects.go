@@ -71,15 +71,16 @@ func lastOpen(failed, entries []journal.Entry) string {
 
 const (
 	// carriedOver is what a model must know of calls that are done.
-	carriedOver = "A call that is done and made again with the same arguments returns its recorded result and does nothing, " +
-		"unless the program is stopped there and asked what it means."
+	carriedOver = "A call that is done and made again with the same arguments returns its recorded result and does " +
+		"nothing, unless the program is stopped there and asked what it means."
 
 	// namedAgain is what a model must know of calls that reported an error.
 	namedAgain = "If the effect of a call that reported an error is there, leave the call out. To make it once more, " +
 		"name it in the second argument of the call, as in {again: %q}."
 
 	// unknownAgain is what a model must know of a call that may have happened.
-	unknownAgain = "To make such a call again ends the task. If a tool shows whether it happened, look; then go on without the call."
+	unknownAgain = "To make such a call again ends the task. If a tool shows whether it happened, look; then go on " +
+		"without the call."
 )
 
 func writeUnknown(b *strings.Builder, entries []journal.Entry) {

@@ -49,7 +49,8 @@ func (h *host) promise(s engine.Site) Finding {
 		message := fmt.Sprintf("%s is a promise: await it before reading %s", s.Holder, s.Property)
 		return h.finding(NotAwaited, message, "write await before "+call, s.Pos)
 	}
-	return h.finding(NotAwaited, fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property), fmt.Sprintf("write (await %s)", call), s.Pos)
+	message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
+	return h.finding(NotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
 }
 
 // shape is what was passed instead of an object.

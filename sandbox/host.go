@@ -194,7 +194,8 @@ func (h *host) record(c engine.Call) *Call {
 func (h *host) issue(c engine.Call) tools.Issued {
 	repeat, err := parseRepeat(c.More)
 	if err != nil {
-		return tools.Refused(&tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()})
+		te := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
+		return tools.Refused(te)
 	}
 	if te := h.misshapen(c); te != nil {
 		return tools.Refused(te)
@@ -336,8 +337,8 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	d := json.NewDecoder(bytes.NewReader(more))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, errors.New("the second argument of a tool only answers a call that was held, as {same: \"E7\"}, {again: \"E2\"}, " +
-			"{distinct: \"all\"} or {fresh: true}; everything else goes into the first argument")
+		return nil, errors.New(`the second argument of a tool only answers a call that was held, as {same: "E7"}, ` +
+			`{again: "E2"}, {distinct: "all"} or {fresh: true}; everything else goes into the first argument`)
 	}
 	if len(r.Again)+len(r.Distinct) > maxNames {
 		return nil, fmt.Errorf("the second argument names more than %d calls", maxNames)

@@ -13,14 +13,18 @@ import (
 // by the clock as well. In process it is the lesser of the clock's time and what the
 // whole process took: beside other programs, and work of the host's own, nearly the
 // clock's. Give a program more there if many run at once.
+//
+// Calls that the record answers, and those that are [Program].Uncounted, do not count
+// towards Calls. When it is reached, no further call is made. Of stdout and stderr,
+// Output keeps the beginning.
 type Limits struct {
 	Time        time.Duration // from start to end; default 30 s
 	Compute     time.Duration // of that, computing; default 10 s
 	Wait        time.Duration // of that, waiting for tools and timers; default as Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
 	Source      int           // bytes of the program as it was written; default 64 KiB
-	Output      int           // bytes kept of the beginning of stdout and of stderr, and allowed for the value and each tool argument; default 64 KiB
-	Calls       int           // tool calls, except those that the record answers or that are [Program].Uncounted; a call beyond throws a ToolError of kind "limit"; default 1000
+	Output      int           // bytes kept of stdout and of stderr, and of the value and each tool argument; default 64 KiB
+	Calls       int           // tool calls; a call beyond throws a ToolError of kind "limit"; default 1000
 	Concurrency int           // tool calls at the same time, the others wait; default 16
 	Result      int           // bytes of JSON of one result, or error, of a tool; default 4 MiB
 	Results     int           // of all results and errors together that the tools of one run return; default 64 MiB
