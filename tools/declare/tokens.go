@@ -41,6 +41,9 @@ func (s *splitter) piece() int {
 		return s.space()
 	case s.letterAt(size): // merges with the word, if the two are frequent
 		s.text = s.text[size:]
+		if r == '_' {
+			return wordJoin + s.word()
+		}
 		return wordPrefix + s.word()
 	default:
 		return s.marks()
@@ -49,6 +52,7 @@ func (s *splitter) piece() int {
 
 const (
 	wordPrefix = 52 // of punctuation right before a word
+	wordJoin   = 25 // of an underscore there, as in list_users
 	perMark    = 28 // of each further character of punctuation
 	wide       = 85 // of a letter beyond the Latin ones
 )

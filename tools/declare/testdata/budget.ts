@@ -1,4 +1,4 @@
-// 440 tokens
+// 439 tokens
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -88,7 +88,7 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 315 tokens
+// 314 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
@@ -103,7 +103,7 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 151 tokens
+// 150 tokens
 declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
