@@ -24,8 +24,8 @@ type Options struct {
 
 	// FreeTurns is how many programs of a run do not count as steps: those that were
 	// stopped because a call resembles one that was made before, and one that is asked
-	// for because earlier programs did what the last one did not call. Zero is as many
-	// as MaxIters; less is none.
+	// for because earlier programs did what the last one did not call. Zero means as many
+	// as MaxIters, and a negative number none.
 	FreeTurns int
 
 	// Journal configures the record of each run's calls. Nil is the defaults.

@@ -174,9 +174,9 @@ func Class(classes ...tools.Class) Match {
 	}}
 }
 
-// Repeats matches the calls of which the program says, in the second argument, that they
-// are not what they resemble: that an effect is to be done once more, that it is another
-// one, or that an unclassified tool only reads. See package journal.
+// Repeats matches the calls whose second argument says that an effect is to be done once
+// more, that it is another effect than an earlier one, or that an unclassified tool only
+// reads. See package journal.
 func Repeats() Match {
 	return Calls(func(c tools.Call) bool {
 		r := c.Repeat
