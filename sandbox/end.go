@@ -27,6 +27,7 @@ func (h *host) drop() {
 	h.dropping.Do(func() {
 		close(h.closing)
 		h.dispatcher.End()
+		close(h.dropped)
 	})
 }
 

@@ -36,7 +36,8 @@ type host struct {
 	discovery  *tools.Dispatcher // of the last of the bindings
 	slots      chan struct{}     // one for each call under way; nil before the first
 	dropping   sync.Once
-	closing    chan struct{} // closed when the program has ended: queued calls are dropped
+	closing    chan struct{} // closed when the program has ended: it learns nothing more
+	dropped    chan struct{} // closed when, for that reason, no call reaches its tool any more
 	start      time.Time
 
 	mu        sync.Mutex
@@ -56,7 +57,7 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
-		parent: ctx, start: time.Now(), closing: make(chan struct{}),
+		parent: ctx, start: time.Now(), closing: make(chan struct{}), dropped: make(chan struct{}),
 	}
 	var ledger tools.Ledger
 	if p.Ledger != nil {
@@ -233,7 +234,7 @@ func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
-	case <-h.closing: // Perform will say so, and do nothing
+	case <-h.dropped: // Perform will say so, and do nothing
 	}
 	returned := false
 	defer func() {

@@ -75,7 +75,7 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	before := resources()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample}, Workers: soakWorkers})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample, Calls: 100}, Workers: soakWorkers})
 	if err != nil {
 		t.Fatal(err)
 	}
