@@ -114,7 +114,7 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 	return fmt.Sprintf("did you mean %s?", signature(other))
 }
 
-// tool finds a tool by one of its names; nil if there is none.
+// tool finds a tool by one of its names. It returns nil if no tool has that name.
 func (h *host) tool(object, name string) *tools.Binding {
 	is := func(own string) bool { return own == name || identifier(own) == name }
 	for _, b := range h.bindings {

@@ -100,7 +100,7 @@ func (h *host) whole(name string) string {
 	return name
 }
 
-// byPath finds a tool by its path; nil if there is none.
+// byPath finds a tool by its path. It returns nil if no tool has that path.
 func (h *host) byPath(path string) *tools.Binding {
 	for _, b := range h.bindings {
 		if b.Path() == path {

@@ -118,7 +118,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	return out
 }
 
-// call returns the record of a call, nil if there is none.
+// call returns the record of a call, or nil if the call was not recorded.
 func (h *host) call(id int) *Call {
 	i, found := slices.BinarySearchFunc(h.calls, id, func(c *Call, id int) int { return c.ID - id })
 	if !found {

@@ -24,7 +24,7 @@ func lendArguments(f *ast.FunctionLiteral) {
 	f.Body.List = slices.Insert(f.Body.List, first, ast.Statement(&ast.ExpressionStatement{Expression: use}))
 }
 
-// firstDefault returns the first default value in a parameter; nil if there is none.
+// firstDefault returns the first default value in a parameter, or nil if it has no default.
 func firstDefault(e ast.Expression) *ast.Expression {
 	switch e := e.(type) {
 	case *ast.Binding:
