@@ -36,7 +36,7 @@ type Call struct {
 // until then. Beside an error there is nothing in the reply but what it cost, as
 // far as that is known.
 func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
-	messages, err := sendable(messages)
+	messages, err := sendable(model, messages)
 	if err != nil {
 		return Reply{}, err
 	}

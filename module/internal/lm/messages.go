@@ -10,8 +10,10 @@ import (
 
 // sendable makes messages that every provider sends whole: anthropic's sends
 // only the first part of what is not a human's, and panics where there is none;
-// googleai's panics without a message.
-func sendable(messages []llms.MessageContent) ([]llms.MessageContent, error) {
+// googleai's panics without a message. A [Message] is its text for models that are not
+// [Capable].
+func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageContent, error) {
+	_, capable := model.(Capable)
 	if len(messages) == 0 {
 		return nil, &Error{Kind: Invalid, Err: fmt.Errorf("there is no message to send")}
 	}
@@ -20,7 +22,7 @@ func sendable(messages []llms.MessageContent) ([]llms.MessageContent, error) {
 		if len(m.Parts) == 0 {
 			return nil, &Error{Kind: Invalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
 		}
-		if m.Role == llms.ChatMessageTypeHuman || len(m.Parts) == 1 {
+		if capable || m.Role == llms.ChatMessageTypeHuman || !needsJoin(m.Parts) {
 			continue
 		}
 		if !copied {
@@ -31,15 +33,24 @@ func sendable(messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	return list, nil
 }
 
+// needsJoin reports whether parts are not one that every provider sends.
+func needsJoin(parts []llms.ContentPart) bool {
+	_, ours := parts[0].(Message)
+	return ours || len(parts) > 1
+}
+
 // joinText makes one part of those that are text, if all are.
 func joinText(parts []llms.ContentPart) []llms.ContentPart {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
-		text, ok := p.(llms.TextContent)
-		if !ok {
+		switch text := p.(type) {
+		case llms.TextContent:
+			texts[i] = text.Text
+		case Message:
+			texts[i] = text.Text
+		default:
 			return parts
 		}
-		texts[i] = text.Text
 	}
 	return []llms.ContentPart{llms.TextPart(strings.Join(texts, "\n"))}
 }

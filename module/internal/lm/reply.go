@@ -16,6 +16,12 @@ type Reply struct {
 	Cached    bool   // from a cache: it cost nothing, and Usage is zero
 	Usage     Usage
 
+	ToolCalls  []llms.ToolCall
+	Message    *Message // as the provider wrote it; nil of providers that don't say
+	Model      string   // the model that answered; "" if the provider does not say
+	ID         string   // the provider's id of the reply; "" if it has none
+	StopReason string   // why the reply ended, in the provider's words
+
 	refusal string // the reason to stop, if it is one
 	ended   bool   // for a reason the provider gave, or to have a tool called
 }
@@ -49,9 +55,7 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 			reply.refusal = c.StopReason
 		}
 		reply.ended = reply.ended || len(c.ToolCalls) > 0 || c.FuncCall != nil || c.StopReason != ""
-		if hit, _ := c.GenerationInfo[CachedKey].(bool); hit {
-			reply.Cached = true
-		}
+		reply.describe(c)
 	}
 	if reply.Cached {
 		reply.Usage = Usage{}
@@ -59,8 +63,23 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 	return reply
 }
 
-// CachedKey marks, in a choice's GenerationInfo, what a cache answered.
-const CachedKey = "writ:cached"
+// describe takes over what a choice says about the reply.
+func (r *Reply) describe(c *llms.ContentChoice) {
+	r.ToolCalls = append(r.ToolCalls, c.ToolCalls...)
+	r.StopReason = cmp.Or(c.StopReason, r.StopReason)
+	if hit, _ := c.GenerationInfo[CachedKey].(bool); hit {
+		r.Cached = true
+	}
+	if m, ok := c.GenerationInfo[MessageKey].(*Message); ok {
+		r.Message = m
+	}
+	if model, ok := c.GenerationInfo[ModelKey].(string); ok {
+		r.Model = model
+	}
+	if id, ok := c.GenerationInfo[IDKey].(string); ok {
+		r.ID = id
+	}
+}
 
 // choices goes through those that are there.
 func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {

@@ -1,0 +1,34 @@
+package lm
+
+import "github.com/tmc/langchaingo/llms"
+
+// Capabilities are what a model can do beyond answering text with text.
+type Capabilities struct {
+	Schema   bool // it constrains its reply to [Params].Schema
+	Tools    bool // it calls the tools of llms.WithTools, several in one reply
+	Thinking bool // it obeys [Params].Effort and [Params].ThinkingTokens
+	Caching  bool // it obeys [Params].CacheSystem
+	Vision   bool // it reads images
+}
+
+// Capable is implemented by models that state what they can do. Every [Message] is sent
+// to them as it is.
+type Capable interface {
+	Capabilities() Capabilities
+}
+
+// CapabilitiesOf returns what a model states that it can do, and nothing if it does not.
+func CapabilitiesOf(model llms.Model) Capabilities {
+	if c, ok := model.(Capable); ok {
+		return c.Capabilities()
+	}
+	return Capabilities{}
+}
+
+// And returns what both can do.
+func (c Capabilities) And(o Capabilities) Capabilities {
+	return Capabilities{
+		Schema: c.Schema && o.Schema, Tools: c.Tools && o.Tools, Thinking: c.Thinking && o.Thinking,
+		Caching: c.Caching && o.Caching, Vision: c.Vision && o.Vision,
+	}
+}
