@@ -108,7 +108,7 @@ func Example_eventsOfService() {
 	var mu sync.Mutex
 	lines := &strings.Builder{}
 
-	ctx := module.Observe(context.Background(), func(e module.Event) {
+	ctx := module.Observe(context.Background(), func(_ context.Context, e module.Event) {
 		line, err := json.Marshal(e)
 		mu.Lock()
 		defer mu.Unlock()
@@ -119,14 +119,19 @@ func Example_eventsOfService() {
 		panic(err)
 	}
 	for line := range strings.Lines(lines.String()) {
-		fmt.Println(line[:strings.Index(line, `,"run"`)])
+		var e struct{ Event, Module string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			panic(err)
+		}
+		fmt.Println(e.Event, e.Module)
 	}
 	// Output:
-	// {"event":"asked","module":"CodeAct"
-	// {"event":"replied","module":"CodeAct"
-	// {"event":"started","module":"CodeAct"
-	// {"event":"calling","module":"CodeAct"
-	// {"event":"called","module":"CodeAct"
-	// {"event":"ended","module":"CodeAct"
-	// {"event":"answered","module":"CodeAct"
+	// run_start CodeAct
+	// model_request CodeAct
+	// model_response CodeAct
+	// program_start CodeAct
+	// tool_call_start CodeAct
+	// tool_call_end CodeAct
+	// program_end CodeAct
+	// answered CodeAct
 }

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -31,12 +30,23 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		if t.Chosen == i+1 {
 			mark = ", chosen"
 		}
-		fmt.Fprintf(b, "%srun %d: %s%s\n", margin, i+1, cmp.Or(t.Runs[i].Module, "several"), mark)
+		fmt.Fprintf(b, "%srun %d: %s%s\n", margin, i+1, t.Runs[i].title(), mark)
 		t.Runs[i].write(b, margin+"  ")
 	}
 	if margin == "" {
 		fmt.Fprintf(b, "%s\n", t.Usage())
 	}
+}
+
+// title is what a run is called: by its name within the whole, if it has one.
+func (t *Trajectory) title() string {
+	switch {
+	case t.Name != "":
+		return fmt.Sprintf("%s (%s)", t.Name, t.Module)
+	case t.Module == "":
+		return "several"
+	}
+	return t.Module
 }
 
 // write has the program instead of the reply where that is all that it says.
@@ -59,6 +69,9 @@ func (s *Step) write(b *strings.Builder, margin string) {
 
 func (s *Step) cost() string {
 	text := fmt.Sprintf(", %s", s.Duration.Round(time.Millisecond))
+	if s.Model != "" {
+		text += ", " + s.Model
+	}
 	if s.Truncated {
 		text += ", cut off"
 	}

@@ -1,12 +1,13 @@
 package module
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -130,33 +131,11 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 	return hints, nil
 }
 
-// notes is what models were asked in a run, and what they replied.
-type notes struct {
-	mu   sync.Mutex
-	made []call
-}
-
+// call is one request to a model, and its reply.
 type call struct {
 	Module   string `json:"module"` // the path of the Predictor
 	Question string `json:"question"`
 	Reply    string `json:"reply"`
-	origin   Origin
-}
-
-// note keeps what an event tells.
-func (c *notes) note(e Event) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch e := e.(type) {
-	case Asked:
-		c.made = append(c.made, call{Module: e.part, Question: clip(e.Prompt), origin: e.Origin})
-	case Replied:
-		for i := range c.made {
-			if c.made[i].origin == e.Origin {
-				c.made[i].Reply = clip(e.Text)
-			}
-		}
-	}
 }
 
 // How much of the calls an advisor is shown, in bytes, and of its advice a part.
@@ -166,20 +145,41 @@ const (
 	maxAdvice = clipBytes / 2
 )
 
-// all returns the calls, as far as they may be shown: the fewer they are the
-// more of each, and of too many the first and the last.
-func (c *notes) all() []call {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list := append([]call{}, c.made...)
+// exchanges are what models were asked in a run and the runs within it, and what they
+// replied, as far as it may be shown: the fewer they are the more of each, and of too many
+// the first and the last. The paths are those that the advisor knows.
+func (t Trajectory) exchanges(paths map[string]string) []call {
+	steps := t.allSteps()
+	slices.SortStableFunc(steps, func(a, b Step) int { return a.Began.Compare(b.Began) })
+	list := make([]call, len(steps))
+	for i, s := range steps {
+		list[i] = call{cmp.Or(paths[s.Predictor], s.Predictor), lastText(s.Prompt), s.Reply}
+	}
 	if most := maxNotes / (2 * minNote); len(list) > most {
 		list = slices.Delete(list, most/2, len(list)-most/2)
 	}
 	for i := range list {
-		share := maxNotes / (2 * len(list))
+		share := min(maxNotes/(2*len(list)), clipBytes)
 		list[i].Question, list[i].Reply = excerpt(list[i].Question, share), excerpt(list[i].Reply, share)
 	}
 	return list
+}
+
+// allSteps are the steps of a run, and then of those within it.
+func (t Trajectory) allSteps() []Step {
+	steps := slices.Clone(t.Steps)
+	for _, run := range t.Runs {
+		steps = append(steps, run.allSteps()...)
+	}
+	return steps
+}
+
+// lastText is the text of the last message of a prompt.
+func lastText(prompt []llms.MessageContent) string {
+	if len(prompt) == 0 {
+		return ""
+	}
+	return textOf(prompt[len(prompt)-1])
 }
 
 // excerpt keeps the head and the tail of a text that is too long.

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -31,7 +30,6 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	asks := false
 	for path, p := range Predictors(copied) {
 		asks = true
-		p.part = cmp.Or(p.part, path)
 		p.Rollout = rollout(p.Rollout, n, i)
 		if p.Temperature == nil {
 			varied := 1.0
@@ -98,18 +96,3 @@ func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 const maxAttempts = 10_000
 
 var errNoAttempts = errors.New("module: there must be at least one attempt; pass a number from 1")
-
-// did keeps what a part of a run did, if it did anything, and returns as which of
-// the attempts, or 0.
-func (t *Trajectory) did(part Trajectory) int {
-	if part.empty() {
-		return 0
-	}
-	t.Runs = append(t.Runs, part)
-	return len(t.Runs)
-}
-
-// empty reports whether nothing was done.
-func (t *Trajectory) empty() bool {
-	return len(t.Steps)+len(t.Runs)+len(t.Calls) == 0 && t.Spent == (Usage{})
-}

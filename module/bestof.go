@@ -13,23 +13,25 @@ import (
 
 // Reward says how good an answer is. If it returns an error, the attempt fails
 // with it. It is called concurrently if the module is.
-type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Judgement, error)
+type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Score, error)
 
-// Judgement is what a [Reward] finds.
-type Judgement struct {
-	// Score is higher for better answers.
-	Score float64 `json:"score"`
+// Score is what a [Reward] returns.
+type Score struct {
+	// Value is higher for better answers.
+	Value float64 `json:"value"`
 
 	// Feedback, for [Refine], is what the next attempt should do better. If it is
 	// empty, a model is asked for that.
 	Feedback string `json:"feedback,omitempty"`
 }
 
-// Judged says that an attempt of [BestOfN] or [Refine] came to an answer, and
-// what the reward found. Its Step is the number of the attempt.
-type Judged struct {
+// Scored says that an attempt of [BestOfN] or [Refine] came to an answer, and what the
+// reward returned for it. Its Step is the number of the attempt.
+type Scored struct {
 	Origin
-	Judgement Judgement `json:"judgement"`
+	Score Score `json:"score"`
+
+	attempt *recorder
 }
 
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are
@@ -89,11 +91,11 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	}
 	defer t.rescue(&err)
 	for t.made < b.contest.n {
-		judged, err := t.try(ctx, b.Module, nil)
+		score, err := t.try(ctx, b.Module, nil)
 		if err != nil && t.fails(ctx, err) {
 			return nil, t.incomplete()
 		}
-		if vain(err) || err == nil && judged.Score >= b.contest.threshold {
+		if vain(err) || err == nil && score.Value >= b.contest.threshold {
 			break
 		}
 	}
@@ -124,13 +126,14 @@ func newContest[In, Out any](n int, reward Reward[In, Out], threshold float64, o
 // trials is one run of a contest.
 type trials[In, Out any] struct {
 	*contest[In, Out]
-	source
-	Trajectory
+	*recorder
 	in     In
 	made   int
 	failed []error
 	last   *Prediction[Out]
+	took   Trajectory // of the last attempt
 	best   *Prediction[Out]
+	score  float64 // of the best
 }
 
 // begin begins a run, if attempts can be made.
@@ -144,50 +147,47 @@ func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In
 	case err != nil:
 		return nil, nil, err
 	case c.reward == nil:
-		return nil, nil, errors.New("module: there is no reward; pass a function that judges answers")
+		return nil, nil, errors.New("module: there is no reward; pass a function that scores answers")
 	}
-	ctx, from := newSource(ctx, module, nil)
-	return ctx, &trials[In, Out]{contest: c, source: from, in: in}, nil
+	ctx, r := begin(ctx, module, "", nil)
+	return ctx, &trials[In, Out]{contest: c, recorder: r, in: in}, nil
 }
 
-// try makes the next attempt, and judges it.
-func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[string]string) (Judgement, error) {
+// try makes the next attempt, and has it scored.
+func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[string]string) (Score, error) {
 	t.last = nil
 	mine, err := attempt(m, t.made, t.n, hints)
 	t.made++
 	if err != nil {
-		return Judgement{}, err
+		return Score{}, err
 	}
-	result := resultFrom(ctx, mine, t.in)
-	nth := t.did(result.Trajectory())
-	if result.Err != nil {
-		return Judgement{}, result.Err
+	g := group(ctx)
+	result := resultIn(ctx, g, mine, m, t.in)
+	if t.took = result.Trajectory(); result.Err != nil {
+		return Score{}, result.Err
 	}
-	judged, err := t.judge(ctx, result.Prediction)
+	score, err := t.rate(ctx, result.Prediction)
 	if err != nil {
-		return Judgement{}, err
+		return Score{}, err
 	}
-	if nth > 0 {
-		t.Runs[nth-1].Judgement = &judged
-	}
-	t.emit(Judged{t.at(t.made), judged})
+	t.emit(Scored{t.at(t.made), score, g})
 	t.last = result.Prediction
-	if t.best == nil || judged.Score > t.Score {
-		t.best, t.Chosen, t.Score = t.last, nth, judged.Score
+	if t.best == nil || score.Value > t.score {
+		t.best, t.score = t.last, score.Value
 	}
-	return judged, t.fault()
+	return score, t.fault()
 }
 
-func (t *trials[In, Out]) judge(ctx context.Context, pred *Prediction[Out]) (judged Judgement, err error) {
+func (t *trials[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (score Score, err error) {
 	defer rescue("the reward", &err)
-	judged, err = t.reward(ctx, t.in, pred)
-	if err == nil && math.IsNaN(judged.Score) {
+	score, err = t.reward(ctx, t.in, pred)
+	if err == nil && math.IsNaN(score.Value) {
 		err = errors.New("it is not a number")
 	}
 	if err != nil {
 		err = fmt.Errorf("the reward: %w", err)
 	}
-	return judged, err
+	return score, err
 }
 
 // rescue, when deferred, makes an error of a panic, with the account of what was
@@ -229,13 +229,12 @@ func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
 		return nil, t.incomplete()
 	}
 	raw, _ := json.Marshal(t.best.Output) // for those who watch
-	t.emit(Answered{t.at(0), raw})
+	t.emit(Answered{Origin: t.at(0), Output: raw})
 	if err := t.fault(); err != nil {
 		t.failed = append(t.failed, err)
 		return nil, t.incomplete()
 	}
-	t.end(&t.Trajectory, nil)
-	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.Trajectory}, nil
+	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.trajectory()}, nil
 }
 
 // incomplete ends the run without an answer. Its reason is the last failure;
@@ -246,11 +245,8 @@ func (t *trials[In, Out]) incomplete() error {
 		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), t.failed}
 	}
 	t.emit(Failed{t.at(0), err})
-	switch t.end(&t.Trajectory, err); {
-	case t.empty() && len(t.failed) == 1:
-		return err
-	case t.empty():
+	if len(t.failed) > 1 && t.trajectory().empty() {
 		return &failures{"module: " + err.Error(), t.failed}
 	}
-	return accounted(err, t.Trajectory)
+	return withAll(err, t.trajectory())
 }

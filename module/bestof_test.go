@@ -17,8 +17,8 @@ import (
 )
 
 // fairly is a reward: the total, of 10.
-func fairly(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Judgement, error) {
-	return module.Judgement{Score: float64(pred.Output.Total) / 10}, nil
+func fairly(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
+	return module.Score{Value: float64(pred.Output.Total) / 10}, nil
 }
 
 func total(n int) string { return fmt.Sprintf("[[ ## total ## ]]\n%d\n\n[[ ## completed ## ]]", n) }
@@ -117,9 +117,9 @@ func TestBestOfNWithoutLimit(t *testing.T) {
 	t.Parallel()
 	var seen rollouts
 	at := 0
-	third := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
+	third := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 		at = at%3 + 1
-		return module.Judgement{Score: float64(at)}, nil // the third is good enough
+		return module.Score{Value: float64(at)}, nil // the third is good enough
 	}
 	unlimited := module.NewBestOfN(module.NewPredict(adding, seen.model(), nil), math.MaxInt, third, 3, nil)
 	if _, err := module.Samples(t.Context(), unlimited, anything, 6, &module.ParallelOptions{Workers: 1}); err != nil {
@@ -135,8 +135,8 @@ func TestBestOfNWithoutLimit(t *testing.T) {
 func TestBestOfNFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	rewarded := func(j module.Judgement, err error) module.Reward[orders, sum] {
-		return func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) { return j, err }
+	rewarded := func(j module.Score, err error) module.Reward[orders, sum] {
+		return func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) { return j, err }
 	}
 	failing := func(err error) *sumPredict {
 		return module.NewPredict(adding, llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -160,9 +160,9 @@ func TestBestOfNFails(t *testing.T) {
 			"module: no answer after 1 run: the model: broken"},
 		{"what no other could mend", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
 			"module: no answer after 1 run: the model: broken"},
-		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Judgement{}, broken), 0, broken, 3,
+		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Score{}, broken), 0, broken, 3,
 			"module: no answer after 3 attempts; the last: the reward: broken"},
-		{"no number", answering(total(1)), rewarded(module.Judgement{Score: math.NaN()}, nil), -1, nil, 1,
+		{"no number", answering(total(1)), rewarded(module.Score{Value: math.NaN()}, nil), -1, nil, 1,
 			"module: no answer after 1 run: the reward: it is not a number"},
 		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
 	} {
@@ -238,7 +238,7 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 		{none, "module: the Refine is nil, or was not made by NewRefine"},
 		{best(nil, 1, fairly), "module: there is no module; pass one"},
 		{best(one, 0, fairly), "module: there must be at least one attempt; pass a number from 1"},
-		{best(one, 1, nil), "module: there is no reward; pass a function that judges answers"},
+		{best(one, 1, nil), "module: there is no reward; pass a function that scores answers"},
 		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"},
 		{best(hidden{one}, 1, fairly), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
 		{best(empty{one}, 2, fairly), "module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
@@ -290,15 +290,16 @@ func TestBestOfNEvents(t *testing.T) {
 		}
 		at := e.From()
 		text := strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")
-		if j, ok := e.(module.Judged); ok {
-			text, outer = fmt.Sprintf("Judged%d:%g", at.Step, j.Judgement.Score), at.Run
+		if j, ok := e.(module.Scored); ok {
+			text, outer = fmt.Sprintf("Scored%d:%g", at.Step, j.Score.Value), at.Run
 		}
 		got = append(got, at.Module+"."+text)
 		if at.Module == "Predict" && outer != 0 && at.Parent != outer {
 			t.Errorf("%T comes from %+v, which is not within %d", e, at, outer)
 		}
 	}
-	want := "Predict.Asked Predict.Replied Predict.Answered BestOfN.Judged1:0.3 Predict.Asked Predict.Replied Predict.Answered BestOfN.Judged2:0.9 BestOfN.Answered"
+	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored1:0.3 " +
+		"Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored2:0.9 BestOfN.Answered"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
 	}
@@ -309,8 +310,8 @@ func ExampleBestOfN() {
 		"[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.4\n\n[[ ## completed ## ]]",
 		"[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
 	)
-	sure := func(_ context.Context, _ Review, pred *module.Prediction[Verdict]) (module.Judgement, error) {
-		return module.Judgement{Score: pred.Output.Score}, nil
+	sure := func(_ context.Context, _ Review, pred *module.Prediction[Verdict]) (module.Score, error) {
+		return module.Score{Value: pred.Output.Score}, nil
 	}
 	best := module.NewBestOfN(module.NewPredict(judge, model, nil), 5, sure, 0.8, nil)
 	pred, err := best.Run(context.Background(), Review{"Broke twice."})

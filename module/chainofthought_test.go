@@ -50,11 +50,11 @@ func TestChainOfThoughtStream(t *testing.T) {
 	t.Parallel()
 	s := module.NewChainOfThought(adding, llmtest.New(fits), nil).Stream(t.Context(), anything)
 	got, err := kinds(t, s)
-	if len(got) != 3 || err != nil {
+	if len(got) != 4 || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 	var from []string
-	ctx := module.Observe(t.Context(), func(e module.Event) { from = append(from, e.From().Module) })
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) { from = append(from, e.From().Module) })
 	if _, err := module.NewChainOfThought(adding, llmtest.New(fits), nil).Run(ctx, anything); err != nil || from[0] != "ChainOfThought" {
 		t.Errorf("events of %v, %v", from, err)
 	}

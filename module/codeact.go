@@ -90,7 +90,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if valid = (&valued[Out]{out, outcome.Value}); r.orphaned() {
 			continue
 		}
-		return answered(r.accept(), out, outcome.Value)
+		return answered(r.accept(), out, outcome.Value, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
 		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
@@ -99,7 +99,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, raw)
+	return answered(r.accept(), out, raw, "")
 }
 
 // valued is an answer and its JSON.
@@ -113,7 +113,7 @@ func (v *valued[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
 	if v == nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), v.out, v.raw)
+	return answered(r.accept(), v.out, v.raw, "")
 }
 
 // Stream is Run with its events; see [Start].

@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // coder is what modules that write programs are made of, besides the question. A
@@ -129,7 +130,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	ctx = r.withTools(ctx, r.options.Journal)
+	r.journal = journal.New(r.options.Journal)
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -186,9 +187,8 @@ func (p *Predictor) asksForProgram() bool {
 
 // execute runs the program of the last step.
 func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
-	step, at := r.last(), r.at(len(r.Steps))
-	step.Reasoning, step.Code = p.Reasoning, p.Code
-	r.emit(Started{at, p.Code})
+	step := len(r.Steps)
+	r.emit(ProgramStart{r.at(step), p.Code, p.Reasoning})
 	if err := r.journal.Reconcile(ctx); err != nil {
 		r.ended()
 		return nil, err
@@ -196,12 +196,12 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,
-		OnCalling: func(c sandbox.Call) { r.emit(Calling{at, c}) },
-		OnCall:    func(c sandbox.Call) { r.emit(Called{at, c}) },
+		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
+		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
 	})
 	r.journal.End()
-	step.Outcome = outcome
-	r.giveUp(at, outcome)
+	r.outcome = outcome
+	r.giveUp(outcome)
 	switch {
 	case err != nil:
 		r.ended()
@@ -213,28 +213,25 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 }
 
 // giveUp tells of the calls that nobody waits for any more.
-func (r *codeRun) giveUp(at Origin, o *sandbox.Outcome) {
-	if o == nil || r.tell == nil {
+func (r *codeRun) giveUp(o *sandbox.Outcome) {
+	if o == nil {
 		return
 	}
 	for _, c := range o.Calls {
 		if c.Pending {
-			r.emit(Called{at, c})
+			r.emit(ToolCallEnd{r.at(len(r.Steps)), c})
 		}
 	}
 }
 
 // observe ends a step with what the model is told of it.
-func (r *codeRun) observe(text string) {
-	r.last().Observation = text + r.remaining()
-	r.ended()
-}
+func (r *codeRun) observe(text string) { r.run.observe(text + r.remaining()) }
 
 // orphaned ends the step of an answer that is valid, and reports whether the model is
 // asked about effects that the program did not call: once, if a turn is free.
 func (r *codeRun) orphaned() bool {
 	done := r.journal.Accept()
-	r.Orphans = append(r.Orphans, done...)
+	r.keepOrphans(done)
 	if len(done) == 0 || r.asked || !r.forgive() {
 		return false
 	}
@@ -245,11 +242,4 @@ func (r *codeRun) orphaned() bool {
 	b.WriteString("\nThen submit the answer once more.")
 	r.observe(b.String())
 	return true
-}
-
-// accept ends the last step with an answer, and closes the record.
-func (r *codeRun) accept() *run {
-	r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	r.ended()
-	return r.run
 }

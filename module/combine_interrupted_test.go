@@ -16,8 +16,8 @@ import (
 )
 
 // never is a reward that is never content, and says nothing.
-func never(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
-	return module.Judgement{}, nil
+func never(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+	return module.Score{}, nil
 }
 
 // advised answers what a module of modules asks: for advice to each part, for a
@@ -84,9 +84,9 @@ func TestContestsCancelled(t *testing.T) {
 	for _, kind := range []string{"BestOfN", "Refine"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone := errors.New("the user went away")
-		leaving := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
+		leaving := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 			cancel(gone)
-			return module.Judgement{}, bad
+			return module.Score{}, bad
 		}
 		one := module.NewPredict(adding, llmtest.New(fits), nil)
 		var m module.Module[orders, sum] = module.NewBestOfN(one, 3, leaving, 1, nil)

@@ -26,11 +26,11 @@ func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 func TestCombinationsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	ask := func() *sumPredict { return module.NewPredict(adding, echo(), nil) }
-	hinting := func(_ context.Context, in orders, pred *module.Prediction[sum]) (module.Judgement, error) {
+	hinting := func(_ context.Context, in orders, pred *module.Prediction[sum]) (module.Score, error) {
 		if pred.Output.Total != in.Limit {
-			return module.Judgement{}, fmt.Errorf("got the answer %d to %d", pred.Output.Total, in.Limit)
+			return module.Score{}, fmt.Errorf("got the answer %d to %d", pred.Output.Total, in.Limit)
 		}
-		return module.Judgement{Score: float64(in.Limit) / 100, Feedback: fmt.Sprintf("once more, %d", in.Limit)}, nil
+		return module.Score{Value: float64(in.Limit) / 100, Feedback: fmt.Sprintf("once more, %d", in.Limit)}, nil
 	}
 	for name, m := range map[string]module.Module[orders, sum]{
 		"BestOfN":              module.NewBestOfN(ask(), 2, hinting, .5, nil),

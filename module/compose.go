@@ -13,74 +13,67 @@ import (
 // is lost, even if the second fails:
 //
 //	func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
-//		return module.Compose(ctx, "Answering", func(ctx context.Context) (Letter, error) {
+//		return module.Compose(ctx, a, func(ctx context.Context) (Letter, error) {
 //			verdict, err := a.Judge.Run(ctx, in)
 //			…
 //		})
 //	}
 //
-// The runs are the Trajectory's Runs, in the order in which they ended; what else
-// was paid with the context is in Spent. The name is what events call the run.
+// The first argument after ctx is the module itself. Events and the trajectory call the
+// run by the name of its type, and the runs within it by the fields of its modules, such
+// as Judge. A string instead is the name of the run.
+//
+// The runs are the Trajectory's Runs, in the order in which they began.
 //
 // The prediction is nil if f returns an error: that error, if nothing was asked,
 // else an *[IncompleteError] that wraps it. A panic of f is a *[PanicError].
-func Compose[Out any](ctx context.Context, name string, f func(context.Context) (Out, error)) (pred *Prediction[Out], err error) {
+func Compose[Out any](ctx context.Context, m any, f func(context.Context) (Out, error)) (pred *Prediction[Out], err error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	c := composite{}
-	ctx, c.source = newSource(ctx, name, nil)
-	c.log.meter = c.meter
+	name, isName := m.(string)
+	if !isName && missing(m) != nil {
+		return nil, missing(m)
+	} else if !isName {
+		name = nameOf(m)
+		ctx = scopeOf(ctx).named(m, nil).in(ctx)
+	}
+	ctx, r := begin(ctx, name, "", nil)
+	c := composite{r}
 	defer c.rescue(&err)
 	if f == nil {
 		return nil, errors.New("module: there is nothing to compose; pass a function")
 	}
-	out, err := f(observe(ctx, observer{log: &c.log}))
+	out, err := f(ctx)
 	if err == nil {
 		err = c.answered(out)
 	}
 	if err != nil {
 		return nil, c.incomplete(sound("Run of "+name, err))
 	}
-	return &Prediction[Out]{Output: out, Trajectory: c.account(nil)}, nil
+	return &Prediction[Out]{Output: out, Trajectory: c.trajectory()}, nil
 }
 
 // composite is a run that is made of others.
-type composite struct {
-	source
-	log    runLog
-	answer json.RawMessage
-}
+type composite struct{ *recorder }
 
-func (c *composite) answered(out any) (err error) {
-	if c.answer, err = json.Marshal(out); err != nil {
+func (c composite) answered(out any) error {
+	raw, err := json.Marshal(out)
+	if err != nil {
 		return err
 	}
-	c.emit(Answered{c.at(0), c.answer})
+	c.emit(Answered{Origin: c.at(0), Output: raw})
 	return c.fault()
 }
 
-// account says what was done and paid, and why there is no answer.
-func (c *composite) account(err error) Trajectory {
-	t := c.log.trajectory()
-	t.answer = c.answer
-	c.end(&t, err)
-	return t
-}
-
 // incomplete ends the run without an answer.
-func (c *composite) incomplete(err error) error {
+func (c composite) incomplete(err error) error {
 	c.emit(Failed{c.at(0), err})
-	t := c.account(err)
-	if t.empty() {
-		return err
-	}
-	return accounted(err, t)
+	return withAll(err, c.trajectory())
 }
 
-// rescue, when deferred, makes an error of a panic, with the account of what was
-// done until then.
-func (c *composite) rescue(err *error) {
+// rescue, when deferred, makes an error of a panic, with what was done until then.
+func (c composite) rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = c.incomplete(newPanic("Run of "+c.origin.Module, p))
 	}

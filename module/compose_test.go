@@ -72,8 +72,8 @@ var ways = map[string]func(context.Context, *desk) (*module.Prediction[sum], err
 		return results[0].Prediction, err
 	},
 	"BestOfN": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) {
-		return module.NewBestOfN(d, 1, func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
-			return module.Judgement{Score: 1}, nil
+		return module.NewBestOfN(d, 1, func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+			return module.Score{Value: 1}, nil
 		}, 1, nil).Run(ctx, anything)
 	},
 	"Start within Parallel within Compose": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) {
@@ -119,8 +119,8 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context, *desk) error{
 		"a reward": func(ctx context.Context, d *desk) error {
-			_, err := module.NewBestOfN(d, 1, func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
-				return module.Judgement{}, errDown
+			_, err := module.NewBestOfN(d, 1, func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+				return module.Score{}, errDown
 			}, 1, nil).Run(ctx, anything)
 			return err
 		},
@@ -166,7 +166,7 @@ func TestPartWithAnotherContext(t *testing.T) {
 // A run that was to have an answer, but for who watched, is one run.
 func TestRunThatEndsTwice(t *testing.T) {
 	t.Parallel()
-	ctx := module.Observe(t.Context(), func(e module.Event) {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		if _, done := e.(module.Answered); done && e.From().Module == "Predict" {
 			panic("observer")
 		}
@@ -205,7 +205,7 @@ func TestCompose(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false, true)
 	var events []string
-	ctx := module.Observe(t.Context(), func(e module.Event) {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		o := e.From()
 		events = append(events, strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")+" "+o.Module)
 	})
@@ -213,7 +213,7 @@ func TestCompose(t *testing.T) {
 	if err != nil || pred.Output.Total != 2 {
 		t.Fatal(pred, err)
 	}
-	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 || pred.Trajectory.Spent != (module.Usage{}) {
+	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 || pred.Trajectory.Spent != nil {
 		t.Errorf("did %+v", pred.Trajectory)
 	}
 	var all []string
@@ -223,7 +223,8 @@ func TestCompose(t *testing.T) {
 	if got := strings.Join(all, ", "); got != "pay" || string(pred.Trajectory.Answer()) != `{"total":2}` {
 		t.Errorf("called %s, answered %s", got, pred.Trajectory.Answer())
 	}
-	want := "Asked CodeAct, Replied CodeAct, Started CodeAct, Calling CodeAct, Called CodeAct, Ended CodeAct, Answered CodeAct, Asked Predict, Replied Predict, Answered Predict, Answered desk"
+	want := "RunStart desk, RunStart CodeAct, ModelRequest CodeAct, ModelResponse CodeAct, ProgramStart CodeAct, ToolCallStart CodeAct, ToolCallEnd CodeAct, " +
+		"ProgramEnd CodeAct, Answered CodeAct, RunStart Predict, ModelRequest Predict, ModelResponse Predict, Answered Predict, Answered desk"
 	if got := strings.Join(events, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -322,7 +323,7 @@ func TestRunsOfTools(t *testing.T) {
 			for e := range pred.Trajectory.AllCalls() {
 				all = append(all, e.Tool)
 			}
-			if got := strings.Join(all, ", "); got != "desk, pay" || len(pred.Trajectory.Runs) != runs || pred.Trajectory.Spent != (module.Usage{}) {
+			if got := strings.Join(all, ", "); got != "desk, pay" || len(pred.Trajectory.Runs) != runs || pred.Trajectory.Spent != nil {
 				t.Errorf("%s, %s: called %s, %d runs, spent %+v", name, way, got, len(pred.Trajectory.Runs), pred.Trajectory.Spent)
 			}
 		}

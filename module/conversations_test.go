@@ -123,10 +123,10 @@ var (
 
 // sureOf is a reward for sure verdicts, with feedback if there is a format.
 func sureOf(format string) module.Reward[review, verdict] {
-	return func(_ context.Context, _ review, pred *module.Prediction[verdict]) (module.Judgement, error) {
-		j := module.Judgement{Score: pred.Output.Score}
+	return func(_ context.Context, _ review, pred *module.Prediction[verdict]) (module.Score, error) {
+		j := module.Score{Value: pred.Output.Score}
 		if format != "" {
-			j.Feedback = fmt.Sprintf(format, 100*j.Score)
+			j.Feedback = fmt.Sprintf(format, 100*j.Value)
 		}
 		return j, nil
 	}

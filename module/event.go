@@ -1,31 +1,33 @@
 package module
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
-	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 )
 
-// Event is something that happened in a run, as it happens: one of [Asked],
-// [Delta], [Replied], [Started], [Calling], [Called], [Ended], [Judged], [Answered],
-// [Failed]. As JSON it has its type too, as "event".
+// Event is something that happened in a run, as it happens: a [RunStart], [ModelRequest],
+// [TextDelta], [ModelResponse], [ReplyRejected], [ProgramStart], [ToolCallStart],
+// [ToolCallEnd], [ProgramEnd], [Scored], [Answered] or [Failed]. Everything that this
+// package reports about a run, such as its [Trajectory] and [Usage], is made of its events.
+// As JSON an event has its type as the member "event".
 type Event interface {
-	// From says which run it happened in.
+	// From says when and in which run it happened.
 	From() Origin
 	event()
 }
 
-// Origin says where an event comes from. It is part of every event.
+// Origin says when and where an event happened. It is part of every event.
 type Origin struct {
-	Module string `json:"module"`                  // the kind of module, such as "CodeAct"
-	Run    uint64 `json:"run,string"`              // a random number for each run of a module
-	Parent uint64 `json:"parent,string,omitempty"` // the run within which this one was made, or 0
-	Step   int    `json:"step,omitempty"`          // from 1; 0 for the run as a whole
+	Time   time.Time `json:"time"`
+	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or the name given to Compose
+	Name   string    `json:"name,omitempty"`          // the path of the module within the one that it is part of, such as "Sort"
+	Run    uint64    `json:"run,string"`              // a random number for each run of a module
+	Parent uint64    `json:"parent,string,omitempty"` // the run within which this one was made, or 0
+	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
 }
 
 // From returns o.
@@ -33,55 +35,94 @@ func (o Origin) From() Origin { return o }
 
 func (Origin) event() {}
 
-// Asked says that a question goes to the model.
-type Asked struct {
-	Origin
-	Prompt string `json:"prompt"` // the last message of the conversation
+// RunStart says that a run of a module begins.
+type RunStart struct{ Origin }
 
-	part string // the path of the Predictor within what is attempted
+// ModelRequest says that a request goes to the model. What it holds must not be changed.
+type ModelRequest struct {
+	Origin
+
+	// Predictor is the path of the [Predictor] that asks, as [Predictors] has it.
+	Predictor string `json:"predictor"`
+
+	// Inputs are the inputs of the question.
+	Inputs signature.Values `json:"inputs,omitempty"`
+
+	// Messages is the whole prompt. As JSON a picture or a file is its type and size.
+	Messages []llms.MessageContent `json:"-"`
+
+	// Model is the model that the call options name, or "".
+	Model string `json:"model,omitempty"`
+
+	// Options are what the call options amount to. Temperature is nil if none was asked for.
+	Options     llms.CallOptions `json:"-"`
+	Temperature *float64         `json:"temperature,omitempty"`
+
+	// Schema is the JSON Schema to which the reply is constrained, or nil.
+	Schema json.RawMessage `json:"schema,omitempty"`
+
+	// Rollout is [Predictor].Rollout.
+	Rollout int `json:"rollout,omitempty"`
+
+	extract bool // the steps are used up
 }
 
-// Delta is a piece of the model's reply, as it comes. There are none but in a
-// [Stream], and only of models that stream. The pieces are as the model writes them,
-// with the marks of the form that it was asked for.
-type Delta struct {
+// Question is the text of the last message: the question, or what came of the last step.
+func (e ModelRequest) Question() string { return lastText(e.Messages) }
+
+// TextDelta is a piece of the model's reply, as it comes, in a [Stream]. Only models
+// that stream have them.
+type TextDelta struct {
 	Origin
 	Text     string `json:"text"`
 	Thinking bool   `json:"thinking,omitempty"` // it belongs to what the model thinks, not to its reply
 }
 
-// Replied says that the model answered.
-type Replied struct {
+// ModelResponse says that the model replied, or that the request failed.
+type ModelResponse struct {
 	Origin
-	Text     string        `json:"text"`
-	Thinking string        `json:"thinking,omitempty"` // where the model keeps that apart
-	Usage    Usage         `json:"usage"`
-	Duration time.Duration `json:"duration_ns"`
+	Text         string        `json:"text"`
+	Thinking     string        `json:"thinking,omitempty"` // where the model keeps that apart
+	Model        string        `json:"model,omitempty"`    // the one that answered, if the provider says
+	ID           string        `json:"id,omitempty"`       // the provider's id of the reply, if it has one
+	FinishReason string        `json:"finish_reason,omitempty"`
+	Truncated    bool          `json:"truncated,omitempty"` // it was cut off at the limit of tokens
+	Usage        Usage         `json:"usage"`
+	Duration     time.Duration `json:"duration_ns"`
+	Err          error         `json:"-"` // as JSON its text, "error"
 }
 
-// Started says that a program is about to be checked and run.
-type Started struct {
+// ReplyRejected says that a reply cannot be used, and what the model is told about it.
+type ReplyRejected struct {
 	Origin
-	Code string `json:"code"`
+	Observation string `json:"observation"`
 }
 
-// Calling says that a tool is about to be called, or the record to answer for it. Who
-// hears of it cannot prevent it: that is what policies are for.
-type Calling struct {
+// ProgramStart says that a program is about to be checked and run, or a call of [ReAct] to
+// be made.
+type ProgramStart struct {
+	Origin
+	Code      string `json:"code"`
+	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
+}
+
+// ToolCallStart says that a tool is about to be called, or the journal to answer for it.
+// An observer cannot prevent the call: that is what policies are for.
+type ToolCallStart struct {
 	Origin
 	Call sandbox.Call `json:"call"` // without a result
 }
 
-// Called says that a tool call has ended, or, if it is Pending, that nobody waits for it
-// any more.
-type Called struct {
+// ToolCallEnd says that a tool call has ended, or, if it is Pending, that the program no
+// longer waits for it.
+type ToolCallEnd struct {
 	Origin
 	Call sandbox.Call `json:"call"`
 }
 
-// Ended says how a program ended, and what the model is told of it: nothing if
-// that was the answer, or the end of the run.
-type Ended struct {
+// ProgramEnd says how a program ended, and what the model is told about it: nothing if it
+// submitted the answer, or the run ends.
+type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`
 	Observation string           `json:"observation,omitempty"`
@@ -90,134 +131,12 @@ type Ended struct {
 // Answered says that a run came to its answer.
 type Answered struct {
 	Origin
-	Output json.RawMessage `json:"output,omitempty"` // the object of all outputs
+	Output    json.RawMessage `json:"output,omitempty"`    // the object of all outputs
+	Reasoning string          `json:"reasoning,omitempty"` // what explains it
 }
 
 // Failed says that a run ended without an answer.
 type Failed struct {
 	Origin
 	Err error `json:"-"` // as JSON its text, "error"
-}
-
-// observer is who is told of everything that happens within a context.
-type observer struct {
-	tell   func(Event)
-	deltas bool    // wanted
-	run    uint64  // under way
-	meter  *meter  // of that run
-	log    *runLog // that keeps what runs do; or nil
-}
-
-type observerKey struct{}
-
-// Observe returns a context within which f is told what happens in every run of
-// every module, also of those that a module runs itself. It is called
-// concurrently, and should return soon; if it panics, that ends the run. An
-// observer that ctx has already is told as well. [net/http/httptrace] is the same for HTTP.
-func Observe(ctx context.Context, f func(Event)) context.Context {
-	return observe(ctx, observer{tell: f})
-}
-
-func observe(ctx context.Context, o observer) context.Context {
-	outer := observerOf(ctx)
-	o.tell = both(outer.tell, o.tell)
-	o.deltas = o.deltas || outer.deltas
-	o.run, o.meter, o.log = outer.run, cmp.Or(o.meter, outer.meter), cmp.Or(o.log, outer.log)
-	return context.WithValue(ctx, observerKey{}, &o)
-}
-
-// observerOf is who is told within a context; nobody, if there is none.
-func observerOf(ctx context.Context) observer {
-	if o, ok := ctx.Value(observerKey{}).(*observer); ok {
-		return *o
-	}
-	return observer{}
-}
-
-// both tells two, either of whom may be nil.
-func both(f, g func(Event)) func(Event) {
-	switch {
-	case f == nil:
-		return g
-	case g == nil:
-		return f
-	}
-	return func(e Event) { f(e); g(e) }
-}
-
-// source is where the events of one run come from, and where they go.
-type source struct {
-	origin Origin
-	tell   func(Event) // nil if nobody listens
-	deltas bool
-	meter  *meter
-	broken *atomic.Pointer[PanicError] // the first panic of who listens
-	log    *runLog                     // that is told what the run did; or nil
-	told   bool                        // it has been
-	began  time.Time
-}
-
-// newSource begins a run of a module. The context is for all that happens within.
-func newSource(ctx context.Context, module string, onEvent func(Event)) (context.Context, source) {
-	var own struct { // in one piece, which is made for each run
-		observer observer
-		meter    meter
-		broken   atomic.Pointer[PanicError]
-	}
-	o := observerOf(ctx)
-	own.meter.outer = o.meter
-	s := source{
-		origin: Origin{Module: module, Run: rand.Uint64(), Parent: o.run},
-		tell:   both(o.tell, onEvent),
-		deltas: o.deltas,
-		meter:  &own.meter,
-		broken: &own.broken,
-		log:    o.log,
-		began:  time.Now(),
-	}
-	o.run, o.meter, o.log = s.origin.Run, s.meter, nil
-	own.observer = o
-	return context.WithValue(ctx, observerKey{}, &own.observer), s
-}
-
-// end ends a run, with what was paid besides. The error is why there is no answer.
-// What came after is told by ending it again.
-func (s *source) end(t *Trajectory, err error) {
-	t.ID, t.Module, t.Err = s.origin.Run, s.origin.Module, err
-	t.Began, t.Duration = s.began, time.Since(s.began)
-	t.settle(s.meter.total())
-	if s.told { // which is rare: it is searched for
-		s.log.forget(s.origin.Run)
-	}
-	s.log.add(s.origin.Run, *t)
-	s.told = true
-}
-
-// at is the origin of what happens in a step.
-func (s *source) at(step int) Origin {
-	o := s.origin
-	o.Step = step
-	return o
-}
-
-// emit tells of an event. A panic of who listens ends the run, but not in the midst
-// of what it does: see fault.
-func (s *source) emit(e Event) {
-	if s.tell == nil {
-		return
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			s.broken.CompareAndSwap(nil, newPanic("the observer of events", p))
-		}
-	}()
-	s.tell(e)
-}
-
-// fault is why the run must end, if somebody who listens has panicked.
-func (s *source) fault() error {
-	if broken := s.broken.Load(); broken != nil {
-		return broken
-	}
-	return nil
 }

@@ -68,7 +68,7 @@ func TestEveryModuleFails(t *testing.T) {
 			k := everyKind(t, f.model(cancel))[i]
 			name := fmt.Sprintf("%s of %s", f.name, strings.TrimPrefix(strings.SplitN(fmt.Sprintf("%T", k.m), "[", 2)[0], "*module."))
 			var failed int
-			ctx = module.Observe(ctx, func(e module.Event) {
+			ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
 				if _, ok := e.(module.Failed); ok && e.From().Parent == 0 {
 					failed++
 				}

@@ -77,8 +77,8 @@ func ExampleModule() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if asked, ok := e.(module.Asked); ok {
-			first, _, _ := strings.Cut(asked.Prompt, "\n")
+		if asked, ok := e.(module.ModelRequest); ok {
+			first, _, _ := strings.Cut(asked.Question(), "\n")
 			fmt.Println(asked.Module, "asks:", first)
 		}
 	}
@@ -102,11 +102,11 @@ func ExampleRefine() {
 		"[[ ## reasoning ## ]]\nA refund was asked for.\n\n[[ ## letter ## ]]\nWe are sorry. A refund is on its way.\n\n[[ ## completed ## ]]",
 	)
 	write := NewAnswering(model).Write
-	refunds := func(_ context.Context, _ Review, pred *module.Prediction[Letter]) (module.Judgement, error) {
+	refunds := func(_ context.Context, _ Review, pred *module.Prediction[Letter]) (module.Score, error) {
 		if strings.Contains(pred.Output.Letter, "refund") {
-			return module.Judgement{Score: 1}, nil
+			return module.Score{Value: 1}, nil
 		}
-		return module.Judgement{Feedback: "Say what becomes of the money."}, nil
+		return module.Score{Feedback: "Say what becomes of the money."}, nil
 	}
 	pred, err := module.NewRefine(write, 3, refunds, 1, nil).Run(context.Background(), Review{"Broke twice."})
 	if err != nil {

@@ -84,8 +84,8 @@ func ExampleCodeAct() {
 		"```js\nsubmit({total: await inhabitants({town: 'Oslo'})})\n```",
 		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: all[0] + all[1]})\n```",
 	)
-	options := &module.Options{OnEvent: func(e module.Event) {
-		if e, ok := e.(module.Ended); ok && e.Outcome.Failure != nil {
+	options := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+		if e, ok := e.(module.ProgramEnd); ok && e.Outcome.Failure != nil {
 			fmt.Println(e.Outcome.Failure)
 		}
 	}}

@@ -15,16 +15,14 @@ import (
 // with the reply.
 func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (out Out, raw json.RawMessage, err error) {
 	spec, adapter := sig.Spec(), r.predictor.adapter()
-	r.last().Observation += "\n\n" + lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
-	err = r.ask(ctx)
-	last := r.last()
-	if last.Extracted = true; err != nil {
+	r.closing = "\n\n" + lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
+	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}
+	last := r.last()
 	values, err := adapter.Read(spec, last.Reply, last.Truncated)
 	if err == nil {
 		raw, err = values.MarshalJSON()
-		last.Answer = raw
 	}
 	if err == nil {
 		out, err = sig.Decode(raw)
@@ -49,7 +47,6 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	if unread != nil || !parentheses || call.tool != submit {
 		return out, nil, err
 	}
-	r.last().Answer = call.args
 	if out, err = c.coder.signature.Decode(call.args); err != nil {
 		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
 	}

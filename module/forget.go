@@ -10,10 +10,11 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// conversation is the trajectory as the model sees it: a fold over the steps.
+// conversation is the trajectory as the model sees it in a step: a fold over those before.
 // What is left out of it, the question says.
-func (r *run) conversation() []message {
-	if len(r.Steps) == 0 {
+func (r *run) conversation(step int) []message {
+	before := r.Steps[:step-1]
+	if len(before) == 0 {
 		return r.opening
 	}
 	list := slices.Clone(r.opening)
@@ -21,19 +22,20 @@ func (r *run) conversation() []message {
 		asked := &list[len(list)-1]
 		asked.text += r.leftOut()
 	}
-	for _, s := range r.Steps[r.forgotten:] {
+	for _, s := range before[r.forgotten:] {
 		list = append(list,
 			message{role: llms.ChatMessageTypeAI, text: s.Reply},
 			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
 	}
+	list[len(list)-1].text += r.closing
 	return list
 }
 
-// forget leaves the older half of the steps out of the conversation, but never
+// forget leaves the older half of the steps before one out of the conversation, but never
 // the last. It reports whether there was one to leave out. To leave out one at a
 // time would change the conversation, which providers cache, again and again.
-func (r *run) forget() bool {
-	older := len(r.Steps) - 1 - r.forgotten
+func (r *run) forget(step int) bool {
+	older := step - 2 - r.forgotten
 	if older < 1 {
 		return false
 	}

@@ -8,16 +8,16 @@ import (
 )
 
 // MarshalJSON writes it with the whole usage, the answer, and the text of Err as
-// "error".
+// "error". A prompt that begins as that of the step before is written from where it differs.
 func (t Trajectory) MarshalJSON() ([]byte, error) {
 	type plain Trajectory
-	t.Score = finite(t.Score)
 	return json.Marshal(struct {
 		plain
+		Steps  []stepJSON      `json:"steps,omitempty"`
 		Error  string          `json:"error,omitempty"`
 		Usage  Usage           `json:"usage"`
 		Answer json.RawMessage `json:"answer,omitempty"`
-	}{plain(t), errorText(t.Err), t.Usage(), t.Answer()})
+	}{plain(t), stepsJSON(t.Steps), errorText(t.Err), t.Usage(), t.Answer()})
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
@@ -25,6 +25,7 @@ func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 	type plain Trajectory
 	var read struct {
 		plain
+		Steps  []stepJSON      `json:"steps"`
 		Error  string          `json:"error"`
 		Answer json.RawMessage `json:"answer"`
 	}
@@ -32,6 +33,7 @@ func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	*t = Trajectory(read.plain)
+	t.Steps = stepsOf(read.Steps)
 	if read.Error != "" {
 		t.Err = errors.New(read.Error)
 	}
@@ -52,11 +54,11 @@ func (e *IncompleteError) MarshalJSON() ([]byte, error) {
 	}{errorText(e.Err), e.Trajectory})
 }
 
-// MarshalJSON writes a score beyond all numbers as the greatest there is, and none as 0.
-func (j Judgement) MarshalJSON() ([]byte, error) {
-	type plain Judgement
-	j.Score = finite(j.Score)
-	return json.Marshal(plain(j))
+// MarshalJSON writes a value beyond all numbers as the greatest there is, and NaN as 0.
+func (s Score) MarshalJSON() ([]byte, error) {
+	type plain Score
+	s.Value = finite(s.Value)
+	return json.Marshal(plain(s))
 }
 
 func finite(f float64) float64 {
@@ -74,52 +76,70 @@ func errorText(err error) string {
 	return fmt.Sprint(err)
 }
 
-// MarshalJSON writes the event as "asked".
-func (e Asked) MarshalJSON() ([]byte, error) {
-	type plain Asked
-	return eventJSON("asked", plain(e))
+// MarshalJSON writes the event as "run_start".
+func (e RunStart) MarshalJSON() ([]byte, error) {
+	type plain RunStart
+	return eventJSON("run_start", plain(e))
 }
 
-// MarshalJSON writes the event as "delta".
-func (e Delta) MarshalJSON() ([]byte, error) {
-	type plain Delta
-	return eventJSON("delta", plain(e))
+// MarshalJSON writes the event as "model_request", with the text of the messages.
+func (e ModelRequest) MarshalJSON() ([]byte, error) {
+	type plain ModelRequest
+	return eventJSON("model_request", struct {
+		plain
+		Messages []messageJSON `json:"messages"`
+	}{plain(e), messagesJSON(e.Messages)})
 }
 
-// MarshalJSON writes the event as "replied".
-func (e Replied) MarshalJSON() ([]byte, error) {
-	type plain Replied
-	return eventJSON("replied", plain(e))
+// MarshalJSON writes the event as "text_delta".
+func (e TextDelta) MarshalJSON() ([]byte, error) {
+	type plain TextDelta
+	return eventJSON("text_delta", plain(e))
 }
 
-// MarshalJSON writes the event as "started".
-func (e Started) MarshalJSON() ([]byte, error) {
-	type plain Started
-	return eventJSON("started", plain(e))
+// MarshalJSON writes the event as "model_response", with the text of Err as "error".
+func (e ModelResponse) MarshalJSON() ([]byte, error) {
+	type plain ModelResponse
+	return eventJSON("model_response", struct {
+		plain
+		Error string `json:"error,omitempty"`
+	}{plain(e), errorText(e.Err)})
 }
 
-// MarshalJSON writes the event as "calling".
-func (e Calling) MarshalJSON() ([]byte, error) {
-	type plain Calling
-	return eventJSON("calling", plain(e))
+// MarshalJSON writes the event as "reply_rejected".
+func (e ReplyRejected) MarshalJSON() ([]byte, error) {
+	type plain ReplyRejected
+	return eventJSON("reply_rejected", plain(e))
 }
 
-// MarshalJSON writes the event as "called".
-func (e Called) MarshalJSON() ([]byte, error) {
-	type plain Called
-	return eventJSON("called", plain(e))
+// MarshalJSON writes the event as "program_start".
+func (e ProgramStart) MarshalJSON() ([]byte, error) {
+	type plain ProgramStart
+	return eventJSON("program_start", plain(e))
 }
 
-// MarshalJSON writes the event as "ended".
-func (e Ended) MarshalJSON() ([]byte, error) {
-	type plain Ended
-	return eventJSON("ended", plain(e))
+// MarshalJSON writes the event as "tool_call_start".
+func (e ToolCallStart) MarshalJSON() ([]byte, error) {
+	type plain ToolCallStart
+	return eventJSON("tool_call_start", plain(e))
 }
 
-// MarshalJSON writes the event as "judged".
-func (e Judged) MarshalJSON() ([]byte, error) {
-	type plain Judged
-	return eventJSON("judged", plain(e))
+// MarshalJSON writes the event as "tool_call_end".
+func (e ToolCallEnd) MarshalJSON() ([]byte, error) {
+	type plain ToolCallEnd
+	return eventJSON("tool_call_end", plain(e))
+}
+
+// MarshalJSON writes the event as "program_end".
+func (e ProgramEnd) MarshalJSON() ([]byte, error) {
+	type plain ProgramEnd
+	return eventJSON("program_end", plain(e))
+}
+
+// MarshalJSON writes the event as "scored".
+func (e Scored) MarshalJSON() ([]byte, error) {
+	type plain Scored
+	return eventJSON("scored", plain(e))
 }
 
 // MarshalJSON writes the event as "answered".

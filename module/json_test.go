@@ -23,12 +23,12 @@ import (
 
 var (
 	durations  = regexp.MustCompile(`(_ns": )\d+`)
-	runNumbers = regexp.MustCompile(`("(run|parent|id|began)": )"[-\d+:.TZ]+"`)
+	runNumbers = regexp.MustCompile(`("(run|parent|id|began|time)": )"[-\d+:.TZ]+"`)
 )
 
 // recorded is a run with everything in its account: a call that is done and one that
 // fails, console, a failure and a program that is refused.
-func recorded(t *testing.T, observe func(module.Event)) *module.Prediction[sum] {
+func recorded(t *testing.T, observe func(context.Context, module.Event)) *module.Prediction[sum] {
 	t.Helper()
 	set := toolSet(t,
 		tools.Func("list", "", func(context.Context, orders) ([]int, error) { return []int{1, 2}, nil }, &tools.Hints{Class: tools.Read}),
@@ -51,7 +51,7 @@ func recorded(t *testing.T, observe func(module.Event)) *module.Prediction[sum] 
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var events []module.Event
-	pred := recorded(t, func(e module.Event) { events = append(events, e) })
+	pred := recorded(t, func(_ context.Context, e module.Event) { events = append(events, e) })
 	events = append(events, module.Failed{Origin: events[0].From(), Err: module.ErrNoAnswer})
 	raw, err := json.MarshalIndent(map[string]any{"prediction": pred, "events": events}, "", "  ")
 	if err != nil {
@@ -72,8 +72,8 @@ func TestJSON(t *testing.T) {
 // TestJSONBack reads an account back: nothing is lost but the kinds of errors.
 func TestJSONBack(t *testing.T) {
 	t.Parallel()
-	pred := recorded(t, func(module.Event) {})
-	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1, Score: math.Inf(1)}
+	pred := recorded(t, func(context.Context, module.Event) {})
+	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1, Score: &module.Score{Value: math.Inf(1)}}
 	composed, err := module.Compose(t.Context(), "whole", func(context.Context) (sum, error) { return sum{Total: 9}, nil })
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestLogValue(t *testing.T) {
 		}
 		return a
 	}}))
-	pred := recorded(t, func(module.Event) {})
+	pred := recorded(t, func(context.Context, module.Event) {})
 	logger.Info("answered", "run", pred)
 	_, err := module.NewPredict(adding, llmtest.New("no", "no"), nil).Run(t.Context(), orders{Limit: 1})
 	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
@@ -170,13 +170,13 @@ func unanswered(t *testing.T) {
 	set := toolSet(t, tools.Func("pay", "", func(context.Context, orders) (int, error) { cancel(); <-released; return 1, nil }, nil))
 	var mu sync.Mutex
 	var heard []string
-	ctx = module.Observe(ctx, func(e module.Event) {
+	ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.Calling:
+		case module.ToolCallStart:
 			heard = append(heard, fmt.Sprint("calling ", e.Call.Tool, " ", e.Call.Pending))
-		case module.Called:
+		case module.ToolCallEnd:
 			heard = append(heard, fmt.Sprint("called ", e.Call.Tool, " ", e.Call.Pending))
 		}
 	})

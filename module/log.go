@@ -24,7 +24,7 @@ func (t Trajectory) LogValue() slog.Value {
 	}
 	u := t.Usage()
 	all := []slog.Attr{
-		slog.String("id", strconv.FormatUint(t.ID, 10)), slog.String("module", t.Module),
+		slog.String("id", strconv.FormatUint(t.ID, 10)), slog.String("module", t.title()),
 		slog.Int("steps", len(t.Steps)), slog.Int("runs", len(t.Runs)), slog.Group("calls", calls...),
 		slog.Group("usage", slog.Int("calls", u.Calls), slog.Int("hits", u.Hits),
 			slog.Int("input_tokens", u.InputTokens), slog.Int("output_tokens", u.OutputTokens)),

@@ -68,9 +68,9 @@ func TestUsageOfRewards(t *testing.T) {
 	t.Parallel()
 	for _, end := range []error{nil, errors.New("no good")} {
 		judge, model := total1(), total1()
-		reward := func(ctx context.Context, in orders, _ *module.Prediction[sum]) (module.Judgement, error) {
+		reward := func(ctx context.Context, in orders, _ *module.Prediction[sum]) (module.Score, error) {
 			_, err := module.NewPredict(adding, judge, nil).Run(ctx, in)
-			return module.Judgement{}, errors.Join(err, end)
+			return module.Score{}, errors.Join(err, end)
 		}
 		pred, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 3, reward, 1, nil).Run(t.Context(), anything)
 		if got := usageOf(t, pred, err).Calls; got != 6 || (err == nil) != (end == nil) {
@@ -132,7 +132,7 @@ func TestRLMSubModelRunsModule(t *testing.T) {
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Concurrency: 1},
 		`submit({total: (await Promise.all([1, 2, 3, 4].map(i => llm("p" + i)))).length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil || pred.Output.Total != 4 || pred.Trajectory.Spent.Calls != 8 {
+	if err != nil || pred.Output.Total != 4 || pred.Trajectory.Spent.Total().Calls != 8 {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 }

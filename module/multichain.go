@@ -78,12 +78,9 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	if _, err := copies(c.Module, c.n); err != nil {
 		return nil, err
 	}
-	ctx, r := c.begin(ctx)
+	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
 	defer r.rescue(&err)
 	samples, err := Samples(ctx, c.Module, in, c.n, &ParallelOptions{Workers: c.n, Collect: true})
-	for _, s := range samples {
-		r.did(s.Trajectory())
-	}
 	answers := samples.Predictions()
 	if len(answers) == 0 || tools.IsFatal(err) {
 		return nil, r.incomplete(reasonOf(err))
@@ -101,7 +98,7 @@ func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answ
 	if len(answers) == 0 || slices.Contains(answers, nil) {
 		return nil, errNoPredictions
 	}
-	ctx, r := c.begin(ctx)
+	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
 	defer r.rescue(&err)
 	return c.compare(ctx, r, in, answers)
 }
@@ -130,25 +127,21 @@ func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error
 	return err
 }
 
-func (c *MultiChainComparison[In, Out]) begin(ctx context.Context) (context.Context, *run) {
-	ctx, from := newSource(ctx, "MultiChainComparison", c.Predictor.onEvent)
-	return ctx, &run{source: from}
-}
-
 // compare asks the model which of the answers is right.
-func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *run, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
+func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *recorder, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
 	inputs, err := c.question(in, answers)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	pred, err := predict(ctx, "ChainOfThought", c.Predictor, c.compared, inputs)
+	q, err := ready("MultiChainComparison", c.Predictor, c.compared, inputs)
 	if err != nil {
-		r.Steps = Result[Out]{Err: err}.Trajectory().Steps
-		return nil, r.incomplete(reasonOf(err))
+		return nil, r.incomplete(err)
 	}
-	r.Steps = pred.Trajectory.Steps
-	raw, _ := json.Marshal(pred.Output) // for those who watch
-	return answered(r, pred.Output, raw)
+	opening, err := c.Predictor.opening(q)
+	if err != nil {
+		return nil, r.incomplete(err)
+	}
+	return predictIn(ctx, r.asking(c.Predictor, q, opening), c.compared)
 }
 
 // reasonOf is why a part of a run came to no answer.

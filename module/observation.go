@@ -170,14 +170,14 @@ func lacksField(err error) bool {
 func (r *codeRun) again() string {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {
-		if s.Outcome == nil || !sameEnd(s.Outcome, last.Outcome) || !sameCode(s.Code, last.Code) {
+		if s.Outcome == nil || !sameEnd(s.Outcome, r.outcome) || !sameCode(s.Code, last.Code) {
 			continue
 		}
 		same := fmt.Sprintf("\n\nThis was program %d again, and it came to the same. ", i+1)
 		switch {
-		case last.Outcome.Failure != nil:
+		case r.outcome.Failure != nil:
 			return same + "It will not do better next time: change what failed, or go about it in another way."
-		case last.Outcome.Submitted:
+		case r.outcome.Submitted:
 			return same + "It will not do better next time: submit another answer."
 		}
 		return same + "Take what it showed, and go on from there."

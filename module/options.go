@@ -2,6 +2,7 @@ package module
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 
 	"github.com/tmc/langchaingo/llms"
@@ -53,8 +54,9 @@ type Options struct {
 
 	// OnEvent, if set, is told what happens in every run. It is called
 	// concurrently, by tool calls and by other runs, and should return soon: the
-	// run waits for it. [Observe] and [Start] are for a single run.
-	OnEvent func(Event)
+	// run waits for it. The context is that of the run. [Observe] and [Start] are for a
+	// single run.
+	OnEvent func(context.Context, Event)
 
 	// Logger is told, when a module is made, what [tools.Set.Warnings] has to
 	// say of its tools. Nil is slog.Default().

@@ -102,7 +102,7 @@ func TestRunsThatPanic(t *testing.T) {
 	t.Parallel()
 	one := func(o *module.Options) *sumPredict { return module.NewPredict(adding, total1(), o) }
 	late, early := &module.Options{Adapter: erratic{module.Markers()}}, &module.Options{Adapter: openings{module.Markers()}}
-	broken := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) { panic("reward") }
+	broken := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) { panic("reward") }
 	for name, c := range map[string]struct {
 		m     module.Module[orders, sum]
 		calls int
@@ -115,7 +115,7 @@ func TestRunsThatPanic(t *testing.T) {
 		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts; the last: the reward panicked: reward"},
 		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
 		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 run: the reward panicked: reward"},
-		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of ChainOfThought panicked: adapter"},
+		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,13 +148,13 @@ func TestObserversThatPanic(t *testing.T) {
 		at    func(module.Event) bool
 		calls int
 	}{
-		{func(e module.Event) bool { _, ok := e.(module.Asked); return ok }, 0},
-		{func(e module.Event) bool { _, ok := e.(module.Replied); return ok }, 1},
-		{func(e module.Event) bool { _, ok := e.(module.Delta); return ok }, 1},
+		{func(e module.Event) bool { _, ok := e.(module.ModelRequest); return ok }, 0},
+		{func(e module.Event) bool { _, ok := e.(module.ModelResponse); return ok }, 1},
+		{func(e module.Event) bool { _, ok := e.(module.TextDelta); return ok }, 1},
 		{func(e module.Event) bool { _, ok := e.(module.Answered); return ok }, 1},
 	} {
 		failed := false
-		m := module.NewPredict(adding, total1(), &module.Options{OnEvent: func(e module.Event) {
+		m := module.NewPredict(adding, total1(), &module.Options{OnEvent: func(_ context.Context, e module.Event) {
 			if c.at(e) {
 				panic("observer")
 			}
@@ -187,7 +187,7 @@ func TestRLMPanicsGiveBack(t *testing.T) {
 		`let failed = 0; for (let i = 0; i < 3; i++) try { await llm("p" + i) } catch (e) { failed++ } failed`,
 		`submit({total: (await llm("p3")).length + failed})`)
 	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil || pred.Output.Total != 7 || pred.Trajectory.Spent.Calls != 4 {
+	if err != nil || pred.Output.Total != 7 || pred.Trajectory.Spent.Total().Calls != 4 {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 }
@@ -210,13 +210,13 @@ func TestRLMGoexit(t *testing.T) {
 // An observer that panics about a sub-call does not keep its slot either.
 func TestRLMObserverPanicsGiveBack(t *testing.T) {
 	t.Parallel()
-	m, _ := rlm(t, inProcess(t), echoes(), &module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(e module.Event) {
-		if a, ok := e.(module.Asked); ok && a.Prompt == "one" {
+	m, _ := rlm(t, inProcess(t), echoes(), &module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+		if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
 			panic("observer")
 		}
 	}}}, `let failed; try { await llm("one") } catch (e) { failed = e.message } console.log(failed); submit({total: (await llm("two")).length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil || pred.Output.Total != 3 || pred.Trajectory.Spent.Calls != 1 {
+	if err != nil || pred.Output.Total != 3 || pred.Trajectory.Spent.Total().Calls != 1 {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "this failed; the reason is not shown\n" {

@@ -76,8 +76,8 @@ func (r Results[Out]) Usage() Usage {
 // error, has failed: see [Module].
 func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (results Results[Out], err error) {
 	defer rescue("Parallel", &err)
-	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, i int) Result[Out] {
-		return resultFrom(ctx, m, inputs[i])
+	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, g *recorder, i int) Result[Out] {
+		return resultIn(ctx, g, m, m, inputs[i])
 	})
 }
 
@@ -93,18 +93,44 @@ func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, 
 	if err != nil {
 		return nil, err
 	}
-	return runAll(ctx, "samples", n, o, func(ctx context.Context, i int) Result[Out] {
-		return resultFrom(ctx, copies[i], in)
+	return runAll(ctx, "samples", n, o, func(ctx context.Context, g *recorder, i int) Result[Out] {
+		return resultIn(ctx, g, copies[i], m, in)
 	})
 }
 
-// resultFrom runs a module, and holds it to its contract: it accounts for all that
+// resultFrom runs a module, and holds it to its contract: it accounts for everything that
 // was done.
 func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
-	inner, log := logged(ctx)
-	r := whole(log, answerOf(inner, m, in))
-	observerOf(ctx).log.add(0, r.Trajectory())
+	return resultIn(ctx, group(ctx), m, m, in)
+}
+
+// resultIn does so in a group, with a module that may be a copy of original.
+func resultIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
+	s := scopeOf(ctx)
+	if missing(m) == nil {
+		s = s.named(m, original)
+	}
+	s.run = g
+	r := answerOf(s.in(ctx), m, in)
+	all, recorded, more := r.Trajectory(), g.trajectory(), false
+	if all.empty() {
+		all, more = recorded, !recorded.empty()
+	} else {
+		more = all.add(recorded)
+	}
+	if more {
+		r = r.with(all)
+	}
+	g.settle(r.Trajectory())
 	return r
+}
+
+// with returns the result with another account of what was done.
+func (r Result[Out]) with(t Trajectory) Result[Out] {
+	if r.Err != nil {
+		return Result[Out]{Err: withAll(r.Err, t)}
+	}
+	return Result[Out]{Prediction: &Prediction[Out]{Output: r.Prediction.Output, Trajectory: t.collapsed()}}
 }
 
 // answerOf runs a module that returns, without a panic, either a prediction or an
@@ -140,7 +166,7 @@ type batch[Out any] struct {
 }
 
 // runAll runs from 0 to n, no more at the same time than there are workers.
-func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, run func(context.Context, int) Result[Out]) (Results[Out], error) {
+func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, run func(context.Context, *recorder, int) Result[Out]) (Results[Out], error) {
 	if ctx == nil {
 		return slices.Repeat(Results[Out]{{Err: errNoContext}}, n), errNoContext
 	}
@@ -158,6 +184,7 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 	workers := make(chan struct{}, min(b.Workers, n))
 	for i := range n {
 		workers <- struct{}{}
+		g := group(ctx) // here, so that they are in the order of the inputs
 		running.Go(func() {
 			defer func() { <-workers }()
 			defer b.end(i) // also after a Goexit
@@ -165,7 +192,7 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 			if ctx.Err() != nil {
 				b.results[i].Err = fmt.Errorf("module: not begun: %w", over(ctx))
 			} else {
-				b.results[i] = run(ctx, i)
+				b.results[i] = run(ctx, g, i)
 			}
 		})
 	}
@@ -216,7 +243,9 @@ func (b *batch[Out]) err() error {
 	err := b.reason()
 	var all Trajectory
 	for _, r := range b.results {
-		all.did(r.Trajectory())
+		if t := r.Trajectory(); !t.empty() {
+			all.Runs = append(all.Runs, t)
+		}
 	}
 	if len(all.Runs) == 0 {
 		return &failures{"module: " + bare(err), []error{err}}

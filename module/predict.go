@@ -63,22 +63,27 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 		return nil, err
 	}
 	defer r.rescue(&err)
+	return predictIn(ctx, r, sig)
+}
+
+// predictIn does so in a run that has begun.
+func predictIn[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		values, err := r.read(sig.Spec())
+		values, reasoning, err := r.read(sig.Spec())
 		if err == nil {
 			out, invalid := sig.Decode(values)
 			if invalid == nil {
-				return answered(r, out, values)
+				return answered(r, out, values, reasoning)
 			}
 			err = invalid
 		}
 		if len(r.Steps) == maxReplies {
 			return nil, r.incomplete(fmt.Errorf("%w: %w%s", ErrNoAnswer, err, r.last().advice()))
 		}
-		r.last().Observation = r.predictor.repair(err)
+		r.observe(r.predictor.repair(err))
 	}
 }
 
@@ -133,12 +138,12 @@ func covers(asked *signature.Spec, given, needed []signature.Field) error {
 
 // read finds the outputs of spec in the last reply, as an object. What the
 // predictor asks for besides is the reasoning.
-func (r *run) read(spec *signature.Spec) (json.RawMessage, error) {
-	s := r.last()
-	values, err := r.predictor.read(s, func(name string) bool { _, ok := spec.Field(name); return ok })
+func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
+	values, err := r.predictor.read(r.last(), func(name string) bool { _, ok := spec.Field(name); return ok })
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	values, s.Reasoning = r.predictor.explained(spec, values)
-	return values.MarshalJSON()
+	values, reasoning = r.predictor.explained(spec, values)
+	raw, err = values.MarshalJSON()
+	return raw, reasoning, err
 }

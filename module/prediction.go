@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -29,9 +30,14 @@ type Trajectory struct {
 	// ID is the Run of its events. It is 0 of several runs together.
 	ID uint64 `json:"id,string,omitempty"`
 
-	// Module is the kind of module, such as "CodeAct", or the name given to
-	// [Compose]. It is empty for several runs together.
+	// Module is the kind of module, such as "CodeAct", or the name that [Compose] has for
+	// it. It is empty for several runs together.
 	Module string `json:"module,omitempty"`
+
+	// Name is the path of the module within the one that it is part of, such as "Sort",
+	// if that was run by [Compose], [Start], [Parallel] or another function that was
+	// given the whole.
+	Name string `json:"name,omitempty"`
 
 	// Began is when it began, and Duration how long it took.
 	Began    time.Time     `json:"began,omitzero"`
@@ -50,24 +56,22 @@ type Trajectory struct {
 	// made them, failed, and was rewritten without them.
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
-	// Runs are the runs of other modules that this one was made of, such as those
-	// among which the best was chosen, and of those that its tools ran with their
-	// context, in the order in which they ended.
+	// Runs are the runs of other modules within this one, in the order in which they
+	// began: those among which the best was chosen, those of rewards, and those that its
+	// tools made with their context.
 	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Chosen is which of the runs the answer is of, from 1, and Score what its
-	// reward was, where there was one. It is 0 if the answer is of none of them.
-	Chosen int     `json:"chosen,omitempty"`
-	Score  float64 `json:"score,omitempty"`
+	// Chosen is which of the runs the answer is of, from 1. It is 0 if the answer is of
+	// none of them.
+	Chosen int `json:"chosen,omitempty"`
 
-	// Judgement is what the reward of [BestOfN] or [Refine] found in its answer, if
-	// it was one of their attempts.
-	Judgement *Judgement `json:"judgement,omitempty"`
+	// Score is what the reward of [BestOfN] or [Refine] returned for its answer, if it
+	// was one of their attempts.
+	Score *Score `json:"score,omitempty"`
 
-	// Spent is the usage that is not in Steps or Runs: model calls by programs (llm),
-	// and by modules that rewards ran with their context. A call that was still
-	// under way when the run was cancelled is counted, without its tokens.
-	Spent Usage `json:"spent,omitzero"`
+	// Spent is the usage of models that programs asked by llm, by the name of the model:
+	// of those runs, which may be thousands, nothing else is kept.
+	Spent ModelUsage `json:"spent,omitempty"`
 
 	answer json.RawMessage // of a module that has no steps
 }
@@ -75,16 +79,30 @@ type Trajectory struct {
 // last is the step under way.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
-// Usage is what all of it cost together, runs included.
-func (t Trajectory) Usage() Usage {
-	u := t.Spent
+// Usage is what all of it cost together, runs included. A request without a response, since
+// the run was cancelled, counts as one call.
+func (t Trajectory) Usage() Usage { return t.UsageByModel().Total() }
+
+// UsageByModel is what each model cost together, runs included.
+func (t Trajectory) UsageByModel() ModelUsage {
+	var all ModelUsage
+	t.usage(&all)
+	return all
+}
+
+func (t *Trajectory) usage(all *ModelUsage) {
+	all.merge(t.Spent)
+	for i := range t.Steps {
+		all.add(t.Steps[i].Model, t.Steps[i].Usage)
+	}
 	for i := range t.Runs {
-		u.add(t.Runs[i].Usage())
+		t.Runs[i].usage(all)
 	}
-	for _, s := range t.Steps {
-		u.add(s.Usage)
-	}
-	return u
+}
+
+// empty reports whether nothing was done.
+func (t Trajectory) empty() bool {
+	return len(t.Steps)+len(t.Runs)+len(t.Calls)+len(t.Spent) == 0
 }
 
 // AllCalls goes through the tool calls of the module, and then of its runs.
@@ -108,17 +126,32 @@ func (t *Trajectory) eachCall(yield func(journal.Entry) bool) bool {
 
 // Step is one question to the model and what came of its reply.
 type Step struct {
-	Reply       string           `json:"reply"`                 // what the model said
-	Thinking    string           `json:"thinking,omitempty"`    // what it thought before, where it keeps that apart
-	Truncated   bool             `json:"truncated,omitempty"`   // it was cut off at the model's limit of tokens
-	Reasoning   string           `json:"reasoning,omitempty"`   // the part that explains
-	Code        string           `json:"code,omitempty"`        // the part that is a program, or a call as a program would write it; "" if there was none
-	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`     // of running it; nil if there was nothing to run
-	Observation string           `json:"observation,omitempty"` // what the model is told of it; "" if it was the answer
-	Extracted   bool             `json:"extracted,omitempty"`   // the steps were used up, and it was asked for an answer from what was known
-	Answer      json.RawMessage  `json:"answer,omitempty"`      // the outputs that were taken from it, as an object; nil if there were none
-	Usage       Usage            `json:"usage"`
-	Duration    time.Duration    `json:"duration_ns"` // of the model's reply
+	// Began is when the model was asked.
+	Began time.Time `json:"began,omitzero"`
+
+	// Predictor is the path of the Predictor that asked.
+	Predictor string `json:"predictor,omitempty"`
+
+	// Prompt is exactly what the model was sent, the last time if it was asked again with
+	// less. As JSON it has the text of each message, and the type and the size of its
+	// pictures and files.
+	Prompt []llms.MessageContent `json:"-"`
+
+	// Model is the model that replied, as far as the provider or the call options say.
+	Model string `json:"model,omitempty"`
+
+	FinishReason string           `json:"finish_reason,omitempty"` // why the reply ended, in the provider's words
+	Reply        string           `json:"reply"`                   // what the model said
+	Thinking     string           `json:"thinking,omitempty"`      // what it thought before, where it keeps that apart
+	Truncated    bool             `json:"truncated,omitempty"`     // it was cut off at the model's limit of tokens
+	Reasoning    string           `json:"reasoning,omitempty"`     // the part that explains
+	Code         string           `json:"code,omitempty"`          // the part that is a program, or a call as a program would write it; "" if there was none
+	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`       // of running it; nil if there was nothing to run
+	Observation  string           `json:"observation,omitempty"`   // what the model is told of it; "" if it was the answer
+	Extracted    bool             `json:"extracted,omitempty"`     // the steps were used up, and it was asked for an answer from what was known
+	Answer       json.RawMessage  `json:"answer,omitempty"`        // the outputs that were taken from it, as an object; nil if there were none
+	Usage        Usage            `json:"usage"`
+	Duration     time.Duration    `json:"duration_ns"` // of the model's reply
 
 	before int // how many calls the journal had when it began
 }
@@ -136,6 +169,35 @@ type Usage struct {
 	CachedTokens   int `json:"cached_tokens,omitempty"`   // of the input, those that the provider had cached
 	OutputTokens   int `json:"output_tokens"`             // all of them
 	ThinkingTokens int `json:"thinking_tokens,omitempty"` // of the output, those that the model thought with
+}
+
+// ModelUsage is usage by the name of the model; "" stands for those whose provider does not
+// say which model it was.
+type ModelUsage map[string]Usage
+
+// Total is the usage of all models together.
+func (m ModelUsage) Total() (sum Usage) {
+	for _, u := range m {
+		sum.add(u)
+	}
+	return sum
+}
+
+func (m *ModelUsage) merge(o ModelUsage) {
+	for model, u := range o {
+		m.add(model, u)
+	}
+}
+
+func (m *ModelUsage) add(model string, u Usage) {
+	if u == (Usage{}) {
+		return
+	}
+	if *m == nil {
+		*m = ModelUsage{}
+	}
+	u.add((*m)[model])
+	(*m)[model] = u
 }
 
 // add adds up. What a provider claims cannot make it overflow.

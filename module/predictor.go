@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -60,9 +59,8 @@ type Predictor struct {
 	// CallOptions go with every call of the model.
 	CallOptions []llms.CallOption
 
-	part    string          // its path in the module of which attempts are made
 	task    *signature.Spec // of whose steps Spec is the question; or nil
-	onEvent func(Event)
+	onEvent func(context.Context, Event)
 	system  atomic.Pointer[prompt]
 	verdict atomic.Pointer[verdict]
 	lenient atomic.Pointer[leniency]
@@ -149,54 +147,62 @@ type message struct {
 // up. Asking again would only cost as much again.
 var errNothingSaid = errors.New("the model's reply was cut off before it said anything; allow it more tokens")
 
-// say sends a conversation to the model. It returns what the call cost also
-// when it failed.
-func (p *Predictor) say(ctx context.Context, from *source, step int, conversation []message) (Step, error) {
-	at := from.at(step)
-	s, err := p.charged(ctx, from, at, conversation)
-	if err != nil {
-		return s, err
-	}
-	if from.tell != nil {
-		from.emit(Replied{at, s.Reply, s.Thinking, s.Usage, s.Duration})
-	}
-	if s.Truncated && blank(s.Reply) {
-		return s, errNothingSaid
-	}
-	return s, from.fault()
-}
-
-// charged asks the model at the expense of those who are to pay: the run, the runs
-// around it, and the budgets of programs. However the call ends, they are told.
-func (p *Predictor) charged(ctx context.Context, from *source, at Origin, conversation []message) (s Step, err error) {
+// say sends a conversation to the model, at the expense of those who are to pay: the run,
+// the runs around it, and the budgets of programs. However the call ends, they are told.
+func (r *run) say(ctx context.Context, step int, conversation []message) (err error) {
 	charge, err := budgetOf(ctx).begin(ctx, conversation)
 	if err != nil {
-		return Step{}, err
+		return err
 	}
-	defer func() { charge.end(s, err) }()
-	if from.tell != nil { // an event that nobody hears would be made in vain
-		from.emit(Asked{at, conversation[len(conversation)-1].text, p.part})
+	var response ModelResponse
+	defer func() { charge.end(response) }()
+	p := r.predictor
+	request := p.request(conversation)
+	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.inputs, r.closing != ""
+	r.emit(request)
+	if err := r.fault(); err != nil {
+		r.emit(ModelResponse{Origin: r.at(step), Err: err})
+		return err
 	}
-	if err := from.fault(); err != nil {
-		return Step{}, err
+	reply, err := lm.Ask(charge.within(ctx), p.Model, r.call(step), request.Messages, p.CallOptions...)
+	response = responseOf(reply, err)
+	response.Origin = r.at(step)
+	response.Duration = response.Time.Sub(request.Time)
+	r.emit(response)
+	switch {
+	case err != nil:
+		return err
+	case reply.Truncated && blank(reply.Text):
+		return errNothingSaid
 	}
-	s.Usage = underway
-	from.meter.change(Usage{}, underway)
-	defer func() { from.meter.change(underway, s.Usage) }()
-	start := time.Now()
-	reply, err := lm.Ask(charge.within(ctx), p.Model, p.call(from, at), contents(conversation), p.CallOptions...)
-	return Step{
-		Reply: reply.Text, Thinking: reply.Reasoning, Truncated: reply.Truncated,
-		Usage: usageOf(reply, err), Duration: time.Since(start),
-	}, err
+	return r.fault()
+}
+
+// request is what a conversation is sent as.
+func (p *Predictor) request(conversation []message) ModelRequest {
+	options := lm.Options(p.CallOptions)
+	temperature := p.Temperature
+	if temperature == nil {
+		temperature = lm.SamplingOf(p.CallOptions).Temperature
+	}
+	return ModelRequest{
+		Messages: contents(conversation), Model: options.Model, Options: options, Temperature: temperature, Rollout: p.Rollout,
+	}
+}
+
+func responseOf(reply lm.Reply, err error) ModelResponse {
+	return ModelResponse{
+		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
+		FinishReason: reply.StopReason, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+	}
 }
 
 // call is what goes with a question besides its messages.
-func (p *Predictor) call(from *source, at Origin) lm.Call {
-	c := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
-	if from.deltas {
-		c.OnText = func(text string) { from.emit(Delta{Origin: at, Text: text}) }
-		c.OnReasoning = func(text string) { from.emit(Delta{Origin: at, Text: text, Thinking: true}) }
+func (r *run) call(step int) lm.Call {
+	c := lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
+	if r.scope.deltas {
+		c.OnText = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text}) }
+		c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
 	}
 	return c
 }

@@ -104,8 +104,8 @@ func TestProgramsCancelled(t *testing.T) {
 					}
 					return llmtest.Reply{Text: "```js\nlimit\n```"}, nil
 				})
-				o := &module.Options{MaxIters: 2, Extract: true, OnEvent: func(e module.Event) {
-					if _, started := e.(module.Started); started && at == 0 {
+				o := &module.Options{MaxIters: 2, Extract: true, OnEvent: func(_ context.Context, e module.Event) {
+					if _, started := e.(module.ProgramStart); started && at == 0 {
 						cancel()
 					}
 				}}
@@ -127,9 +127,9 @@ func TestExtracted(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
 		var ended []bool
-		o := &module.Options{MaxIters: 1, Extract: true, OnEvent: func(e module.Event) {
+		o := &module.Options{MaxIters: 1, Extract: true, OnEvent: func(_ context.Context, e module.Event) {
 			switch e.(type) {
-			case module.Ended:
+			case module.ProgramEnd:
 				ended = append(ended, true)
 			case module.Answered:
 				ended = append(ended, false)
@@ -260,7 +260,7 @@ func TestThousandRuns(t *testing.T) {
 		return llmtest.Reply{Text: map[bool]string{true: "```js\nwrong\n```", false: "```js\nright\n```"}[len(r.Messages) == 2]}, nil
 	})
 	for name, programmer := range programmers {
-		m := programmer(model, echoing{}, &module.Options{OnEvent: func(module.Event) {}})
+		m := programmer(model, echoing{}, &module.Options{OnEvent: func(context.Context, module.Event) {}})
 		var wg sync.WaitGroup
 		for i := range 1000 {
 			wg.Go(func() {
@@ -307,11 +307,11 @@ func TestProgramOfThoughtStreams(t *testing.T) {
 		if name := e.From().Module; name != "ProgramOfThought" {
 			t.Errorf("%T is of %s", e, name)
 		}
-		if _, delta := e.(module.Delta); !delta {
+		if _, delta := e.(module.TextDelta); !delta {
 			told = append(told, fmt.Sprintf("%T", e))
 		}
 	}
-	if want := "[module.Asked module.Replied module.Started module.Ended module.Answered]"; fmt.Sprint(told) != want {
+	if want := "[module.RunStart module.ModelRequest module.ModelResponse module.ProgramStart module.ProgramEnd module.Answered]"; fmt.Sprint(told) != want {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	if pred, err := stream.Result(); err != nil || pred.Output.Total != 4 {

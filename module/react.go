@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // ReAct answers by calling tools, one in each step: the model says what it thinks
@@ -89,7 +90,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(notAccepted(err))
 			continue
 		}
-		return answered(r.accept(), out, answer)
+		return answered(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
 		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
@@ -98,7 +99,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, answer)
+	return answered(r.accept(), out, answer, "")
 }
 
 // answer takes in what was submitted.
@@ -154,7 +155,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	ctx = r.withTools(ctx, a.options.Journal)
+	r.journal = journal.New(a.options.Journal)
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil
 }

@@ -18,11 +18,12 @@ import (
 // reactRun is one run of a ReAct.
 type reactRun struct {
 	*run
-	tools   *toolbox
-	steps   int                 // that the run may take
-	free    int                 // calls that may be held without taking a step
-	attempt *journal.Attempt    // all calls of a run are those of one program
-	held    map[string][]string // what the model was told when a call was held: the entries that it resembles
+	tools     *toolbox
+	steps     int                 // that the run may take
+	free      int                 // calls that may be held without taking a step
+	attempt   *journal.Attempt    // all calls of a run are those of one program
+	reasoning string              // of the last reply
+	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
 }
 
 // action reads what the model wants to be done.
@@ -32,7 +33,7 @@ func (r *reactRun) action() (action, error) {
 	if err != nil {
 		return action{}, err
 	}
-	values, step.Reasoning = r.predictor.explained(acted, values)
+	values, r.reasoning = r.predictor.explained(acted, values)
 	return newAction(values)
 }
 
@@ -44,7 +45,7 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply, r.last().Reasoning) {
+	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply, r.reasoning) {
 		return b.Path() + " was not called: what the reply says beside the call may mean that it is not to be made. To call it, answer with the fields alone.", nil
 	}
 	args, err := a.argsFor(b, textNamed)
@@ -64,8 +65,8 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
-	source, at := r.start(call.Tool, args), r.at(len(r.Steps))
-	r.emit(Calling{at, sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
+	source := r.start(call.Tool, args)
+	r.emit(ToolCallStart{r.at(len(r.Steps)), sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
 	if err := r.journal.Reconcile(ctx); err != nil {
 		return call, err
 	}
@@ -88,8 +89,8 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		call.Args = performed
 	}
 	out, err := outcomeOf(ctx, &call, err)
-	r.last().Outcome = out
-	r.emit(Called{at, call})
+	r.outcome = out
+	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 	return call, err
 }
 
@@ -100,8 +101,7 @@ const heldAction = "this very call was made before and did not end well, so it m
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
-	r.last().Code = source
-	r.emit(Started{r.at(len(r.Steps)), source})
+	r.emit(ProgramStart{r.at(len(r.Steps)), source, r.reasoning})
 	return source
 }
 
@@ -122,7 +122,7 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 		}
 	}
 	r.start(submit, answer)
-	r.last().Outcome = &sandbox.Outcome{Value: answer, Submitted: true}
+	r.outcome = &sandbox.Outcome{Value: answer, Submitted: true}
 	return answer, nil
 }
 
@@ -134,15 +134,7 @@ func (r *reactRun) observe(text string) {
 	case left > 1 && left <= 3:
 		text += fmt.Sprintf("\n\n%d steps are left.", left)
 	}
-	r.last().Observation = text
-	r.ended()
-}
-
-// accept ends the last step with an answer, and closes the record.
-func (r *reactRun) accept() *run {
-	r.Orphans = append(r.Orphans, r.journal.Accept()...)
-	r.ended()
-	return r.run
+	r.run.observe(text)
 }
 
 // outcomeOf is a call as if a program had consisted of it. The error is why it

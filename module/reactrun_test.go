@@ -103,18 +103,18 @@ func TestEventsOfReAct(t *testing.T) {
 		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
 		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) }, nil))
 	var got []string
-	o := &module.Options{OnEvent: func(e module.Event) {
+	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
 		step := e.From().Step
 		switch e := e.(type) {
-		case module.Asked:
+		case module.ModelRequest:
 			got = append(got, fmt.Sprint(step, " asked"))
-		case module.Replied:
+		case module.ModelResponse:
 			got = append(got, fmt.Sprint(step, " replied"))
-		case module.Started:
+		case module.ProgramStart:
 			got = append(got, fmt.Sprint(step, " started ", e.Code))
-		case module.Called:
+		case module.ToolCallEnd:
 			got = append(got, fmt.Sprintf("%d called %s%s %s", step, e.Call.Tool, e.Call.Args, e.Call.Result))
-		case module.Ended:
+		case module.ProgramEnd:
 			got = append(got, fmt.Sprintf("%d ended %s, observed: %t", step, e.Outcome.Value, e.Observation != ""))
 		case module.Answered:
 			got = append(got, fmt.Sprintf("%d answered %s", step, e.Output))
@@ -405,11 +405,11 @@ func TestReActTextForAnObject(t *testing.T) {
 func TestReActTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	var started, ended int
-	ctx := module.Observe(t.Context(), func(e module.Event) {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		switch e.(type) {
-		case module.Started:
+		case module.ProgramStart:
 			started++
-		case module.Ended:
+		case module.ProgramEnd:
 			ended++
 		}
 	})

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,11 +52,10 @@ func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out]
 	defer t.rescue(&err)
 	var hints map[string]string
 	for t.made < r.contest.n {
-		var calls notes
-		judged, err := t.try(Observe(ctx, calls.note), r.Module, hints)
-		enough := vain(err) || err == nil && judged.Score >= r.contest.threshold
+		score, err := t.try(ctx, r.Module, hints)
+		enough := vain(err) || err == nil && score.Value >= r.contest.threshold
 		if err == nil && !enough && t.made < r.contest.n {
-			hints, err = r.feedback(ctx, t, judged, &calls)
+			hints, err = r.feedback(ctx, t, score)
 		}
 		if err != nil && t.fails(ctx, err) {
 			return nil, t.incomplete()
@@ -74,23 +74,23 @@ func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 
 // feedback returns what the predictors are told in the next attempt, by their
 // paths.
-func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes) (map[string]string, error) {
+func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], score Score) (map[string]string, error) {
 	output, err := json.Marshal(t.last.Output)
 	if err != nil {
 		return nil, fmt.Errorf("the output: %w", err)
 	}
-	if blank(judged.Feedback) {
-		return r.advice(ctx, t, judged, calls, output)
+	if blank(score.Feedback) {
+		return r.advice(ctx, t, score, output)
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", clip(string(output)), judged.Feedback)
+		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", clip(string(output)), score.Feedback)
 	}
 	return hints, nil
 }
 
 // advice asks the advisor about the last attempt.
-func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged Judgement, calls *notes, output []byte) (map[string]string, error) {
+func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score Score, output []byte) (map[string]string, error) {
 	input, err := json.Marshal(t.in)
 	if err != nil {
 		return nil, fmt.Errorf("the input: %w", err)
@@ -100,15 +100,24 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], judged
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, occasion{
-		Input: clip(string(input)), Calls: calls.all(), Output: clip(string(output)),
+		Input: clip(string(input)), Calls: t.took.exchanges(r.paths(ctx)), Output: clip(string(output)),
 		Criterion: r.contest.options.Criterion,
-		Score:     worth(judged.Score, r.contest.threshold),
+		Score:     worth(score.Value, r.contest.threshold),
 	}.values())
-	t.did(result.Trajectory())
 	if result.Err != nil {
 		return nil, fmt.Errorf("the advisor: %w", result.Err)
 	}
 	return hintsIn(result.Prediction.Output)
+}
+
+// paths are the paths of the predictors within the module, by those that runs within ctx
+// tell.
+func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
+	outer, paths := scopeOf(ctx).paths, map[string]string{}
+	for path, p := range Predictors(r.Module) {
+		paths[cmp.Or(outer[p], path)] = path
+	}
+	return paths
 }
 
 // worth is a score beside what is wanted. No score reaches infinity: all attempts are to

@@ -146,7 +146,7 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	return set, nil
 }
 
-func subPredictor(model llms.Model, onEvent func(Event)) *Predictor {
+func subPredictor(model llms.Model, onEvent func(context.Context, Event)) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: subBriefing, Model: model, Adapter: verbatim{}, onEvent: onEvent}
 }
 

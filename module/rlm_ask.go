@@ -47,15 +47,17 @@ var (
 // ask asks the model a question.
 func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 	return c.once(in, func() (string, error) {
+		enclosing := scopeOf(ctx).run
 		ctx, r, err := newRun(ctx, "llm", c.sub, question{inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(in.Prompt)}}})
 		if err != nil {
 			return "", err
 		}
-		r.log = nil // there may be thousands; what they cost is in Spent
+		r.path, r.counted = "Sub", true // there may be thousands; what they cost is in Spent
+		defer func() { enclosing.count(r.recorder) }()
 		if err := r.ask(ctx); err != nil {
 			return "", unanswered(ctx, "", r.incomplete(err), err)
 		}
-		raw, err := r.read(c.sub.Spec)
+		raw, _, err := r.read(c.sub.Spec)
 		if err != nil {
 			te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error(), Data: replies.Quote(r.last().Reply)}
 			return "", te.WithCause(r.incomplete(err))
@@ -64,7 +66,7 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		pred, err := answered(r, out, raw)
+		pred, err := answered(r, out, raw, "")
 		if err != nil {
 			return "", unanswered(ctx, "", err, err)
 		}

@@ -146,9 +146,9 @@ func (b *budget) take(tokens int) error {
 }
 
 // end puts down what the question has cost.
-func (c charge) end(s Step, err error) {
+func (c charge) end(r ModelResponse) {
 	c.leave()
-	used := c.cost(s, err)
+	used := c.cost(r)
 	for b := c.budget; b != nil; b = b.outer {
 		b.put(c.tokens, used)
 	}
@@ -156,15 +156,15 @@ func (c charge) end(s Step, err error) {
 
 // cost is how many tokens a question has taken: as many as the provider says, or
 // else about as many as were reserved for it.
-func (c charge) cost(s Step, err error) int {
-	failure, failed := errors.AsType[*lm.Error](err)
-	switch used := plus(s.Usage.InputTokens, s.Usage.OutputTokens); {
+func (c charge) cost(r ModelResponse) int {
+	failure, failed := errors.AsType[*lm.Error](r.Err)
+	switch used := plus(r.Usage.InputTokens, r.Usage.OutputTokens); {
 	case used > 0:
 		return used
-	case s.Usage.Calls == 0, failed && !failure.MaybeCharged:
+	case r.Usage.Calls == 0, failed && !failure.MaybeCharged:
 		return 0
 	}
-	return c.tokens + tokensOf(len(s.Reply))
+	return c.tokens + tokensOf(len(r.Text))
 }
 
 func (b *budget) put(reserved, used int) {

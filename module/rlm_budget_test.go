@@ -87,7 +87,7 @@ console.log(errors.join("\n")); n`
 			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) || !strings.Contains(told, c.left) {
 				t.Errorf("%d calls, the model is told:\n%s", len(sub.Requests()), told)
 			}
-			if spent := pred.Trajectory.Spent; spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made, OutputTokens: 20 * c.made}) {
+			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made, OutputTokens: 20 * c.made}) {
 				t.Errorf("spent %+v", spent)
 			}
 		})
@@ -107,7 +107,7 @@ func TestRLMTokensInParallel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spent := pred.Trajectory.Spent
+	spent := pred.Trajectory.Spent.Total()
 	if made := spent.Calls; made < 4 || made != pred.Output.Total || spent.InputTokens+spent.OutputTokens > most {
 		t.Errorf("%d answers, spent %+v", pred.Output.Total, spent)
 	}
@@ -133,7 +133,7 @@ func TestRLMBudgetBindsModulesInTools(t *testing.T) {
 	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, module.ErrBudget) {
 		t.Fatalf("got %v, %v, %d calls, %v", pred, err, len(inner.Requests()), failed)
 	}
-	if tr := pred.Trajectory; tr.Spent.Calls != 1 || len(tr.Runs) != 2 || tr.Usage().Calls != 3 {
+	if tr := pred.Trajectory; tr.Spent.Total().Calls != 1 || len(tr.Runs) != 1 || tr.Usage().Calls != 3 {
 		t.Errorf("spent %+v, %d runs, usage %+v", tr.Spent, len(tr.Runs), tr.Usage())
 	}
 }
@@ -167,8 +167,8 @@ func TestRLMEndedContextTakesNothing(t *testing.T) {
 	t.Parallel()
 	inner, asked := llmtest.New(), 0
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
-		ended, cancel := context.WithCancel(module.Observe(ctx, func(e module.Event) {
-			if _, ok := e.(module.Asked); ok {
+		ended, cancel := context.WithCancel(module.Observe(ctx, func(_ context.Context, e module.Event) {
+			if _, ok := e.(module.ModelRequest); ok {
 				asked++
 			}
 		}))
@@ -210,7 +210,7 @@ func TestRLMNested(t *testing.T) {
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) || !strings.Contains(told, "46 more times") {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
-	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Calls != 1 || tr.Spent != (module.Usage{}) || tr.Usage().Calls != 6 {
+	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Total().Calls != 1 || tr.Spent != nil || tr.Usage().Calls != 6 {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Runs), tr.Spent, tr.Usage())
 	}
 	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
@@ -245,7 +245,7 @@ func TestRLMConcurrentRuns(t *testing.T) {
 		for i := range 200 {
 			wg.Go(func() {
 				pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
-				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Calls != 3 {
+				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Total().Calls != 3 {
 					t.Errorf("run %d: %+v, %v", i, pred, err)
 				}
 			})

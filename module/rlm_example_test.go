@@ -65,7 +65,7 @@ answers`+"\n```",
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(pred.Output.Days, "by", pred.Trajectory.Spent.Calls, "questions")
+	fmt.Println(pred.Output.Days, "by", pred.Trajectory.Spent.Total().Calls, "questions")
 	_, shown, _ := strings.Cut(programs.Requests()[0].Last(), "[[ ## entries ## ]]\n")
 	fmt.Println(strings.SplitN(shown, "\n", 2)[0])
 	// Output:

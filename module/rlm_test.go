@@ -79,8 +79,8 @@ func TestRLMWithLargeInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.Count(text, "moles")
-	if pred.Output.Total != want || pred.Trajectory.Spent.Calls != 15 {
-		t.Errorf("got %+v after %d calls, want %d", pred.Output, pred.Trajectory.Spent.Calls, want)
+	if pred.Output.Total != want || pred.Trajectory.Spent.Total().Calls != 15 {
+		t.Errorf("got %+v after %d calls, want %d", pred.Output, pred.Trajectory.Spent.Total().Calls, want)
 	}
 	empty, _ := rlm(t, largeBox(t), sub, nil, `submit({total: 0})`)
 	small, err := empty.Run(t.Context(), book{""})
@@ -119,8 +119,8 @@ func TestRLMFailingProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(sub.Requests()); n != 5 || pred.Trajectory.Spent.Calls != 5 {
-		t.Errorf("%d calls, %d paid", n, pred.Trajectory.Spent.Calls)
+	if n := len(sub.Requests()); n != 5 || pred.Trajectory.Spent.Total().Calls != 5 {
+		t.Errorf("%d calls, %d paid", n, pred.Trajectory.Spent.Total().Calls)
 	}
 	if told := model.Requests()[3].Last(); !strings.Contains(told, `"undefined1"`) {
 		t.Errorf("variables: %s", told)
@@ -256,7 +256,7 @@ func TestRLMEvents(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	runs := map[uint64]string{0: "-"}
-	o := &module.RLMOptions{Depth: 2, Options: module.Options{OnEvent: func(e module.Event) {
+	o := &module.RLMOptions{Depth: 2, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		at := e.From()
@@ -271,10 +271,10 @@ func TestRLMEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"RLM1<- Asked", "RLM1<- Replied", "RLM1<- Started", "RLM1<- Calling",
-		"llm2<RLM1 Asked", "llm2<RLM1 Replied", "llm2<RLM1 Answered", "RLM1<- Called", "RLM1<- Calling",
-		"RLM3<RLM1 Asked", "RLM3<RLM1 Replied", "RLM3<RLM1 Started", "RLM3<RLM1 Ended", "RLM3<RLM1 Answered", "RLM1<- Called",
-		"RLM1<- Ended", "RLM1<- Answered",
+		"RLM1<- RunStart", "RLM1<- ModelRequest", "RLM1<- ModelResponse", "RLM1<- ProgramStart", "RLM1<- ToolCallStart",
+		"llm2<RLM1 RunStart", "llm2<RLM1 ModelRequest", "llm2<RLM1 ModelResponse", "llm2<RLM1 Answered", "RLM1<- ToolCallEnd", "RLM1<- ToolCallStart",
+		"RLM3<RLM1 RunStart", "RLM3<RLM1 ModelRequest", "RLM3<RLM1 ModelResponse", "RLM3<RLM1 ProgramStart", "RLM3<RLM1 ProgramEnd", "RLM3<RLM1 Answered", "RLM1<- ToolCallEnd",
+		"RLM1<- ProgramEnd", "RLM1<- Answered",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

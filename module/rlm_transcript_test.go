@@ -105,5 +105,5 @@ func spentBy[Out any](pred *module.Prediction[Out], err error) string {
 	} else if pred != nil {
 		t = pred.Trajectory
 	}
-	return fmt.Sprintf("--- spent ---\n%d calls of %d, %d attempts\n", t.Spent.Calls, t.Usage().Calls, len(t.Runs))
+	return fmt.Sprintf("--- spent ---\n%d calls of %d, %d attempts\n", t.Spent.Total().Calls, t.Usage().Calls, len(t.Runs))
 }

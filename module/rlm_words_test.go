@@ -32,8 +32,8 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{}, &models.Error{Kind: kind, Err: errors.New(secret)}
 		})
-		m, model := rlm(t, inProcess(t), sub, &module.RLMOptions{Options: module.Options{OnEvent: func(e module.Event) {
-			if c, ok := e.(module.Called); ok {
+		m, model := rlm(t, inProcess(t), sub, &module.RLMOptions{Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+			if c, ok := e.(module.ToolCallEnd); ok {
 				noted = c.Call.Error
 			}
 		}}}, `try { await llm("x") } catch (e) { console.log(e.kind + ": " + e.message) }`, `await llm("x")`, `submit({total: 1})`)

@@ -1,9 +1,12 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -19,14 +22,15 @@ type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
 }
 
-// run is one run of a module: what it has done, and who is told of it.
+// run is one run of a module that asks a predictor.
 type run struct {
-	Trajectory
-	source
+	*recorder
 	predictor *Predictor
+	path      string // of the predictor
+	inputs    signature.Values
 	opening   []message
-	journal   *journal.Journal // of modules that call tools; or nil
-	ran       runLog           // modules that tools and programs ran
+	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
+	closing   string           // what the model is told when the steps are used up
 	forgotten int              // steps that are left out of the conversation, the oldest
 }
 
@@ -36,36 +40,33 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 	if ctx == nil {
 		return nil, nil, errNoContext
 	}
+	name := scopeOf(ctx).paths[p]
+	if name == ownField {
+		name = ""
+	}
 	opening, err := p.opening(q)
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, from := newSource(ctx, module, p.onEvent)
-	return ctx, &run{source: from, predictor: p, opening: opening}, nil
+	ctx, r := begin(ctx, module, name, p.onEvent)
+	return ctx, r.asking(p, q, opening), nil
 }
 
-// withTools returns the context for tools and programs: what modules do in there is
-// part of the run, and what tools do is recorded.
-func (r *run) withTools(ctx context.Context, o *journal.Options) context.Context {
-	r.journal = journal.New(o)
-	return observe(ctx, observer{log: &r.ran})
+// asking makes a run that has begun one that asks a predictor.
+func (r *recorder) asking(p *Predictor, q question, opening []message) *run {
+	path := cmp.Or(r.scope.paths[p], ownField)
+	return &run{recorder: r, predictor: p, path: path, inputs: q.inputs, opening: opening}
 }
 
 // ask begins a step: the model says something. As long as the conversation is
 // too long for it, the older half is left out.
 func (r *run) ask(ctx context.Context) error {
-	before := len(r.calls())
-	var spent Usage
-	for {
-		step, err := r.predictor.say(ctx, &r.source, len(r.Steps)+1, r.conversation())
-		step.Usage.add(spent)
-		if err != nil && contextTooLong(err) && r.forget() {
-			spent = step.Usage
-			continue
+	r.outcome = nil
+	for step := len(r.Steps) + 1; ; {
+		err := r.say(ctx, step, r.conversation(step))
+		if err == nil || !contextTooLong(err) || !r.forget(step) {
+			return err
 		}
-		step.before = before
-		r.Steps = append(r.Steps, step)
-		return err
 	}
 }
 
@@ -77,40 +78,37 @@ func (r *run) calls() []journal.Entry {
 	return r.journal.Entries()
 }
 
-// ended tells how what the last step did has ended.
+// observe ends a step with what the model is told about it.
+func (r *run) observe(text string) {
+	if r.outcome == nil {
+		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
+		return
+	}
+	r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, text})
+}
+
+// ended ends a step that the model is not told about.
 func (r *run) ended() {
-	if s := r.last(); s.Outcome != nil {
-		r.emit(Ended{r.at(len(r.Steps)), s.Outcome, s.Observation})
+	if r.outcome != nil {
+		r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, ""})
 	}
 }
 
-// account says what was done and paid, and why there is no answer. A call that is
-// still with its tool is unknown.
-func (r *run) account(err error) {
-	if r.journal != nil {
-		r.journal.End()
-		r.Runs = r.ran.list()
-	}
-	r.Calls = r.calls()
-	r.end(&r.Trajectory, err)
-}
-
-// incomplete ends the run without an answer.
-func (r *run) incomplete(err error) error {
-	r.account(err)
-	r.emit(Failed{r.at(0), err})
-	return &IncompleteError{Err: err, Trajectory: r.Trajectory}
+// accept ends the last step with an answer, and closes the journal's attempt.
+func (r *run) accept() *run {
+	r.keepOrphans(r.journal.Accept())
+	r.ended()
+	return r
 }
 
 // answered ends a run with its answer.
-func answered[Out any](r *run, out Out, raw json.RawMessage) (*Prediction[Out], error) {
-	r.last().Answer = raw
-	r.account(nil)
-	if r.tell != nil {
-		r.emit(Answered{r.at(0), raw})
+func answered[Out any](r *run, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
+	if r.journal != nil {
+		r.journal.End()
 	}
+	r.emit(Answered{r.at(0), raw, reasoning})
 	if err := r.fault(); err != nil {
 		return nil, r.incomplete(err)
 	}
-	return &Prediction[Out]{Output: out, Trajectory: r.Trajectory}, nil
+	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }

@@ -167,19 +167,19 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var got []string
-	o := &module.Options{OnEvent: func(e module.Event) {
+	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.Asked:
+		case module.ModelRequest:
 			got = append(got, fmt.Sprint(e.Step, " asked"))
-		case module.Replied:
+		case module.ModelResponse:
 			got = append(got, fmt.Sprint(e.Step, " replied"))
-		case module.Started:
+		case module.ProgramStart:
 			got = append(got, fmt.Sprint(e.Step, " started"))
-		case module.Called:
+		case module.ToolCallEnd:
 			got = append(got, fmt.Sprint(e.Step, " called ", e.Call.Tool))
-		case module.Ended:
+		case module.ProgramEnd:
 			got = append(got, fmt.Sprint(e.Step, " ended, observed: ", e.Observation != ""))
 		}
 	}}
@@ -237,8 +237,8 @@ func cancelled(t *testing.T, where string) {
 	})
 	set := toolSet(t, tools.Func("wait", "", wait, nil),
 		tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
-	o := &module.Options{OnEvent: func(e module.Event) {
-		if _, noted := e.(module.Called); noted && where == "program" {
+	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+		if _, noted := e.(module.ToolCallEnd); noted && where == "program" {
 			cancel()
 		}
 	}}
@@ -266,7 +266,7 @@ func TestConcurrentRuns(t *testing.T) {
 		}
 		return llmtest.Reply{Text: "```js\nsubmit({total: await double({limit})})\n```"}, nil
 	})
-	act := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{OnEvent: func(module.Event) {}})
+	act := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{OnEvent: func(context.Context, module.Event) {}})
 	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
 		var wg sync.WaitGroup
 		for i := range runs {

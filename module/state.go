@@ -176,8 +176,8 @@ func loadPredictor(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case fields.hash() != s.Signature && fields.asSaved(s.Fields).hash() != s.Signature:
-		return nil, fmt.Errorf("it was saved with another signature: %s", fields.asSaved(s.Fields).differ(s.Fields))
+	case fields.hash() != s.Signature:
+		return nil, fmt.Errorf("it was saved with another signature: %s", fields.differ(s.Fields))
 	}
 	n := p.Clone()
 	n.System, n.Hint, n.Temperature, n.Demos = s.System, s.Hint, s.Temperature, s.Demos
@@ -219,7 +219,7 @@ func describe(spec *signature.Spec, saved map[string]string) (*signature.Spec, e
 	}
 	for _, f := range slices.Concat(spec.Inputs(), spec.Outputs()) {
 		text := saved[f.Name]
-		if f.Description == text || f.Description == "" && text == earlierUnit {
+		if f.Description == text {
 			continue
 		}
 		var err error

@@ -15,9 +15,8 @@ import (
 
 // savedField is a field as far as a state depends on it: not what is said about it.
 type savedField struct {
-	name    string // with its side: output score
-	shape   string
-	earlier string // the shape, as it was before schemas said as much as they do
+	name  string // with its side: output score
+	shape string
 }
 
 // savedFields are what a predictor asks for, and the task that it does so for: the
@@ -35,14 +34,13 @@ func (p *Predictor) fields() (all savedFields, err error) {
 	}
 	for _, s := range sides {
 		for _, f := range s.fields {
-			schema, before, err := schemaOf(f)
+			schema, err := schemaOf(f)
 			if err != nil {
 				return nil, fmt.Errorf("field %q: %w", f.Name, err)
 			}
-			shape := func(schema []byte) string { return fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema) }
-			all = append(all, savedField{s.of + f.Name, shape(schema), shape(before)})
+			all = append(all, savedField{s.of + f.Name, fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema)})
 		}
-		all = append(all, savedField{shape: "\n", earlier: "\n"})
+		all = append(all, savedField{shape: "\n"})
 	}
 	return all, nil
 }
@@ -98,24 +96,14 @@ func (s savedFields) differ(saved map[string]string) string {
 	return strings.Join(told, ", ")
 }
 
-// schemaOf is the schema of a field without its description, in one form, and as it was
-// earlier.
-func schemaOf(f signature.Field) (schema, before []byte, err error) {
+// schemaOf is the schema of a field without its description, in one form.
+func schemaOf(f signature.Field) ([]byte, error) {
 	var keywords any
 	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
 	decoder.UseNumber()
 	if err := decoder.Decode(&keywords); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if schema, err = plainSchema(f, keywords); err != nil {
-		return nil, nil, err
-	}
-	earlier(keywords)
-	before, err = plainSchema(f, keywords)
-	return schema, before, err
-}
-
-func plainSchema(f signature.Field, keywords any) ([]byte, error) {
 	if object, ok := keywords.(map[string]any); ok {
 		delete(object, "description")
 		if object["$id"] == "field:"+f.Name { // as a spec marks those that refer to themselves

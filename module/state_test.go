@@ -180,7 +180,6 @@ func TestLoadRefuses(t *testing.T) {
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
 		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the output lang is new, the output note is new, the output mood is missing, the output returned is missing, the output score is missing"},
-		{"another signature, of an older state", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, golden(t, "judges_without_fields.json"), "module: load Judge: it was saved with another signature: the names or the schemas of its fields are not the same"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: there is a member "hunt" that is not known`},
 		{"a name in another case", two, edit(`"hint":`, `"Hint":`), `module: load Shorten: there is a member "Hint" that is not known`},
 		{"the version in another case", two, edit(`"version":`, `"Version":`), `module: load: there is a member "Version" that is not known`},
@@ -333,18 +332,6 @@ func TestStateOfAnotherTask(t *testing.T) {
 	want := "module: load Predictor: it was saved with another signature: the task input context is new, the task input question is new, the task output answer is new, the task output score is new, the task input limit is missing, the task output total is missing"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
-	}
-}
-
-// States of earlier versions know their signature, though not which field is another.
-func TestLoadOlderState(t *testing.T) {
-	t.Parallel()
-	older := twoJudges(llmtest.New())
-	if err := module.Load(strings.NewReader(golden(t, "judges_without_fields.json")), older); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := save(t, older), golden(t, "judges.json"); got != want {
-		t.Errorf("after it was loaded, saved was\n%s", got)
 	}
 }
 

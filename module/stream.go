@@ -29,7 +29,9 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 	go func() {
 		defer cancel(nil)
 		defer s.queue.close()
-		s.result = resultFrom(observe(ctx, observer{tell: s.queue.add, deltas: true}), m, in)
+		scope := scopeOf(ctx)
+		scope.deltas, scope.tell = true, both(scope.tell, func(_ context.Context, e Event) { s.queue.add(e) })
+		s.result = resultFrom(scope.in(ctx), m, in)
 	}()
 	return s
 }

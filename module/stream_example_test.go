@@ -18,7 +18,7 @@ func ExampleStart() {
 			log.Fatal(err)
 		}
 		switch e := event.(type) {
-		case module.Asked:
+		case module.ModelRequest:
 			fmt.Println("asked in step", e.Step)
 		case module.Answered:
 			fmt.Println("answered", string(e.Output))

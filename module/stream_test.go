@@ -44,7 +44,8 @@ func TestStream(t *testing.T) {
 	m := pipeline{module.NewPredict(adding, model, nil), module.NewPredict(adding, model, nil)}
 	s := module.Start(t.Context(), m, anything)
 	got, err := kinds(t, s)
-	if want := "Asked1 Replied1 Answered0 Asked1 Replied1 Asked2 Replied2 Answered0"; strings.Join(got, " ") != want || err != nil {
+	if want := "RunStart0 ModelRequest1 ModelResponse1 Answered0 " +
+		"RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 ModelRequest2 ModelResponse2 Answered0"; strings.Join(got, " ") != want || err != nil {
 		t.Errorf("got %v and %v, want %s", got, err, want)
 	}
 	pred, err := s.Result()
@@ -58,7 +59,7 @@ func TestStreamOfAFailure(t *testing.T) {
 	t.Parallel()
 	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil, &module.Options{MaxIters: 1}).Stream(t.Context(), anything)
 	got, err := kinds(t, s)
-	if want := "Asked1 Replied1 Failed0"; strings.Join(got, " ") != want {
+	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 Failed0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	pred, last := s.Result()
@@ -90,7 +91,7 @@ func TestStreamBrokenOff(t *testing.T) {
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	var events []module.Event
-	ctx := module.Observe(t.Context(), func(e module.Event) { events = append(events, e) })
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) { events = append(events, e) })
 	if _, err := module.NewPredict(adding, llmtest.New(fits), nil).Run(ctx, anything); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestObserve(t *testing.T) {
 			t.Errorf("%T comes from %+v", e, at)
 		}
 	}
-	if len(events) != 3 {
+	if len(events) != 4 {
 		t.Errorf("got %d events", len(events))
 	}
 }
@@ -124,15 +125,15 @@ func TestDeltas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, ok := e.(module.Delta); ok {
+		if d, ok := e.(module.TextDelta); ok {
 			text.WriteString(d.Text)
 		}
 	}
 	if text.String() != strings.ReplaceAll(fits, "]]", "") {
 		t.Errorf("got %q", text.String())
 	}
-	ctx := module.Observe(t.Context(), func(e module.Event) {
-		if _, ok := e.(module.Delta); ok {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+		if _, ok := e.(module.TextDelta); ok {
 			t.Error("an observer was given a delta")
 		}
 	})

@@ -66,8 +66,8 @@ func failingAfter(kind string, answers int, err error) (module.Module[orders, su
 		}
 		return llmtest.Reply{}, err
 	})
-	reward := func(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Judgement, error) {
-		return module.Judgement{Score: float64(pred.Output.Total), Feedback: "more"}, nil
+	reward := func(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
+		return module.Score{Value: float64(pred.Output.Total), Feedback: "more"}, nil
 	}
 	one := module.NewPredict(adding, model, nil)
 	if kind == "Refine" {
@@ -94,8 +94,8 @@ func TestAdviceInVain(t *testing.T) {
 func TestJudgementInVain(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.Auth, Err: errors.New("401")}
-	reward := func(context.Context, orders, *module.Prediction[sum]) (module.Judgement, error) {
-		return module.Judgement{}, refused
+	reward := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+		return module.Score{}, refused
 	}
 	_, err := module.NewBestOfN(answering(total(1), total(2)), 2, reward, 1, nil).Run(t.Context(), anything)
 	part, ok := errors.AsType[*module.IncompleteError](err)

@@ -37,12 +37,12 @@ func callProgress(ctx context.Context, r *mcp.CallToolRequest) func(sandbox.Call
 	return func(c sandbox.Call) { tell(called(c)) }
 }
 
-func taskProgress(ctx context.Context, r *mcp.CallToolRequest) func(module.Event) {
+func taskProgress(ctx context.Context, r *mcp.CallToolRequest) func(context.Context, module.Event) {
 	tell := progress(ctx, r)
 	if tell == nil {
 		return nil
 	}
-	return func(e module.Event) {
+	return func(_ context.Context, e module.Event) {
 		if message := happening(e); message != "" {
 			tell(message)
 		}
@@ -51,13 +51,13 @@ func taskProgress(ctx context.Context, r *mcp.CallToolRequest) func(module.Event
 
 func happening(e module.Event) string {
 	switch e := e.(type) {
-	case module.Asked:
+	case module.ModelRequest:
 		return fmt.Sprintf("step %d: asking the model", e.Step)
-	case module.Started:
+	case module.ProgramStart:
 		return fmt.Sprintf("step %d: running a program of %s", e.Step, lineCount(e.Code))
-	case module.Called:
+	case module.ToolCallEnd:
 		return called(e.Call)
-	case module.Ended:
+	case module.ProgramEnd:
 		if e.Outcome != nil && e.Outcome.Failure != nil {
 			return fmt.Sprintf("step %d: the program failed (%s)", e.Step, e.Outcome.Failure.Kind)
 		}

@@ -2,6 +2,7 @@
 package show
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -14,27 +15,27 @@ import (
 
 // Progress returns a handler for module.Options.OnEvent that prints programs,
 // calls and what came of them to w.
-func Progress(w io.Writer) func(module.Event) {
+func Progress(w io.Writer) func(context.Context, module.Event) {
 	var mu sync.Mutex
-	return func(e module.Event) {
+	return func(_ context.Context, e module.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.Asked:
+		case module.ModelRequest:
 			fmt.Fprintf(w, "\n── step %d: asking the model\n", e.Step)
-		case module.Replied:
+		case module.ModelResponse:
 			fmt.Fprintf(w, "   it answered in %s\n", short(e.Duration))
-		case module.Started:
+		case module.ProgramStart:
 			fmt.Fprintf(w, "\n   program:\n%s\n", Indent(e.Code, "   │ "))
-		case module.Called:
+		case module.ToolCallEnd:
 			fmt.Fprintf(w, "   → %s\n", Call(e.Call))
-		case module.Ended:
+		case module.ProgramEnd:
 			outcome(w, e)
 		}
 	}
 }
 
-func outcome(w io.Writer, e module.Ended) {
+func outcome(w io.Writer, e module.ProgramEnd) {
 	switch f := e.Outcome.Failure; {
 	case f != nil && !f.Ran():
 		fmt.Fprintf(w, "   refused before anything ran:\n%s\n", Indent(f.String(), "   ✗ "))
