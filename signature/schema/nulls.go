@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,11 +14,30 @@ import (
 // Members that the schema does not name stay. It changes value.
 func (s *Schema) DropNulls(value any) {
 	if mentions(s.raw, "null") {
-		dropNulls(value, s.compiled)
+		dropNulls(value, s.compiled, nullAllowed)
 	}
 }
 
-func dropNulls(value any, s *jsonschema.Schema) {
+// DropUnset returns a value without the members, in nested objects too, that are null, not
+// required, and must not be null: those that a model which follows [Schema.Strict] leaves
+// unset. What is not JSON, or has a name twice, is returned as it is.
+func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
+	if !bytes.Contains(value, []byte("null")) {
+		return value
+	}
+	d, err := decode(value, maxValueDepth, nil)
+	if err != nil || len(d.repeated) > 0 {
+		return value
+	}
+	dropNulls(d.value, s.compiled, func(s *jsonschema.Schema) bool { return !nullAllowed(s) })
+	dropped, err := json.Marshal(d.value)
+	if err != nil {
+		return value
+	}
+	return dropped
+}
+
+func dropNulls(value any, s *jsonschema.Schema, droppable func(*jsonschema.Schema) bool) {
 	for _, part := range certain(s, nil) {
 		switch v := value.(type) {
 		case map[string]any:
@@ -24,16 +45,16 @@ func dropNulls(value any, s *jsonschema.Schema) {
 				member, ok := v[name]
 				switch {
 				case !ok:
-				case member == nil && nullAllowed(property) && !slices.Contains(part.Required, name):
+				case member == nil && droppable(property) && !slices.Contains(part.Required, name):
 					delete(v, name)
 				default:
-					dropNulls(member, property)
+					dropNulls(member, property, droppable)
 				}
 			}
 		case []any:
 			if items := itemsOf(part); items != nil {
 				for _, item := range v {
-					dropNulls(item, items)
+					dropNulls(item, items, droppable)
 				}
 			}
 		}
