@@ -1,0 +1,181 @@
+package deltas
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// JSON divides a reply that is one JSON object. The value of a member that is a string is
+// told without quotes and escapes, any other as it is written. Text around the object, and
+// members that are no field, are left out.
+func JSON(fields []string, emit Emit) Splitter {
+	return &object{fields: fields, out: output{emit: emit}}
+}
+
+type object struct {
+	fields []string
+	out    output
+	next   state
+	key    strings.Builder
+	escape string // an escape sequence that is not complete
+	high   rune   // the first half of a surrogate pair
+	depth  int    // of arrays and objects within the value
+	quoted bool   // within a string of the value
+	shown  bool   // the member is a field
+}
+
+type state int
+
+const (
+	before   state = iota // the object
+	wantKey               // or the end of the object
+	inKey                 //
+	wantText              // the value
+	inString              // a value that is a string
+	inValue               // another value
+	after                 // the object
+)
+
+func (o *object) Add(piece string) {
+	for i := 0; i < len(piece); {
+		_, size := utf8.DecodeRuneInString(piece[i:])
+		o.take(piece[i : i+size])
+		i += size
+	}
+	o.out.flush()
+}
+
+func (o *object) End() { o.out.flush() }
+
+// take takes one character.
+func (o *object) take(c string) {
+	switch o.next {
+	case before:
+		if c == "{" {
+			o.next = wantKey
+		}
+	case wantKey:
+		switch c {
+		case `"`:
+			o.key.Reset()
+			o.next = inKey
+		case "}":
+			o.next = after
+		}
+	case inKey:
+		if o.text(c, func(text string) { o.key.WriteString(text) }) {
+			o.next = wantText
+		}
+	case wantText:
+		o.value(c)
+	case inString:
+		if o.text(c, o.write) {
+			o.next = wantKey
+		}
+	case inValue:
+		o.raw(c)
+	}
+}
+
+// value begins the value of a member.
+func (o *object) value(c string) {
+	if strings.Contains(" \t\r\n:", c) {
+		return
+	}
+	o.shown = slices.Contains(o.fields, o.key.String())
+	o.out.begin(o.key.String())
+	if c == `"` {
+		o.next = inString
+		return
+	}
+	o.next, o.depth, o.quoted = inValue, 0, false
+	o.raw(c)
+}
+
+func (o *object) write(text string) {
+	if o.shown {
+		o.out.exact(text)
+	}
+}
+
+// text takes a character of a string, and reports whether it ends the string.
+func (o *object) text(c string, write func(string)) (ended bool) {
+	switch {
+	case o.escape != "":
+		o.escaped(o.escape+c, write)
+	case c == `\`:
+		o.escape = c
+	case c == `"`:
+		return true
+	default:
+		write(c)
+	}
+	return false
+}
+
+var escapes = map[string]string{
+	`\n`: "\n", `\t`: "\t", `\r`: "\r", `\b`: "\b", `\f`: "\f",
+}
+
+// escaped takes an escape sequence as far as it has come.
+func (o *object) escaped(sequence string, write func(string)) {
+	if o.escape = sequence; sequence[1] == 'u' && len(sequence) < 6 {
+		return
+	}
+	o.escape = ""
+	if sequence[1] != 'u' {
+		text, ok := escapes[sequence]
+		if !ok {
+			text = sequence[1:]
+		}
+		write(text)
+		return
+	}
+	code, err := strconv.ParseUint(sequence[2:], 16, 16)
+	r := rune(code)
+	switch {
+	case err != nil:
+		write(string(utf8.RuneError))
+	case utf16.IsSurrogate(r) && o.high == 0:
+		o.high = r
+	case o.high != 0:
+		write(string(utf16.DecodeRune(o.high, r)))
+		o.high = 0
+	default:
+		write(string(r))
+	}
+}
+
+// raw takes a character of a value that is not a string.
+func (o *object) raw(c string) {
+	switch {
+	case o.quoted && o.escape != "":
+		o.escape = ""
+	case o.quoted && c == `\`:
+		o.escape = c
+	case c == `"`:
+		o.quoted = !o.quoted
+	case o.quoted:
+	case o.depth == 0 && (c == "," || c == "}"):
+		if o.next = wantKey; c == "}" {
+			o.next = after
+		}
+		return
+	case c == "{" || c == "[":
+		o.depth++
+	case c == "}" || c == "]":
+		o.depth--
+	}
+	if o.shown {
+		o.out.write(c)
+	}
+}
+
+// exact adds text with its blanks.
+func (o *output) exact(text string) {
+	o.text.WriteString(o.blanks + text)
+	o.begun, o.blanks = true, ""
+}
