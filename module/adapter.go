@@ -2,9 +2,8 @@ package module
 
 import "github.com/writ-go/writ/signature"
 
-// Adapter puts questions to a model and reads its replies: [Markers], which is
-// the default, [JSON], or one of your own. What it writes, it must read back.
-// It is used concurrently.
+// Adapter puts questions to a model and reads its replies: [Native], [Markers], [JSON],
+// or one of your own. What it writes, it must read back. It is used concurrently.
 type Adapter interface {
 	// System is the system prompt: what the fields are, how to answer, the
 	// briefing, and the spec's instructions. It should be the same for every

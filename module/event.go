@@ -71,9 +71,11 @@ type ModelRequest struct {
 func (e ModelRequest) Question() string { return lastText(e.Messages) }
 
 // TextDelta is a piece of the model's reply, as it comes, in a [Stream]. Only models
-// that stream have them.
+// that stream have them. Of the adapters of this package it is text of the value of a field
+// alone, without the markers, keys and escapes around it.
 type TextDelta struct {
 	Origin
+	Field    string `json:"field,omitempty"` // the output whose value it belongs to; "" for text outside of outputs
 	Text     string `json:"text"`
 	Thinking bool   `json:"thinking,omitempty"` // it belongs to what the model thinks, not to its reply
 }

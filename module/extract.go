@@ -14,7 +14,9 @@ import (
 // error is why the model could not be asked, or [ErrMaxIters] and what is wrong
 // with the reply.
 func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (out Out, raw json.RawMessage, err error) {
-	spec, adapter := sig.Spec(), r.predictor.adapter()
+	spec := sig.Spec()
+	adapter := r.predictor.adapterFor(spec)
+	r.spec = spec
 	r.closing = "\n\n" + lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err

@@ -13,10 +13,14 @@ type object struct{}
 
 // System says what the fields are and in which form to answer.
 func (object) System(spec *signature.Spec, briefing string) string {
+	return systemOfObject(spec, briefing, "Leave out an optional field (?) that has no value.")
+}
+
+func systemOfObject(spec *signature.Spec, briefing, unset string) string {
 	form := "Answer with one JSON object of this type, and nothing else:\n\n```ts\n" + spec.OutputTypeScript() +
 		"\n```\n"
 	if slices.ContainsFunc(spec.Outputs(), optional) {
-		form += "\nLeave out an optional field (?) that has no value.\n"
+		form += "\n" + unset + "\n"
 	}
 	return writeSystem(spec, form, briefing)
 }

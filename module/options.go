@@ -41,7 +41,8 @@ type Options struct {
 	// does; otherwise say so in Predictor.Briefing. Nil is JavaScript.
 	Compiler sandbox.Compiler
 
-	// Adapter is how questions are put and replies are read. Nil is [Markers].
+	// Adapter is how questions are put and replies are read: see [Predictor]. Nil is right
+	// for most.
 	Adapter Adapter
 
 	// Temperature is what the model is asked for: see [Predictor]. Nil leaves it to

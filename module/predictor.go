@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/deltas"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -42,7 +44,8 @@ type Predictor struct {
 	// Model is who is asked.
 	Model llms.Model
 
-	// Adapter is how questions are put and replies are read. Nil is [Markers].
+	// Adapter is how questions are put and replies are read. Nil is [Native] where the
+	// model can do that and an output is not plain text, and [Markers] otherwise.
 	Adapter Adapter
 
 	// Temperature is what the model is asked for: 0 to 100; most providers accept at
@@ -64,6 +67,7 @@ type Predictor struct {
 	system  atomic.Pointer[prompt]
 	verdict atomic.Pointer[verdict]
 	lenient atomic.Pointer[leniency]
+	schema  atomic.Pointer[wireSchema]
 }
 
 // Demo is a question with its answer, to learn from.
@@ -102,12 +106,7 @@ func (p *Predictor) Clone() *Predictor {
 	return c
 }
 
-func (p *Predictor) adapter() Adapter {
-	if p.Adapter == nil {
-		return Markers()
-	}
-	return p.Adapter
-}
+func (p *Predictor) adapter() Adapter { return p.adapterFor(p.Spec) }
 
 // prompt is a system prompt and what it was made of.
 type prompt struct {
@@ -158,13 +157,21 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	defer func() { charge.end(response) }()
 	p := r.predictor
 	request := p.request(conversation)
+	request.Schema = p.constrains(r.spec)
 	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.inputs, r.closing != ""
 	r.emit(request)
 	if err := r.fault(); err != nil {
 		r.emit(ModelResponse{Origin: r.at(step), Err: err})
 		return err
 	}
-	reply, err := lm.Ask(charge.within(ctx), p.Model, r.call(step), request.Messages, p.CallOptions...)
+	params := lm.ParamsOf(ctx)
+	params.Schema, params.CacheSystem = request.Schema, true
+	ctx = lm.WithParams(charge.within(ctx), params)
+	call, end := r.call(step)
+	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, p.CallOptions...)
+	if err == nil {
+		end()
+	}
 	response = responseOf(reply, err)
 	response.Origin = r.at(step)
 	response.Duration = response.Time.Sub(request.Time)
@@ -197,14 +204,35 @@ func responseOf(reply lm.Reply, err error) ModelResponse {
 	}
 }
 
-// call is what goes with a question besides its messages.
-func (r *run) call(step int) lm.Call {
-	c := lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
-	if r.scope.deltas {
-		c.OnText = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text}) }
-		c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+// call is what goes with a question besides its messages. The function is to be called
+// when the reply is complete.
+func (r *run) call(step int) (c lm.Call, end func()) {
+	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
+	if !r.scope.deltas {
+		return c, func() {}
 	}
-	return c
+	splitter := r.splitter(func(field, text string) {
+		r.emit(TextDelta{Origin: r.at(step), Field: field, Text: text})
+	})
+	c.OnText = splitter.Add
+	c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+	return c, splitter.End
+}
+
+// splitter divides a reply in the form that was asked for into its fields.
+func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
+	var names []string
+	outputs := r.spec.Outputs()
+	for _, f := range outputs {
+		names = append(names, f.Name)
+	}
+	switch r.predictor.adapterFor(r.spec).(type) {
+	case markers:
+		return deltas.Markers(names, replies.EndName(outputs), emit)
+	case object, native:
+		return deltas.JSON(names, emit)
+	}
+	return deltas.Text(emit)
 }
 
 func usageOf(r lm.Reply, err error) Usage {
@@ -258,6 +286,9 @@ func (p *Predictor) usable() error {
 		return errNoModel
 	case slices.ContainsFunc(p.CallOptions, func(o llms.CallOption) bool { return o == nil }):
 		return errNilOption
+	}
+	if err := p.insisting(); err != nil {
+		return err
 	}
 	return p.sound()
 }

@@ -26,7 +26,8 @@ type Module[In, Out any] interface {
 type run struct {
 	*recorder
 	predictor *Predictor
-	path      string // of the predictor
+	spec      *signature.Spec // whose outputs are asked for
+	path      string          // of the predictor
 	inputs    signature.Values
 	opening   []message
 	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
@@ -55,7 +56,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 // asking makes a run that has begun one that asks a predictor.
 func (r *recorder) asking(p *Predictor, q question, opening []message) *run {
 	path := cmp.Or(r.scope.paths[p], ownField)
-	return &run{recorder: r, predictor: p, path: path, inputs: q.inputs, opening: opening}
+	return &run{recorder: r, predictor: p, spec: p.Spec, path: path, inputs: q.inputs, opening: opening}
 }
 
 // ask begins a step: the model says something. As long as the conversation is

@@ -111,7 +111,7 @@ func TestDeltas(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if f := r.Options.StreamingFunc; f != nil {
-			for piece := range strings.SplitSeq(fits, "]]") {
+			for piece := range strings.SplitAfterSeq(fits, "]") {
 				if err := f(ctx, []byte(piece)); err != nil {
 					return llmtest.Reply{}, err
 				}
@@ -126,10 +126,10 @@ func TestDeltas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d, ok := e.(module.TextDelta); ok {
-			text.WriteString(d.Text)
+			text.WriteString(d.Field + "=" + d.Text)
 		}
 	}
-	if text.String() != strings.ReplaceAll(fits, "]]", "") {
+	if text.String() != "total=3" {
 		t.Errorf("got %q", text.String())
 	}
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {

@@ -20,6 +20,19 @@ type Splitter interface {
 	End()
 }
 
+// Text tells a reply as it comes, for forms that are not known.
+func Text(emit Emit) Splitter { return text{emit} }
+
+type text struct{ emit Emit }
+
+func (t text) Add(piece string) {
+	if piece != "" {
+		t.emit("", piece)
+	}
+}
+
+func (text) End() {}
+
 // Markers divides a reply in which every field stands under its marker, [[ ## name ## ]].
 // A marker of no field and not of the end is text.
 func Markers(fields []string, end string, emit Emit) Splitter {
