@@ -98,7 +98,8 @@ func (p *Predictor) opening(q question) ([]message, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p.message(asked, ""), message{role: llms.ChatMessageTypeAI, text: adapter.Answer(p.Spec, d.Outputs)})
+		list = append(list, p.message(asked, ""))
+		list = append(list, exampleOf(adapter, p.Spec, len(list), d.Outputs)...)
 	}
 	for _, turn := range q.history {
 		inputs, outputs := sides(p.Spec, turn)
@@ -106,9 +107,18 @@ func (p *Predictor) opening(q question) ([]message, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p.message(asked, ""), message{role: llms.ChatMessageTypeAI, text: adapter.Answer(p.Spec, outputs)})
+		list = append(list, p.message(asked, ""))
+		list = append(list, exampleOf(adapter, p.Spec, len(list), outputs)...)
 	}
 	return append(list, p.message(q, p.Hint)), nil
+}
+
+// exampleOf is a reply with some outputs, as if the n-th message were it.
+func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values) []message {
+	if c, calls := a.(*calling); calls {
+		return c.example(n, outputs)
+	}
+	return []message{{role: llms.ChatMessageTypeAI, text: a.Answer(spec, outputs)}}
 }
 
 // message is a question as the model is asked it.

@@ -83,15 +83,16 @@ type TextDelta struct {
 // ModelResponse says that the model replied, or that the request failed.
 type ModelResponse struct {
 	Origin
-	Text         string        `json:"text"`
-	Thinking     string        `json:"thinking,omitempty"` // where the model keeps that apart
-	Model        string        `json:"model,omitempty"`    // the one that answered, if the provider says
-	ID           string        `json:"id,omitempty"`       // the provider's id of the reply, if it has one
-	FinishReason string        `json:"finish_reason,omitempty"`
-	Truncated    bool          `json:"truncated,omitempty"` // it was cut off at the limit of tokens
-	Usage        Usage         `json:"usage"`
-	Duration     time.Duration `json:"duration_ns"`
-	Err          error         `json:"-"` // as JSON its text, "error"
+	Text         string          `json:"text"`
+	Thinking     string          `json:"thinking,omitempty"` // where the model keeps that apart
+	ToolCalls    []llms.ToolCall `json:"tool_calls,omitempty"`
+	Model        string          `json:"model,omitempty"` // the one that answered, if the provider says
+	ID           string          `json:"id,omitempty"`    // the provider's id of the reply, if it has one
+	FinishReason string          `json:"finish_reason,omitempty"`
+	Truncated    bool            `json:"truncated,omitempty"` // it was cut off at the limit of tokens
+	Usage        Usage           `json:"usage"`
+	Duration     time.Duration   `json:"duration_ns"`
+	Err          error           `json:"-"` // as JSON its text, "error"
 }
 
 // ReplyRejected says that a reply cannot be used, and what the model is told about it.

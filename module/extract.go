@@ -17,7 +17,7 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 	spec := sig.Spec()
 	adapter := r.predictor.adapterFor(spec)
 	r.spec = spec
-	r.closing = "\n\n" + lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
+	r.closing = lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}

@@ -22,12 +22,16 @@ func (r *run) conversation(step int) []message {
 		asked := &list[len(list)-1]
 		asked.text += r.leftOut()
 	}
-	for _, s := range before[r.forgotten:] {
-		list = append(list,
-			message{role: llms.ChatMessageTypeAI, text: s.Reply},
-			message{role: llms.ChatMessageTypeHuman, text: s.Observation})
+	for _, e := range r.exchanges[r.forgotten:len(before)] {
+		list = append(list, e...)
 	}
-	list[len(list)-1].text += r.closing
+	switch last := &list[len(list)-1]; {
+	case r.closing == "":
+	case last.role == llms.ChatMessageTypeHuman:
+		last.text += "\n\n" + r.closing
+	default:
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: r.closing})
+	}
 	return list
 }
 

@@ -34,10 +34,21 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 	switch {
 	case p.Adapter != nil:
 		return p.Adapter
+	case spec == p.Spec && p.callsTools() != nil:
+		return p.calling
 	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).auto:
 		return native{}
 	}
 	return Markers()
+}
+
+// callsTools returns how the model calls tools by its provider's protocol, or nil if it does
+// not.
+func (p *Predictor) callsTools() *calling {
+	if p.calling == nil || p.Adapter != nil || !lm.CapabilitiesOf(p.Model).Tools {
+		return nil
+	}
+	return p.calling
 }
 
 // wireSchema is what providers are sent as the schema of a spec's outputs.

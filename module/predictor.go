@@ -62,6 +62,7 @@ type Predictor struct {
 	// CallOptions go with every call of the model.
 	CallOptions []llms.CallOption
 
+	calling *calling        // how tools are called by a model that can; or nil
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(context.Context, Event)
 	system  atomic.Pointer[prompt]
@@ -99,7 +100,7 @@ func (p *Predictor) Clone() *Predictor {
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
-		CallOptions: slices.Clone(p.CallOptions), task: p.task, onEvent: p.onEvent,
+		CallOptions: slices.Clone(p.CallOptions), calling: p.calling, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.Store(p.system.Load()) // which still holds as long as its fields do
 	c.verdict.Store(p.verdict.Load())
@@ -156,7 +157,11 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	var response ModelResponse
 	defer func() { charge.end(response) }()
 	p := r.predictor
-	request := p.request(conversation)
+	options := p.CallOptions
+	if c := p.callsTools(); c != nil {
+		options = append(options[:len(options):len(options)], llms.WithTools(c.tools), llms.WithToolChoice("auto"))
+	}
+	request := p.request(conversation, options)
 	request.Schema = p.constrains(r.spec)
 	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.inputs, r.closing != ""
 	r.emit(request)
@@ -168,10 +173,11 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	params.Schema, params.CacheSystem = request.Schema, true
 	ctx = lm.WithParams(charge.within(ctx), params)
 	call, end := r.call(step)
-	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, p.CallOptions...)
+	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, options...)
 	if err == nil {
 		end()
 	}
+	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
 	response = responseOf(reply, err)
 	response.Origin = r.at(step)
 	response.Duration = response.Time.Sub(request.Time)
@@ -179,28 +185,28 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	switch {
 	case err != nil:
 		return err
-	case reply.Truncated && blank(reply.Text):
+	case reply.Truncated && blank(reply.Text) && len(reply.ToolCalls) == 0:
 		return errNothingSaid
 	}
 	return r.fault()
 }
 
 // request is what a conversation is sent as.
-func (p *Predictor) request(conversation []message) ModelRequest {
-	options := lm.Options(p.CallOptions)
+func (p *Predictor) request(conversation []message, options []llms.CallOption) ModelRequest {
+	o := lm.Options(options)
 	temperature := p.Temperature
 	if temperature == nil {
-		temperature = lm.SamplingOf(p.CallOptions).Temperature
+		temperature = lm.SamplingOf(options).Temperature
 	}
 	return ModelRequest{
-		Messages: contents(conversation), Model: options.Model, Options: options, Temperature: temperature, Rollout: p.Rollout,
+		Messages: contents(conversation), Model: o.Model, Options: o, Temperature: temperature, Rollout: p.Rollout,
 	}
 }
 
 func responseOf(reply lm.Reply, err error) ModelResponse {
 	return ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
 	}
 }
 
@@ -266,11 +272,16 @@ func contents(conversation []message) []llms.MessageContent {
 	list := make([]llms.MessageContent, len(conversation))
 	texts := make([]llms.ContentPart, len(conversation))
 	for i, m := range conversation {
+		list[i].Role = m.role
+		if blank(m.text) && len(m.parts) > 0 {
+			list[i].Parts = m.parts
+			continue
+		}
 		if blank(m.text) {
 			m.text = "(nothing)"
 		}
 		texts[i] = llms.TextContent{Text: m.text}
-		list[i] = llms.MessageContent{Role: m.role, Parts: append(texts[i:i+1:i+1], m.parts...)}
+		list[i].Parts = append(texts[i:i+1:i+1], m.parts...)
 	}
 	return list
 }

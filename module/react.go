@@ -27,6 +27,10 @@ import (
 // model makes just the same call once more, it is held, and made only if the model,
 // which has then been told so, repeats it. If it is not known whether a call happened,
 // repeating it ends the run.
+//
+// A model that can do so is given the tools in its provider's protocol, unless there are
+// more than 100, and may call several in one step; they are made one after the other.
+// Other models write the tool and its argument as text, one call in a step.
 type ReAct[In, Out any] struct {
 	// Predictor is the question for the next call.
 	Predictor *Predictor
@@ -48,6 +52,7 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 		a.Predictor.task = task
 		a.Predictor.Spec, a.err = actionSpec(task)
 		a.Predictor.Briefing = actionBriefing(task, set, a.options)
+		a.Predictor.calling = newCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)
 	}
 	return a
 }
@@ -71,6 +76,16 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	for len(r.Steps) < r.steps {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
+		}
+		if r.calling != nil {
+			out, answer, done, err := a.callTools(ctx, r)
+			switch {
+			case err != nil:
+				return nil, r.incomplete(err)
+			case done:
+				return answered(r.accept(), out, answer, "")
+			}
+			continue
 		}
 		next, err := r.action()
 		if err != nil {
@@ -113,6 +128,9 @@ func (a *ReAct[In, Out]) answer(r *reactRun, next action) (out Out, answer json.
 // extract asks for an answer from what is known. Models that have submitted nothing
 // in so many steps may do so now.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
+	if r.calling != nil {
+		return a.extractCall(ctx, r)
+	}
 	if out, answer, err = extract(ctx, r.run, a.signature); !errors.Is(err, ErrMaxIters) {
 		return out, answer, err
 	}
@@ -125,6 +143,25 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 		err = fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, err
+}
+
+// extractCall asks for a call of submit.
+func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
+	r.closing = "No step is left. Call submit now, with your best answer from what you know."
+	if err = r.ask(ctx); err != nil {
+		return out, nil, err
+	}
+	for _, c := range r.toolCalls {
+		if r.calling.paths[c.FunctionCall.Name] != submit || r.last().Truncated {
+			continue
+		}
+		if out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(c)}); err == nil {
+			return out, answer, nil
+		}
+		r.ended()
+		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+	}
+	return out, nil, fmt.Errorf("%w, and there is no answer from what is known: %w", ErrMaxIters, errNoCall)
 }
 
 // Stream is Run with its events; see [Start].
@@ -156,6 +193,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 		return nil, nil, err
 	}
 	r.journal = journal.New(a.options.Journal)
+	r.calling = a.Predictor.callsTools()
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil
 }

@@ -23,6 +23,7 @@ type reactRun struct {
 	free      int                 // calls that may be held without taking a step
 	attempt   *journal.Attempt    // all calls of a run are those of one program
 	reasoning string              // of the last reply
+	calling   *calling            // how the model calls tools by its provider's protocol; or nil
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
 }
 
@@ -111,6 +112,7 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}}, output)
 	var object signature.Values
 	if err == nil {
+		answer = task.OutputSchema().DropUnset(answer)
 		err = json.Unmarshal(answer, &object)
 	}
 	if err != nil {
@@ -127,14 +129,17 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 }
 
 // observe ends a step with what the model is told of it.
-func (r *reactRun) observe(text string) {
+func (r *reactRun) observe(text string) { r.run.observe(text + r.remaining()) }
+
+// remaining tells the model that few steps are left.
+func (r *reactRun) remaining() string {
 	switch left := r.steps - len(r.Steps); {
 	case left == 1:
-		text += "\n\nOne step is left: submit the answer."
+		return "\n\nOne step is left: submit the answer."
 	case left > 1 && left <= 3:
-		text += fmt.Sprintf("\n\n%d steps are left.", left)
+		return fmt.Sprintf("\n\n%d steps are left.", left)
 	}
-	r.run.observe(text)
+	return ""
 }
 
 // outcomeOf is a call as if a program had consisted of it. The error is why it

@@ -185,7 +185,10 @@ func (r *recorder) fold(e Event) {
 		r.last().Observation = e.Observation
 	case ProgramStart:
 		s := r.last()
-		s.Code, s.Reasoning = e.Code, e.Reasoning
+		if s.Code != "" { // of several calls in one step
+			s.Code += "\n"
+		}
+		s.Code, s.Reasoning = s.Code+e.Code, e.Reasoning
 	case ProgramEnd:
 		s := r.last()
 		s.Outcome, s.Observation = e.Outcome, e.Observation

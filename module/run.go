@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
@@ -31,6 +33,10 @@ type run struct {
 	inputs    signature.Values
 	opening   []message
 	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
+	wrote     *lm.Message      // the last reply, as its provider wrote it; or nil
+	toolCalls []llms.ToolCall  // of the last reply
+	results   []string         // of the tool calls, as the model is told
+	exchanges []exchange       // for each step that has ended
 	closing   string           // what the model is told when the steps are used up
 	forgotten int              // steps that are left out of the conversation, the oldest
 }
@@ -62,7 +68,7 @@ func (r *recorder) asking(p *Predictor, q question, opening []message) *run {
 // ask begins a step: the model says something. As long as the conversation is
 // too long for it, the older half is left out.
 func (r *run) ask(ctx context.Context) error {
-	r.outcome = nil
+	r.outcome, r.results = nil, nil
 	for step := len(r.Steps) + 1; ; {
 		err := r.say(ctx, step, r.conversation(step))
 		if err == nil || !contextTooLong(err) || !r.forget(step) {
@@ -81,11 +87,31 @@ func (r *run) calls() []journal.Entry {
 
 // observe ends a step with what the model is told about it.
 func (r *run) observe(text string) {
+	r.exchanges = append(r.exchanges, r.exchange(text))
 	if r.outcome == nil {
 		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
 		return
 	}
 	r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, text})
+}
+
+// exchange is a step as the model sees it: its reply, and what it was told.
+type exchange []message
+
+func (r *run) exchange(told string) exchange {
+	switch {
+	case len(r.results) < len(r.toolCalls): // calls that nobody asked for
+		e := exchange{{role: llms.ChatMessageTypeAI, text: r.last().Reply}}
+		return append(e, message{role: llms.ChatMessageTypeHuman, text: told})
+	case len(r.results) == 0:
+		e := exchange{said(r.last().Reply, r.wrote, nil)}
+		return append(e, message{role: llms.ChatMessageTypeHuman, text: told})
+	}
+	e := exchange{said(r.last().Reply, r.wrote, r.toolCalls)}
+	for i, c := range r.toolCalls {
+		e = append(e, resultOf(c, r.results[i]))
+	}
+	return e
 }
 
 // ended ends a step that the model is not told about.

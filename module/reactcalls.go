@@ -1,0 +1,99 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/sandbox"
+)
+
+// callTools does what a reply says whose calls come by the provider's protocol: each call
+// in turn. It reports whether the answer was submitted.
+func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, done bool, err error) {
+	calls := r.toolCalls
+	switch s := r.last(); {
+	case s.Truncated:
+		r.toolCalls, r.wrote = nil, nil // calls that nobody answers
+		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. Call fewer tools at once, or say less.")
+		return out, nil, false, nil
+	case len(calls) == 0:
+		r.observe("Your reply cannot be used: " + errNoCall.Error() + ".")
+		return out, nil, false, nil
+	}
+	r.reasoning = strings.TrimSpace(r.last().Reply)
+	if path := r.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
+		out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(calls[0])})
+		if err == nil {
+			return out, answer, true, nil
+		}
+		r.tellResults([]string{notAccepted(err)})
+		return out, nil, false, nil
+	}
+	told, err := r.callEach(ctx, calls)
+	if err != nil {
+		return out, nil, false, err
+	}
+	r.tellResults(told)
+	return out, nil, false, nil
+}
+
+// callEach makes calls in turn, and returns what the model is told of each. The error ends
+// the run.
+func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
+	var all *sandbox.Outcome
+	for _, c := range calls {
+		path := r.calling.paths[c.FunctionCall.Name]
+		switch path {
+		case "":
+			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", shorten(c.FunctionCall.Name, maxToolName)))
+			continue
+		case submit:
+			told = append(told, "The answer was not taken: call submit alone, when the results of other calls are known.")
+			continue
+		}
+		text, err := r.call(ctx, action{tool: path, args: argumentsOf(c)})
+		all = joined(all, r.outcome)
+		r.outcome = all
+		if err != nil {
+			return nil, err
+		}
+		told = append(told, text)
+	}
+	return told, nil
+}
+
+// argumentsOf are the arguments of a call. Providers write none as nothing.
+func argumentsOf(c llms.ToolCall) json.RawMessage {
+	if blank(c.FunctionCall.Arguments) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(c.FunctionCall.Arguments)
+}
+
+// joined is the outcome of calls that were made one after the other.
+func joined(before, next *sandbox.Outcome) *sandbox.Outcome {
+	if before == nil || next == nil || before == next {
+		return next
+	}
+	all := *next
+	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
+	for i := range all.Calls {
+		all.Calls[i].ID = i + 1
+	}
+	all.Duration += before.Duration
+	all.Waiting += before.Waiting
+	if all.Failure == nil {
+		all.Failure = before.Failure
+	}
+	return &all
+}
+
+// tellResults ends a step with the results of its calls.
+func (r *reactRun) tellResults(told []string) {
+	told[len(told)-1] += r.remaining()
+	r.results = told
+	r.run.observe(strings.Join(told, "\n\n"))
+}
