@@ -103,7 +103,7 @@ func (c *Cache) Stats() CacheStats {
 // cancelled ends only its own wait. Only those who want to see the reply come
 // each ask for themselves.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
-	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if c == nil {
 			return nil, &Error{Kind: Invalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
 		}

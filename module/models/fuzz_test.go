@@ -18,7 +18,7 @@ import (
 // exchange is one of a call that asked for nothing.
 func exchange(t *testing.T) (x *lm.Exchange) {
 	t.Helper()
-	_, _ = lm.Generate(t.Context(), probe(func(got *lm.Exchange) { x = got }), nil)
+	_, _ = lm.Generate(t.Context(), probe(func(got *lm.Exchange) { x = got }), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "?")})
 	return x
 }
 

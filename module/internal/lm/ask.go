@@ -36,10 +36,6 @@ type Call struct {
 // until then. Beside an error there is nothing in the reply but what it cost, as
 // far as that is known.
 func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
-	messages, err := sendable(model, messages)
-	if err != nil {
-		return Reply{}, err
-	}
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
@@ -83,6 +79,10 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
+	}
+	messages, err := sendable(model, messages)
+	if err != nil {
+		return nil, Reply{}, err
 	}
 	x := newExchange(options)
 	response, err := generate(context.WithValue(ctx, exchangeKey{}, x), model, messages, x.heard(options))
