@@ -98,6 +98,18 @@ func (f *failure) error() error {
 	return e
 }
 
+// span is n units, without an overflow.
+func span(n float64, unit time.Duration) time.Duration {
+	const most = 365 * 24 * time.Hour
+	if !(n > 0) {
+		return 0
+	}
+	if n > float64(most/unit) {
+		return most
+	}
+	return time.Duration(n * float64(unit))
+}
+
 // recording returns the line, or false if there is nothing to record.
 func (redact Redact) recording(model llms.Model, r *request, answer *llms.ContentResponse, err error) ([]byte, bool) {
 	rec := recording{Request: redact.request(r)}

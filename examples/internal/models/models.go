@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -52,20 +51,19 @@ func Open(name string, o Options) (llms.Model, error) {
 }
 
 func open(provider, model string) (llms.Model, error) {
-	client := &http.Client{Transport: &models.Transport{}}
 	switch provider {
 	case "openai":
 		if err := need("OPENAI_API_KEY"); err != nil {
 			return nil, err
 		}
-		return openai.New(openai.WithModel(model), openai.WithHTTPClient(client))
+		return openai.New(openai.WithModel(model))
 	case "anthropic":
 		if err := need("ANTHROPIC_API_KEY"); err != nil {
 			return nil, err
 		}
-		return anthropic.New(anthropic.WithModel(model), anthropic.WithHTTPClient(client))
+		return anthropic.New(anthropic.WithModel(model))
 	case "ollama":
-		return ollama.New(ollama.WithModel(model), ollama.WithHTTPClient(client))
+		return ollama.New(ollama.WithModel(model))
 	case "script":
 		return openScript(model)
 	}
