@@ -29,7 +29,9 @@ type schemaKey struct {
 // Send calls send with the schema. If the provider refuses the schema, it calls send once
 // more without one; if that works, the schema is not sent to this model again, otherwise
 // the first error stands.
-func Send[T any](s *Schemas, model string, schema json.RawMessage, send func(schema json.RawMessage) (T, error)) (T, error) {
+func Send[T any](
+	s *Schemas, model string, schema json.RawMessage, send func(schema json.RawMessage) (T, error),
+) (T, error) {
 	if schema == nil {
 		return send(nil)
 	}

@@ -90,25 +90,27 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 		lines := bufio.NewScanner(limited)
 		lines.Buffer(nil, maxLine)
 		lines.Split(scanLine)
-		for lines.Scan() {
+		for ctx.Err() == nil && lines.Scan() {
 			if !yield(lines.Bytes(), nil) {
 				return
 			}
 		}
 		switch err := lines.Err(); {
-		case err == bufio.ErrTooLong || limited.N <= 0:
-			yield(nil, a.client.strange("a stream that is too long: a line of more than %d bytes, or %d in all", maxLine, maxStream))
-		case err != nil:
-			yield(nil, a.client.broken(ctx, err, "the reply broke off: %w"))
 		case ctx.Err() != nil:
 			yield(nil, cancelled(ctx))
+		case err == bufio.ErrTooLong || limited.N <= 0:
+			yield(nil, a.client.strange("a stream that is too long: more than %d bytes in a line or %d in all",
+				maxLine, maxStream))
+		case err != nil:
+			yield(nil, a.client.broken(ctx, err, "the reply broke off: %w"))
 		}
 	}
 }
 
 // scanLine is bufio.ScanLines without a last line that was cut off.
 func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if atEOF && bytes.IndexByte(data, '\n') < 0 && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {
+	last := atEOF && bytes.IndexByte(data, '\n') < 0
+	if last && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {
 		return len(data), nil, nil
 	}
 	return bufio.ScanLines(data, atEOF)
@@ -119,5 +121,6 @@ func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJS
 
 // Cut is the error of a stream that ended before the reply did.
 func (a *Answer) Cut() error {
-	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: a.client.errorf("ended the stream before the reply was complete; try again")}
+	err := a.client.errorf("ended the stream before the reply was complete; try again")
+	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: err}
 }
