@@ -77,7 +77,7 @@ func (m *Model) contextFor(ctx context.Context, bytes, tokens int) int {
 	for size < bytes/3+tokens && size < maxContext { // code or Chinese has three bytes a token
 		size *= 2
 	}
-	if size > minContext {
+	if size > 2*minContext { // which every current model has
 		if limit := m.describe(ctx).context; limit > 0 {
 			size = min(size, limit)
 		}

@@ -157,11 +157,11 @@ func (m *Model) GenerateContent(
 	response, err := wire.Send(&m.schemas, m.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
 		return m.send(ctx, r, schema, lm.Options(options))
 	})
-	return response, m.explain(err)
+	return response, m.explain(err, r.context)
 }
 
 // explain says what to do about the errors that are Ollama's own.
-func (m *Model) explain(err error) error {
+func (m *Model) explain(err error, context int) error {
 	e, ok := errors.AsType[*lm.Error](err)
 	if !ok {
 		return err
@@ -169,14 +169,16 @@ func (m *Model) explain(err error) error {
 	c := *e
 	switch text := e.Error(); {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", or set OLLAMA_HOST or Options.BaseURL", m.client.BaseURL)
+		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
+			"or set OLLAMA_HOST or Options.BaseURL", m.client.BaseURL)
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
 		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", m.model, m.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):
 		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", m.model)
 	case e.Status == http.StatusBadRequest && tooLong(text):
 		c.Kind = lm.ContextTooLong
-		c.Err = fmt.Errorf("%w (num_ctx is too small: raise Options.Context, or use a model with a larger context)", e.Err)
+		c.Err = fmt.Errorf("the prompt does not fit into the context of %d tokens (num_ctx); "+
+			"shorten it, raise Options.Context, or use a model with a larger context", context)
 	default:
 		return err
 	}
