@@ -35,8 +35,8 @@ func (openAI) refuse(r Request, o *Options) (int, string) {
 	case !strings.HasSuffix(r.Path, "/chat/completions"):
 		return http.StatusNotFound, fmt.Sprintf("Invalid URL (POST %s)", r.Path)
 	case key == "":
-		return http.StatusUnauthorized, "You didn't provide an API key. You need to provide your API key in an Authorization " +
-			"header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
+		return http.StatusUnauthorized, "You didn't provide an API key. You need to provide your API key in an " +
+			"Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
 	case key != o.Key:
 		return http.StatusUnauthorized, fmt.Sprintf("Incorrect API key provided: %s. "+
 			"You can find your API key at https://platform.openai.com/account/api-keys.", key)
@@ -84,7 +84,8 @@ func openAIParameters(r Request, o *Options) string {
 }
 
 func toolName(name string) bool {
-	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
 }
 
 // openAIMessages checks the messages, and that each tool call is answered.
@@ -183,7 +184,7 @@ func (p openAI) answer(w http.ResponseWriter, r Request, reply Reply) {
 		return
 	}
 	message := map[string]any{"role": "assistant", "content": nil, "refusal": nil, "annotations": []any{}}
-	if reply.Text != "" || len(reply.ToolCalls) == 0 && reply.Refusal == "" {
+	if reply.speaks() {
 		message["content"] = reply.Text
 	}
 	if reply.Refusal != "" {
@@ -200,13 +201,18 @@ func (p openAI) answer(w http.ResponseWriter, r Request, reply Reply) {
 		message["tool_calls"] = calls
 	}
 	body := openAIFrame(r, "chat.completion")
-	body["choices"] = []any{map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": openAIReason(reply)}}
+	choice := map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": openAIReason(reply)}
+	body["choices"] = []any{choice}
 	body["usage"] = openAIUsage(reply)
 	writeJSON(w, http.StatusOK, body)
 }
 
+// speaks reports whether a reply has a text, if only an empty one.
+func (r Reply) speaks() bool { return r.Text != "" || len(r.ToolCalls) == 0 && r.Refusal == "" }
+
 func openAICall(c ToolCall, arguments string) map[string]any {
-	call := map[string]any{"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": arguments}}
+	function := map[string]any{"name": c.Name, "arguments": arguments}
+	call := map[string]any{"id": c.ID, "type": "function", "function": function}
 	maps.Copy(call, c.Extra)
 	return call
 }
@@ -247,7 +253,11 @@ func (openAI) stream(w http.ResponseWriter, r Request, reply Reply) {
 	delta := func(delta map[string]any, reason any) {
 		send([]any{map[string]any{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": reason}}, nil)
 	}
-	delta(map[string]any{"role": "assistant", "content": "", "refusal": nil}, nil)
+	first := map[string]any{"role": "assistant", "content": nil, "refusal": nil}
+	if reply.speaks() {
+		first["content"] = ""
+	}
+	delta(first, nil)
 	for _, part := range []struct{ field, text string }{
 		{"reasoning_content", reply.Thinking}, {"content", reply.Text}, {"refusal", reply.Refusal},
 	} {

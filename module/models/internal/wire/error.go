@@ -112,9 +112,6 @@ var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
 // notJSON is the error of an answer that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
-	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("<")) {
-		return c.strange("%s; check Options.BaseURL", page(data))
-	}
 	return c.strange("a reply that is not what its protocol says (%v): %s", err, clip(string(data), 200))
 }
 
@@ -122,6 +119,9 @@ func (c *Client) notJSON(data []byte, err error) error {
 func (c *Client) strange(format string, args ...any) error {
 	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
 }
+
+// Strange is the error of an answer that is not a reply; the text follows "sent".
+func (a *Answer) Strange(format string, args ...any) error { return a.client.strange(format, args...) }
 
 // Missing is the error of a reply that lacks what its protocol says it has.
 func (a *Answer) Missing(what string) error {

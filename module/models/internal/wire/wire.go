@@ -84,6 +84,11 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 		defer response.Body.Close()
 		return nil, c.refused(response)
 	}
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		defer response.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		return nil, c.strange("%s; check Options.BaseURL", page(body))
+	}
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
 }
 

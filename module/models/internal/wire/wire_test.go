@@ -137,8 +137,6 @@ func TestDecode(t *testing.T) {
 		want       lm.Error
 		text       string
 	}{
-		{"HTML", "<!doctype html><title>Log in</title>", charged,
-			`the model: acme sent an HTML page with the title "Log in"; check Options.BaseURL`},
 		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected end of JSON input): {"a":`},
 		{"an error", `{"error":{"message":"overloaded","code":503}}`, lm.Error{Kind: lm.Transient, Status: 503, MaybeCharged: true},
 			`the model: acme answered with an error: overloaded; try again`},
@@ -158,6 +156,14 @@ func TestDecode(t *testing.T) {
 	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(), &into); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	c := serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!doctype html><title>Log in</title>") })
+	_, err := c.Post(t.Context(), "/chat", nil)
+	checkError(t, err, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		`the model: acme sent an HTML page with the title "Log in"; check Options.BaseURL`)
 }
 
 func answer(body string) *Answer {
