@@ -25,6 +25,7 @@ package stub
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -70,13 +71,15 @@ type Request struct {
 type Reply struct {
 	Text      string
 	Thinking  string
+	Redacted  string // thinking that only the provider can read, as Anthropic has it
 	ToolCalls []ToolCall
 	Refusal   string // the model refuses with this text
 	Truncate  bool   // the reply ends at the limit of tokens
 
 	InputTokens, CachedTokens, OutputTokens, ReasoningTokens int // zero: 100, 0, 20, 0
 
-	Cut int // if positive, the connection breaks after so many bytes of the answer
+	Cut   int    // if positive, the connection breaks after so many bytes of the answer
+	Error string // a stream ends with this error after the text
 
 	// Status, Header and Body, if Status is set, are the whole answer. An empty Body is an
 	// error in the form of the provider.
@@ -118,6 +121,12 @@ type protocol interface {
 	schema(Request) any
 }
 
+// describer is a protocol with requests that are not answered by the script.
+type describer interface {
+	// describe is the answer to such a request, nil if it is another.
+	describe(Request) any
+}
+
 func newServer(p protocol, o *Options, replies []Reply) *Server {
 	s := &Server{protocol: p, replies: slices.Clone(replies)}
 	if o != nil {
@@ -147,6 +156,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, status, s.protocol.failure(status, message))
 		return
 	}
+	if p, ok := s.protocol.(describer); ok && p.describe(request) != nil {
+		writeJSON(w, http.StatusOK, p.describe(request))
+		return
+	}
 	reply := s.reply(request)
 	if reply.Cut > 0 {
 		w = &cut{w, reply.Cut}
@@ -167,7 +180,7 @@ func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 		w.Header()[http.CanonicalHeaderKey(name)] = values
 	}
 	if reply.Body == "" {
-		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, http.StatusText(reply.Status)))
+		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, cmp.Or(http.StatusText(reply.Status), "Overloaded")))
 		return
 	}
 	w.WriteHeader(reply.Status)

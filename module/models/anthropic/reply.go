@@ -27,13 +27,16 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
+// received is a block of content that the model wrote.
+type received struct {
+	Type, Text, Thinking, ID, Name string
+	Input                          json.RawMessage
+}
+
 // response is what the caller gets.
 func (r *reply) response() (*llms.ContentResponse, error) {
 	var text, thoughts strings.Builder
-	var blocks []struct {
-		Type, Text, Thinking, ID, Name string
-		Input                          json.RawMessage
-	}
+	var blocks []received
 	if err := json.Unmarshal(r.Content, &blocks); err != nil {
 		return nil, err
 	}
