@@ -33,8 +33,8 @@ type CacheOptions struct {
 // safe for concurrent use.
 //
 // A question is the same if its messages are, with their binary parts, all call
-// options besides the functions that receive the reply, the model's label and the
-// rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
+// options besides the functions that receive the reply, the [Params], the model's
+// label and the rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
 // one of several alternatives) and empty replies are not kept.
 type Cache struct {
 	memory *memory
