@@ -20,7 +20,8 @@ type anthropic struct{}
 // anthropicFields are the fields of a request.
 var anthropicFields = []string{
 	"cache_control", "container", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
-	"service_tier", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p",
+	"service_tier", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools",
+	"top_k", "top_p",
 }
 
 func (p anthropic) refuse(r Request, o *Options) (int, string) {
@@ -133,7 +134,8 @@ func anthropicSchema(r Request, o *Options) string {
 	if problem := extra(config, "effort", "format"); problem != "" {
 		return "output_config." + problem
 	}
-	if effort := config["effort"]; effort != nil && !slices.Contains([]any{"low", "medium", "high", "xhigh", "max"}, effort) {
+	efforts := []any{nil, "low", "medium", "high", "xhigh", "max"}
+	if !slices.Contains(efforts, config["effort"]) {
 		return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
 	}
 	format, _ := config["format"].(map[string]any)
@@ -169,7 +171,9 @@ func (anthropic) failure(status int, message string) any {
 	case kind == "":
 		kind = "api_error"
 	}
-	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_1"}
+	return map[string]any{
+		"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_1",
+	}
 }
 
 // signature signs a thought.
@@ -204,7 +208,8 @@ func (anthropic) content(reply Reply) []map[string]any {
 			"type": "thinking", "thinking": reply.Thinking, "signature": signature(reply.Thinking)})
 	}
 	if reply.Redacted != "" {
-		content = append(content, map[string]any{"type": "redacted_thinking", "data": reply.Redacted + "." + signature(reply.Redacted)})
+		content = append(content, map[string]any{
+			"type": "redacted_thinking", "data": reply.Redacted + "." + signature(reply.Redacted)})
 	}
 	if text := reply.Text + reply.Refusal; text != "" {
 		content = append(content, map[string]any{"type": "text", "text": text})
@@ -300,6 +305,8 @@ func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 		}
 	}
 	send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil}, "usage": map[string]any{"output_tokens": reply.OutputTokens}})
+		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": reply.OutputTokens},
+	})
 	send("message_stop", map[string]any{})
 }
