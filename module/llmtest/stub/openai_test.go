@@ -131,7 +131,7 @@ func TestOpenAIAnswers(t *testing.T) {
 		reply                 Reply
 		want                  string
 	}{
-		{"path", "/chat", "test-key", `{}`, Reply{}, 
+		{"path", "/chat", "test-key", `{}`, Reply{},
 			fmt.Sprintf(fail, "model_not_found", "Invalid URL (POST /chat)")},
 		{"wrong key", "/chat/completions", "k", `{}`, Reply{}, fmt.Sprintf(fail, "invalid_api_key",
 			"Incorrect API key provided: k. You can find your API key at https://platform.openai.com/account/api-keys.")},
