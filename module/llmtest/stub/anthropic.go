@@ -245,68 +245,82 @@ func (anthropic) usage(reply Reply) map[string]any {
 // stream writes the reply as events. The inputs of several tool calls come in turn.
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	send := func(kind string, fields map[string]any) {
-		fields["type"] = kind
-		data, _ := json.Marshal(fields)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, data)
-		flush(w)
-	}
-	delta := func(index int, kind, field, text string) {
-		send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
-	}
+	e := anthropicEvents{w}
 	message := p.message(r, reply)
-	usage := p.usage(reply)
-	usage["output_tokens"] = 1
-	message["usage"] = usage
-	send("message_start", map[string]any{"message": message})
-	send("ping", map[string]any{})
-	content := p.content(reply)
-	inputs := map[int][]string{}
-	for i, block := range content {
-		start := maps.Clone(block)
-		for _, field := range []string{"text", "thinking", "signature"} {
-			if start[field] != nil {
-				start[field] = ""
-			}
-		}
-		if input, ok := start["input"].(json.RawMessage); ok {
-			start["input"], inputs[i] = map[string]any{}, pieces(string(input))
-		}
-		send("content_block_start", map[string]any{"index": i, "content_block": start})
-		for _, field := range []string{"thinking", "text"} {
-			text, _ := block[field].(string)
-			for _, piece := range pieces(text) {
-				delta(i, field+"_delta", field, piece)
-			}
-		}
-		if signature, ok := block["signature"].(string); ok {
-			delta(i, "signature_delta", "signature", signature)
-		}
-		if inputs[i] == nil {
-			send("content_block_stop", map[string]any{"index": i})
-		}
+	message["usage"] = p.usage(reply)
+	e.send("message_start", map[string]any{"message": message})
+	e.send("ping", map[string]any{})
+	var inputs [][]string
+	for i, block := range p.content(reply) {
+		inputs = append(inputs, e.block(i, block))
 	}
 	if reply.Error != "" {
-		send("error", map[string]any{"error": map[string]any{"type": reply.Error, "message": reply.Error}})
+		e.send("error", map[string]any{"error": map[string]any{"type": reply.Error, "message": reply.Error}})
 		return
 	}
-	for n, more := 0, true; more; n++ {
-		more = false
-		for i := range content {
-			if n < len(inputs[i]) {
-				more = true
-				delta(i, "input_json_delta", "partial_json", inputs[i][n])
-			}
-		}
-	}
-	for i := range content {
-		if inputs[i] != nil {
-			send("content_block_stop", map[string]any{"index": i})
-		}
-	}
-	send("message_delta", map[string]any{
+	e.inputs(inputs)
+	e.send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil},
 		"usage": map[string]any{"output_tokens": reply.OutputTokens},
 	})
-	send("message_stop", map[string]any{})
+	e.send("message_stop", map[string]any{})
+}
+
+// anthropicEvents writes events.
+type anthropicEvents struct{ w http.ResponseWriter }
+
+func (e anthropicEvents) send(kind string, fields map[string]any) {
+	fields["type"] = kind
+	data, _ := json.Marshal(fields)
+	fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", kind, data)
+	flush(e.w)
+}
+
+func (e anthropicEvents) delta(index int, kind, field, text string) {
+	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
+}
+
+// block writes a block of content, but for the input of a tool, whose pieces it returns.
+func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
+	start := maps.Clone(block)
+	for _, field := range []string{"text", "thinking", "signature"} {
+		if start[field] != nil {
+			start[field] = ""
+		}
+	}
+	if raw, ok := start["input"].(json.RawMessage); ok {
+		start["input"], input = map[string]any{}, pieces(string(raw))
+	}
+	e.send("content_block_start", map[string]any{"index": i, "content_block": start})
+	for _, field := range []string{"thinking", "text"} {
+		text, _ := block[field].(string)
+		for _, piece := range pieces(text) {
+			e.delta(i, field+"_delta", field, piece)
+		}
+	}
+	if signature, ok := block["signature"].(string); ok {
+		e.delta(i, "signature_delta", "signature", signature)
+	}
+	if input == nil {
+		e.send("content_block_stop", map[string]any{"index": i})
+	}
+	return input
+}
+
+// inputs writes the inputs of the tools that are called.
+func (e anthropicEvents) inputs(inputs [][]string) {
+	for n, more := 0, true; more; n++ {
+		more = false
+		for i, input := range inputs {
+			if n < len(input) {
+				more = true
+				e.delta(i, "input_json_delta", "partial_json", input[n])
+			}
+		}
+	}
+	for i, input := range inputs {
+		if input != nil {
+			e.send("content_block_stop", map[string]any{"index": i})
+		}
+	}
 }
