@@ -20,7 +20,8 @@ type anthropic struct{}
 // anthropicFields are the fields of a request.
 var anthropicFields = []string{
 	"cache_control", "container", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
-	"service_tier", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p",
+	"service_tier", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools",
+	"top_k", "top_p",
 }
 
 func (p anthropic) refuse(r Request, o *Options) (int, string) {
@@ -133,7 +134,8 @@ func anthropicSchema(r Request, o *Options) string {
 	if problem := extra(config, "effort", "format"); problem != "" {
 		return "output_config." + problem
 	}
-	if effort := config["effort"]; effort != nil && !slices.Contains([]any{"low", "medium", "high", "xhigh", "max"}, effort) {
+	efforts := []any{nil, "low", "medium", "high", "xhigh", "max"}
+	if !slices.Contains(efforts, config["effort"]) {
 		return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
 	}
 	format, _ := config["format"].(map[string]any)
@@ -169,7 +171,9 @@ func (anthropic) failure(status int, message string) any {
 	case kind == "":
 		kind = "api_error"
 	}
-	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_1"}
+	return map[string]any{
+		"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_1",
+	}
 }
 
 // signature signs a thought.
@@ -204,7 +208,8 @@ func (anthropic) content(reply Reply) []map[string]any {
 			"type": "thinking", "thinking": reply.Thinking, "signature": signature(reply.Thinking)})
 	}
 	if reply.Redacted != "" {
-		content = append(content, map[string]any{"type": "redacted_thinking", "data": reply.Redacted + "." + signature(reply.Redacted)})
+		content = append(content, map[string]any{
+			"type": "redacted_thinking", "data": reply.Redacted + "." + signature(reply.Redacted)})
 	}
 	if text := reply.Text + reply.Refusal; text != "" {
 		content = append(content, map[string]any{"type": "text", "text": text})
@@ -240,66 +245,82 @@ func (anthropic) usage(reply Reply) map[string]any {
 // stream writes the reply as events. The inputs of several tool calls come in turn.
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	send := func(kind string, fields map[string]any) {
-		fields["type"] = kind
-		data, _ := json.Marshal(fields)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, data)
-		flush(w)
-	}
-	delta := func(index int, kind, field, text string) {
-		send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
-	}
+	e := anthropicEvents{w}
 	message := p.message(r, reply)
-	usage := p.usage(reply)
-	usage["output_tokens"] = 1
-	message["usage"] = usage
-	send("message_start", map[string]any{"message": message})
-	send("ping", map[string]any{})
-	content := p.content(reply)
-	inputs := map[int][]string{}
-	for i, block := range content {
-		start := maps.Clone(block)
-		for _, field := range []string{"text", "thinking", "signature"} {
-			if start[field] != nil {
-				start[field] = ""
-			}
-		}
-		if input, ok := start["input"].(json.RawMessage); ok {
-			start["input"], inputs[i] = map[string]any{}, pieces(string(input))
-		}
-		send("content_block_start", map[string]any{"index": i, "content_block": start})
-		for _, field := range []string{"thinking", "text"} {
-			text, _ := block[field].(string)
-			for _, piece := range pieces(text) {
-				delta(i, field+"_delta", field, piece)
-			}
-		}
-		if signature, ok := block["signature"].(string); ok {
-			delta(i, "signature_delta", "signature", signature)
-		}
-		if inputs[i] == nil {
-			send("content_block_stop", map[string]any{"index": i})
-		}
+	message["usage"] = p.usage(reply)
+	e.send("message_start", map[string]any{"message": message})
+	e.send("ping", map[string]any{})
+	var inputs [][]string
+	for i, block := range p.content(reply) {
+		inputs = append(inputs, e.block(i, block))
 	}
 	if reply.Error != "" {
-		send("error", map[string]any{"error": map[string]any{"type": reply.Error, "message": reply.Error}})
+		e.send("error", map[string]any{"error": map[string]any{"type": reply.Error, "message": reply.Error}})
 		return
 	}
+	e.inputs(inputs)
+	e.send("message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": reply.OutputTokens},
+	})
+	e.send("message_stop", map[string]any{})
+}
+
+// anthropicEvents writes events.
+type anthropicEvents struct{ w http.ResponseWriter }
+
+func (e anthropicEvents) send(kind string, fields map[string]any) {
+	fields["type"] = kind
+	data, _ := json.Marshal(fields)
+	fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", kind, data)
+	flush(e.w)
+}
+
+func (e anthropicEvents) delta(index int, kind, field, text string) {
+	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
+}
+
+// block writes a block of content, but for the input of a tool, whose pieces it returns.
+func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
+	start := maps.Clone(block)
+	for _, field := range []string{"text", "thinking", "signature"} {
+		if start[field] != nil {
+			start[field] = ""
+		}
+	}
+	if raw, ok := start["input"].(json.RawMessage); ok {
+		start["input"], input = map[string]any{}, pieces(string(raw))
+	}
+	e.send("content_block_start", map[string]any{"index": i, "content_block": start})
+	for _, field := range []string{"thinking", "text"} {
+		text, _ := block[field].(string)
+		for _, piece := range pieces(text) {
+			e.delta(i, field+"_delta", field, piece)
+		}
+	}
+	if signature, ok := block["signature"].(string); ok {
+		e.delta(i, "signature_delta", "signature", signature)
+	}
+	if input == nil {
+		e.send("content_block_stop", map[string]any{"index": i})
+	}
+	return input
+}
+
+// inputs writes the inputs of the tools that are called.
+func (e anthropicEvents) inputs(inputs [][]string) {
 	for n, more := 0, true; more; n++ {
 		more = false
-		for i := range content {
-			if n < len(inputs[i]) {
+		for i, input := range inputs {
+			if n < len(input) {
 				more = true
-				delta(i, "input_json_delta", "partial_json", inputs[i][n])
+				e.delta(i, "input_json_delta", "partial_json", input[n])
 			}
 		}
 	}
-	for i := range content {
-		if inputs[i] != nil {
-			send("content_block_stop", map[string]any{"index": i})
+	for i, input := range inputs {
+		if input != nil {
+			e.send("content_block_stop", map[string]any{"index": i})
 		}
 	}
-	send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil}, "usage": map[string]any{"output_tokens": reply.OutputTokens}})
-	send("message_stop", map[string]any{})
 }

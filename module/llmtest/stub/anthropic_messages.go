@@ -34,7 +34,8 @@ func anthropicMessages(r Request, _ *Options) string {
 			return fmt.Sprintf(`messages: Unexpected role "%v". The Messages API accepts a top-level `+"`system`"+
 				` parameter, not "system" as an input message role.`, role)
 		case role == before:
-			return fmt.Sprintf(`messages: roles must alternate between "user" and "assistant", but found multiple "%v" roles in a row`, role)
+			return fmt.Sprintf(`messages: roles must alternate between "user" and "assistant", `+
+				`but found multiple "%v" roles in a row`, role)
 		case i == 0 && role != "user":
 			return "messages: first message must use the \"user\" role"
 		}
@@ -44,7 +45,8 @@ func anthropicMessages(r Request, _ *Options) string {
 			blocks, ok = []any{map[string]any{"type": "text", "text": text}}, true
 		}
 		if !ok || len(blocks) == 0 {
-			return fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+			return fmt.Sprintf("messages.%d: all messages must have non-empty content "+
+				"except for the optional final assistant message", i)
 		}
 		calls, problem := anthropicContent(i, blocks, open)
 		if problem != "" {
@@ -104,8 +106,9 @@ func anthropicContent(i int, blocks []any, open []string) (calls []string, probl
 }
 
 func unfinished(i int, ids []string) string {
-	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` "+
-		"block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids, ", "))
+	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		i, strings.Join(ids, ", "))
 }
 
 // tampered is the complaint about a thought that is not as it was.
@@ -141,9 +144,9 @@ func anthropicThoughts(r Request, messages []any) string {
 	}
 	first, _ := blocks[0].(map[string]any)
 	if kind := first["type"]; kind != "thinking" && kind != "redacted_thinking" {
-		return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%v`. When `thinking` is "+
-			"enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and "+
-			"`tool_result` blocks).", i, kind)
+		return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%v`. "+
+			"When `thinking` is enabled, a final `assistant` message must start with a thinking block "+
+			"(preceeding the lastmost set of `tool_use` and `tool_result` blocks).", i, kind)
 	}
 	return ""
 }

@@ -13,8 +13,7 @@ import (
 // the former; the latter says that the model has a context of 32768 tokens, thinks and calls
 // tools. A request needs a key only if the options have one.
 func Ollama(o *Options, replies ...Reply) *Server {
-	s := newServer(ollama{keyed: o != nil && o.Key != ""}, o, replies)
-	return s
+	return newServer(ollama{keyed: o != nil && o.Key != ""}, o, replies)
 }
 
 type ollama struct{ keyed bool }
@@ -161,7 +160,8 @@ func (ollama) message(text, thinking string) map[string]any {
 
 func (ollama) calls(reply Reply) (calls []any) {
 	for i, c := range reply.ToolCalls {
-		call := map[string]any{"function": map[string]any{"index": i, "name": c.Name, "arguments": json.RawMessage(c.Arguments)}}
+		call := map[string]any{"function": map[string]any{
+			"index": i, "name": c.Name, "arguments": json.RawMessage(c.Arguments)}}
 		if c.ID != "" { // older versions have none
 			call["id"] = c.ID
 		}
@@ -177,8 +177,8 @@ func (ollama) last(r Request, reply Reply, message map[string]any) map[string]an
 		reason = "length"
 	}
 	return map[string]any{
-		"model": r.Body["model"], "created_at": "2026-01-01T00:00:00Z", "message": message, "done": true, "done_reason": reason,
-		"prompt_eval_count": reply.InputTokens, "eval_count": reply.OutputTokens,
+		"model": r.Body["model"], "created_at": "2026-01-01T00:00:00Z", "message": message, "done": true,
+		"done_reason": reason, "prompt_eval_count": reply.InputTokens, "eval_count": reply.OutputTokens,
 	}
 }
 
@@ -190,7 +190,8 @@ func (p ollama) stream(w http.ResponseWriter, r Request, reply Reply) {
 		flush(w)
 	}
 	chunk := func(message map[string]any) {
-		line(map[string]any{"model": r.Body["model"], "created_at": "2026-01-01T00:00:00Z", "message": message, "done": false})
+		line(map[string]any{
+			"model": r.Body["model"], "created_at": "2026-01-01T00:00:00Z", "message": message, "done": false})
 	}
 	for _, piece := range pieces(reply.Thinking) {
 		chunk(p.message("", piece))

@@ -29,9 +29,11 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -43,7 +45,6 @@ import (
 const (
 	provider = "anthropic" // of an [lm.Message]
 	variable = "ANTHROPIC_API_KEY"
-	protocol = "2023-06-01"
 )
 
 // Options of [New]. Nil and the zero value are the defaults.
@@ -70,10 +71,10 @@ type Options struct {
 
 // Model is a model of Anthropic's. It is safe for concurrent use.
 type Model struct {
-	model   string
-	options Options
-	client  *wire.Client
-	schemas wire.Schemas
+	model     string
+	maxTokens int
+	client    wire.Client
+	schemas   wire.Schemas
 }
 
 var _ llms.Model = (*Model)(nil)
@@ -84,24 +85,20 @@ func New(model string, o *Options) (*Model, error) {
 		o = &Options{}
 	}
 	if model == "" {
-		return nil, &lm.Error{Kind: lm.Invalid, Err: errors.New(`the name of the model is empty; pass one such as "claude-sonnet-5"`)}
+		return nil, invalid("the name of the model is empty; pass one such as \"claude-sonnet-5\"")
 	}
 	key, err := wire.Key(o.Key, variable)
 	if err != nil {
 		return nil, err
 	}
-	base := "https://api.anthropic.com"
-	if o.BaseURL != "" {
-		if base, err = wire.BaseURL(o.BaseURL); err != nil {
-			return nil, err
-		}
+	base, err := wire.BaseURL(cmp.Or(o.BaseURL, "https://api.anthropic.com"))
+	if err != nil {
+		return nil, err
 	}
-	header := http.Header{}
-	header.Set("X-Api-Key", key)
-	header.Set("Anthropic-Version", protocol)
-	return &Model{model: model, options: *o, client: &wire.Client{
+	return &Model{model: model, maxTokens: o.MaxTokens, client: wire.Client{
 		Provider: provider, Variable: variable, BaseURL: strings.TrimSuffix(base, "/v1"),
-		Header: header, Key: key, HTTP: o.Client, Extra: o.Extra,
+		Header: http.Header{"X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}, Key: key,
+		HTTP: o.Client, Extra: maps.Clone(o.Extra),
 	}}, nil
 }
 
@@ -121,12 +118,13 @@ func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
 	p := lm.ParamsOf(ctx)
-	r, err := m.newRequest(p, messages, options)
+	o := lm.Options(options)
+	model := cmp.Or(o.Model, m.model)
+	r, err := m.newRequest(model, p, messages, options)
 	if err != nil {
 		return nil, err
 	}
-	o := lm.Options(options)
-	return wire.Send(&m.schemas, m.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+	return wire.Send(&m.schemas, model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
 		answer, err := m.client.Post(ctx, "/v1/messages", r.body(schema))
 		if err != nil {
 			return nil, err

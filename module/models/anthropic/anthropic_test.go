@@ -7,9 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -60,6 +58,10 @@ func streaming() (options []llms.CallOption, text, thoughts *bytes.Buffer) {
 	}, text, thoughts
 }
 
+func message(role llms.ChatMessageType, parts ...llms.ContentPart) llms.MessageContent {
+	return llms.MessageContent{Role: role, Parts: parts}
+}
+
 func call(id, name, arguments string) llms.ToolCall {
 	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: arguments}}
 }
@@ -75,9 +77,11 @@ func TestReply(t *testing.T) {
 	t.Parallel()
 	info := func(raw, text string) map[string]any {
 		return map[string]any{
-			"PromptTokens": 100, "CompletionTokens": 20, "ReasoningTokens": 5, "PromptCachedTokens": 60, "CacheCreationInputTokens": 0,
+			"PromptTokens": 100, "PromptCachedTokens": 60, "CacheCreationInputTokens": 0,
+			"CompletionTokens": 20, "ReasoningTokens": 5,
 			lm.ModelKey: budgeted, lm.IDKey: "msg_1",
-			lm.MessageKey: &lm.Message{TextContent: llms.TextContent{Text: text}, Provider: "anthropic", Raw: json.RawMessage(raw)},
+			lm.MessageKey: &lm.Message{
+				TextContent: llms.TextContent{Text: text}, Provider: "anthropic", Raw: json.RawMessage(raw)},
 		}
 	}
 	for name, test := range map[string]struct {
@@ -87,26 +91,32 @@ func TestReply(t *testing.T) {
 		"text": {
 			stub.Reply{Text: "Thimphu <b>is</b> the capital."},
 			llms.ContentChoice{Content: "Thimphu <b>is</b> the capital.", StopReason: "end_turn",
-				GenerationInfo: info(`[{"text":"Thimphu <b>is</b> the capital.","type":"text"}]`, "Thimphu <b>is</b> the capital.")},
+				GenerationInfo: info(`[{"text":"Thimphu <b>is</b> the capital.","type":"text"}]`,
+					"Thimphu <b>is</b> the capital.")},
 		},
 		"thoughts": {
 			stub.Reply{Thinking: "Let me see: Bhutan.", Redacted: "xyz", Text: "Thimphu."},
 			llms.ContentChoice{Content: "Thimphu.", ReasoningContent: "Let me see: Bhutan.", StopReason: "end_turn",
-				GenerationInfo: info(`[{"signature":"IodpmW0qpe6WYdsvQhAtYTwU4KHH6pUfV3NtiWN+ZjI=","thinking":"Let me see: Bhutan.","type":"thinking"},`+
-					`{"data":"xyz.Ngi8oeROpsTSaOttsCJgJpiSwLQrhrvx53pvoWw8koI=","type":"redacted_thinking"},{"text":"Thimphu.","type":"text"}]`, "Thimphu.")},
+				GenerationInfo: info(`[
+					{"type":"thinking","thinking":"Let me see: Bhutan.","signature":"IodpmW0qpe6WYdsvQhAtYTwU4KHH6pUfV3NtiWN+ZjI="},
+					{"type":"redacted_thinking","data":"xyz.Ngi8oeROpsTSaOttsCJgJpiSwLQrhrvx53pvoWw8koI="},
+					{"type":"text","text":"Thimphu."}]`, "Thimphu.")},
 		},
 		"tool calls": {
 			stub.Reply{Text: "I look.", ToolCalls: []stub.ToolCall{
-				{ID: "t1", Name: "weather", Arguments: `{"city":"Oslo"}`}, {ID: "t2", Name: "weather", Arguments: `{"city":"Bergen"}`},
+				{ID: "t1", Name: "weather", Arguments: `{"city":"Oslo"}`},
+				{ID: "t2", Name: "weather", Arguments: `{"city":"Bergen"}`},
 				{ID: "t3", Name: "now", Arguments: `{}`},
 			}},
 			llms.ContentChoice{Content: "I look.", StopReason: "tool_use",
 				ToolCalls: []llms.ToolCall{
 					call("t1", "weather", `{"city":"Oslo"}`), call("t2", "weather", `{"city":"Bergen"}`), call("t3", "now", `{}`),
 				},
-				GenerationInfo: info(`[{"text":"I look.","type":"text"},{"id":"t1","input":{"city":"Oslo"},"name":"weather","type":"tool_use"},`+
-					`{"id":"t2","input":{"city":"Bergen"},"name":"weather","type":"tool_use"},`+
-					`{"id":"t3","input":{},"name":"now","type":"tool_use"}]`, "I look.")},
+				GenerationInfo: info(`[
+					{"type":"text","text":"I look."},
+					{"type":"tool_use","id":"t1","name":"weather","input":{"city":"Oslo"}},
+					{"type":"tool_use","id":"t2","name":"weather","input":{"city":"Bergen"}},
+					{"type":"tool_use","id":"t3","name":"now","input":{}}]`, "I look.")},
 		},
 		"truncated": {
 			stub.Reply{Text: "Once upon", Truncate: true},
@@ -173,8 +183,11 @@ func TestTurns(t *testing.T) {
 	for _, options := range [][]llms.CallOption{nil, options} {
 		m, _ := serve(t, nil,
 			stub.Reply{Thinking: "I need <both> cities & so on.", Redacted: "secret", ToolCalls: []stub.ToolCall{
-				{ID: "t1", Name: "weather", Arguments: `{"city":"Oslo"}`}, {ID: "t2", Name: "weather", Arguments: `{"city":"Bergen"}`}}},
-			stub.Reply{Thinking: "One more.", ToolCalls: []stub.ToolCall{{ID: "t3", Name: "weather", Arguments: `{"city":"Moss"}`}}},
+				{ID: "t1", Name: "weather", Arguments: `{"city":"Oslo"}`},
+				{ID: "t2", Name: "weather", Arguments: `{"city":"Bergen"}`},
+			}},
+			stub.Reply{Thinking: "One more.", ToolCalls: []stub.ToolCall{
+				{ID: "t3", Name: "weather", Arguments: `{"city":"Moss"}`}}},
 			stub.Reply{Text: "Rain."})
 		ctx := lm.WithParams(t.Context(), lm.Params{ThinkingTokens: 2000})
 		conversation := ask("Where does it rain?")
@@ -202,16 +215,17 @@ func TestTurns(t *testing.T) {
 			var results []llms.MessageContent
 			for _, c := range choice.ToolCalls {
 				parts = append(parts, c)
-				results = append(results, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
-					llms.ToolCallResponse{ToolCallID: c.ID, Name: c.FunctionCall.Name, Content: "rain"}}})
+				results = append(results, message(llms.ChatMessageTypeTool,
+					llms.ToolCallResponse{ToolCallID: c.ID, Name: c.FunctionCall.Name, Content: "rain"}))
 			}
-			conversation = append(conversation, llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: parts})
+			conversation = append(conversation, message(llms.ChatMessageTypeAI, parts...))
 			conversation = append(conversation, results...)
 		}
 	}
 }
 
-const personSchema = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`
+const personSchema = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],
+	"additionalProperties":false}`
 
 func TestSchema(t *testing.T) {
 	t.Parallel()
@@ -253,146 +267,6 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	t.Parallel()
-	wait := http.Header{"Retry-After": {"7"}}
-	for name, test := range map[string]struct {
-		reply stub.Reply
-		want  lm.Error
-		text  string
-	}{
-		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.Invalid, Status: 400},
-			`the model: anthropic answered 400 Bad Request: Bad Request; check the model and the options of the request`},
-		"402": {stub.Reply{Status: 402}, lm.Error{Kind: lm.Auth, Status: 402},
-			`the model's provider refuses access: anthropic answered 402 Payment Required: Payment Required; check the credit and the limits of the account`},
-		"403": {stub.Reply{Status: 403}, lm.Error{Kind: lm.Auth, Status: 403},
-			`the model's provider refuses access: anthropic answered 403 Forbidden: Forbidden; check what the key in ANTHROPIC_API_KEY may do`},
-		"413": {stub.Reply{Status: 413}, lm.Error{Kind: lm.ContextTooLong, Status: 413},
-			`the question is too long for the model: anthropic answered 413 Request Entity Too Large: Request Entity Too Large; shorten the prompt or use a model with a larger context`},
-		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.RateLimited, Status: 429},
-			`the model's rate limit is reached: anthropic answered 429 Too Many Requests: Too Many Requests; ask later or less often`},
-		"429 with a time": {stub.Reply{Status: 429, Header: wait},
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 7 * time.Second},
-			`the model's rate limit is reached, for 7s: anthropic answered 429 Too Many Requests: Too Many Requests; ask later or less often`},
-		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.Transient, Status: 500},
-			`the model: anthropic answered 500 Internal Server Error: Internal Server Error; try again`},
-		"529": {stub.Reply{Status: 529}, lm.Error{Kind: lm.Transient, Status: 529},
-			`the model: anthropic answered 529: Overloaded; try again`},
-		"HTML": {stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
-			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
-			`the model: anthropic answered 502 Bad Gateway: an HTML page with the title "Bad gateway"; try again`},
-		"too long": {stub.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum"}}`},
-			lm.Error{Kind: lm.ContextTooLong, Status: 400},
-			`the question is too long for the model: anthropic answered 400 Bad Request: prompt is too long: 200001 tokens > 200000 maximum; shorten the prompt or use a model with a larger context`},
-		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: anthropic sent an HTML page; check Options.BaseURL`},
-		"no content": {stub.Reply{Status: 200, Body: `{"id":"msg_1"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: anthropic sent a reply without content; try again`},
-		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal string into Go value of type []anthropic.received): "Hello"`},
-		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: the reply broke off: unexpected EOF`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, _ := serve(t, nil, test.reply)
-			_, err := m.GenerateContent(t.Context(), ask("?"))
-			checkError(t, err, test.want, test.text)
-		})
-	}
-}
-
-// checkError checks the error but for what it wraps, and its text.
-func checkError(t *testing.T, err error, want lm.Error, text string) {
-	t.Helper()
-	e, ok := errors.AsType[*lm.Error](err)
-	if !ok {
-		t.Fatalf("not an *lm.Error: %v", err)
-	}
-	got := *e
-	got.Err = nil
-	if got != want {
-		t.Errorf("the error is %+v, not %+v", got, want)
-	}
-	if err.Error() != text {
-		t.Errorf("the text is\n%s\nnot\n%s", err, text)
-	}
-}
-
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	m, _ := serve(t, &stub.Options{Models: []string{"claude-sonnet-5"}})
-	_, err := m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Invalid, Status: 404},
-		"the model: anthropic answered 404 Not Found: model: claude-haiku-4-5; check the name of the model and Options.BaseURL")
-
-	m, _ = serve(t, &stub.Options{Key: "another-key"})
-	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Auth, Status: 401},
-		"the model's provider refuses access: anthropic answered 401 Unauthorized: invalid x-api-key; check the key in ANTHROPIC_API_KEY")
-}
-
-func TestBrokenStreams(t *testing.T) {
-	t.Parallel()
-	charged := lm.Error{Kind: lm.Transient, MaybeCharged: true}
-	events := func(data ...string) stub.Reply {
-		return stub.Reply{Status: 200, Body: "data: " + strings.Join(data, "\n\ndata: ") + "\n\n"}
-	}
-	start := `{"type":"message_start","message":{"id":"m","content":[]}}`
-	for name, test := range map[string]struct {
-		reply stub.Reply
-		want  lm.Error
-		text  string
-	}{
-		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 900}, charged,
-			`the model: the reply broke off: unexpected EOF`},
-		"overloaded": {stub.Reply{Text: "Hello", Error: "overloaded_error"}, charged,
-			`the model: anthropic answered with an error: overloaded_error; try again`},
-		"no end": {events(start, `{"type":"ping"}`), charged,
-			`the model: anthropic ended the stream before the reply was complete; try again`},
-		"HTML": {stub.Reply{Status: 200, Body: "<html>"}, charged,
-			`the model: anthropic ended the stream before the reply was complete; try again`},
-		"not JSON": {events(start, `{"type":`), charged,
-			`the model: anthropic sent a reply that is not what its protocol says (unexpected end of JSON input): {"type":`},
-		"no block": {events(start, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`), charged,
-			`the model: anthropic sent a reply that is not what its protocol says (content block 0 has not begun): {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`},
-		"block twice": {events(start, `{"type":"content_block_start","index":1,"content_block":{}}`), charged,
-			`the model: anthropic sent a reply that is not what its protocol says (content block 1 follows 0 others): {"type":"content_block_start","index":1,"content_block":{}}`},
-		"bad block": {events(start, `{"type":"content_block_start","index":0,"content_block":{"type":1}}`, `{"type":"message_stop"}`),
-			charged,
-			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal number into Go struct field received.Type of type string): [{"type":1}]`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, _ := serve(t, nil, test.reply)
-			options, _, _ := streaming()
-			_, err := m.GenerateContent(t.Context(), ask("?"), options...)
-			checkError(t, err, test.want, test.text)
-		})
-	}
-}
-
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	m, _ := serve(t, nil, stub.Reply{Text: strings.Repeat("long ", 1000)})
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := m.GenerateContent(ctx, ask("?"), llms.WithStreamingFunc(func(context.Context, []byte) error {
-		cancel()
-		return nil
-	}))
-	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
-}
-
-func TestCallbackError(t *testing.T) {
-	t.Parallel()
-	m, _ := serve(t, nil, stub.Reply{Text: "Hello."})
-	stop := errors.New("enough")
-	_, err := m.GenerateContent(t.Context(), ask("?"), llms.WithStreamingFunc(func(context.Context, []byte) error { return stop }))
-	if !errors.Is(err, stop) {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	s := stub.Anthropic(nil, stub.Reply{Text: "Hello."})
@@ -405,22 +279,4 @@ func TestExtra(t *testing.T) {
 		"messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "?"}}}},
 	}
 	same(t, s.Requests()[0].Body, want)
-}
-
-func TestNew(t *testing.T) {
-	t.Setenv("ANTHROPIC_API_KEY", "")
-	_, err := anthropic.New(budgeted, nil)
-	checkError(t, err, lm.Error{Kind: lm.Auth},
-		"the model's provider refuses access: ANTHROPIC_API_KEY is not set; set it or pass Options.Key")
-	_, err = anthropic.New("", &anthropic.Options{Key: "k"})
-	checkError(t, err, lm.Error{Kind: lm.Invalid},
-		`the model: the name of the model is empty; pass one such as "claude-sonnet-5"`)
-	_, err = anthropic.New(budgeted, &anthropic.Options{Key: "k", BaseURL: "api.anthropic.com"})
-	checkError(t, err, lm.Error{Kind: lm.Invalid},
-		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, without a query")
-	t.Setenv("ANTHROPIC_API_KEY", "k")
-	m, err := anthropic.New(budgeted, nil)
-	if err != nil || m.Capabilities() != (lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}) {
-		t.Error(err)
-	}
 }

@@ -37,20 +37,17 @@ func generationOf(model string) generation {
 	return g
 }
 
-// thinking is how much the model thinks.
-type thinking struct {
-	Type    string `json:"type"`
-	Budget  int    `json:"budget_tokens,omitempty"`
-	Display string `json:"display,omitempty"`
-}
+const minBudget = 1024
 
 // budgets are the efforts of models that take a number of tokens instead.
-var minBudget, budgets = 1024, map[string]int{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
+var budgets = map[string]int{
+	"minimal": minBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_768, "max": 32_768,
+}
 
 // think returns the thinking and the effort that the parameters ask for, and the tokens
 // that this needs besides the reply. Not every current model can be kept from thinking:
 // for them, no effort is the lowest.
-func (g generation) think(p lm.Params) (t *thinking, effort string, tokens int) {
+func (g generation) think(p lm.Params) (thinking object, effort string, tokens int) {
 	if !g.adaptive {
 		tokens = p.ThinkingTokens
 		if tokens == 0 {
@@ -60,7 +57,7 @@ func (g generation) think(p lm.Params) (t *thinking, effort string, tokens int) 
 			return nil, "", 0
 		}
 		tokens = max(tokens, minBudget)
-		return &thinking{Type: "enabled", Budget: tokens}, "", tokens
+		return object{"type": "enabled", "budget_tokens": tokens}, "", tokens
 	}
 	switch p.Effort {
 	case "none":
@@ -72,5 +69,5 @@ func (g generation) think(p lm.Params) (t *thinking, effort string, tokens int) 
 			return nil, "", 0
 		}
 	}
-	return &thinking{Type: "adaptive", Display: "summarized"}, p.Effort, p.ThinkingTokens
+	return object{"type": "adaptive", "display": "summarized"}, p.Effort, p.ThinkingTokens
 }

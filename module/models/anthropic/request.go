@@ -10,57 +10,37 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
+// object is a JSON object.
+type object = map[string]any
+
 // request is what becomes the body of POST /v1/messages.
 type request struct {
-	system   []*block
+	system   []object
 	messages []message
-	tools    []*tool
-	fields   map[string]any // the others
+	tools    []object
+	fields   object // the others
 }
 
 type message struct {
 	Role    string `json:"role"`
-	Content []any  `json:"content"` // a *block, or the JSON of one that the provider wrote
-}
-
-// block is one piece of content; its type says which fields it has.
-type block struct {
-	Type         string          `json:"type"`
-	Text         string          `json:"text,omitempty"`
-	Title        string          `json:"title,omitempty"`
-	Source       *source         `json:"source,omitempty"`
-	ID           string          `json:"id,omitempty"`
-	Name         string          `json:"name,omitempty"`
-	Input        json.RawMessage `json:"input,omitempty"`
-	ToolUseID    string          `json:"tool_use_id,omitempty"`
-	Content      string          `json:"content,omitempty"`
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
-}
-
-type tool struct {
-	Name         string        `json:"name"`
-	Description  string        `json:"description,omitempty"`
-	InputSchema  any           `json:"input_schema"`
-	CacheControl *cacheControl `json:"cache_control,omitempty"`
-}
-
-type cacheControl struct {
-	Type string `json:"type"`
+	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
 }
 
 // newRequest is the request for messages, without a schema.
-func (m *Model) newRequest(p lm.Params, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
-	o, g := lm.Options(options), generationOf(m.model)
+func (m *Model) newRequest(
+	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
+) (*request, error) {
+	o, g := lm.Options(options), generationOf(model)
 	think, effort, tokens := g.think(p)
-	r := &request{fields: map[string]any{
-		"model":      m.model,
-		"max_tokens": cmp.Or(o.MaxTokens, m.options.MaxTokens, g.reply+tokens),
+	r := &request{fields: object{
+		"model":      model,
+		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, g.reply+tokens),
 	}}
 	if think != nil {
 		r.fields["thinking"] = think
 	}
 	if effort != "" {
-		r.fields["output_config"] = map[string]any{"effort": effort}
+		r.fields["output_config"] = object{"effort": effort}
 	}
 	if len(o.StopWords) > 0 {
 		r.fields["stop_sequences"] = o.StopWords
@@ -86,7 +66,7 @@ func (m *Model) newRequest(p lm.Params, messages []llms.MessageContent, options 
 }
 
 // body is the request with the schema of the reply, if that is not nil.
-func (r *request) body(schema json.RawMessage) map[string]any {
+func (r *request) body(schema json.RawMessage) object {
 	body := maps.Clone(r.fields)
 	body["messages"] = r.messages
 	if len(r.system) > 0 {
@@ -96,8 +76,8 @@ func (r *request) body(schema json.RawMessage) map[string]any {
 		body["tools"] = r.tools
 	}
 	if schema != nil {
-		config := map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}
-		if ours, ok := body["output_config"].(map[string]any); ok {
+		config := object{"format": object{"type": "json_schema", "schema": schema}}
+		if ours, ok := body["output_config"].(object); ok {
 			maps.Copy(config, ours)
 		}
 		body["output_config"] = config
@@ -108,14 +88,13 @@ func (r *request) body(schema json.RawMessage) map[string]any {
 // addTools takes over the tools of the call options and how they may be chosen.
 func (r *request) addTools(o llms.CallOptions) {
 	for _, t := range o.Tools {
-		if t.Function == nil {
-			continue
+		if f := t.Function; f != nil {
+			schema := f.Parameters
+			if schema == nil {
+				schema = object{"type": "object"}
+			}
+			r.tools = append(r.tools, object{"name": f.Name, "description": f.Description, "input_schema": schema})
 		}
-		schema := t.Function.Parameters
-		if schema == nil {
-			schema = map[string]any{"type": "object"}
-		}
-		r.tools = append(r.tools, &tool{Name: t.Function.Name, Description: t.Function.Description, InputSchema: schema})
 	}
 	if len(r.tools) == 0 {
 		return
@@ -126,11 +105,11 @@ func (r *request) addTools(o llms.CallOptions) {
 			choice = "any"
 		}
 		if choice != "" {
-			r.fields["tool_choice"] = map[string]any{"type": choice}
+			r.fields["tool_choice"] = object{"type": choice}
 		}
 	case llms.ToolChoice:
 		if choice.Function != nil {
-			r.fields["tool_choice"] = map[string]any{"type": "tool", "name": choice.Function.Name}
+			r.fields["tool_choice"] = object{"type": "tool", "name": choice.Function.Name}
 		}
 	}
 }
@@ -138,11 +117,10 @@ func (r *request) addTools(o llms.CallOptions) {
 // cache ends the part of the request that the provider should keep: the API puts tools
 // before the system message.
 func (r *request) cache() {
-	if n := len(r.tools); n > 0 {
-		r.tools[n-1].CacheControl = &cacheControl{"ephemeral"}
-	}
-	if n := len(r.system); n > 0 {
-		r.system[n-1].CacheControl = &cacheControl{"ephemeral"}
+	for _, list := range [][]object{r.tools, r.system} {
+		if n := len(list); n > 0 {
+			list[n-1]["cache_control"] = object{"type": "ephemeral"}
+		}
 	}
 }
 
@@ -164,8 +142,8 @@ func (r *request) add(m llms.MessageContent) error {
 		return nil // the API refuses empty messages
 	case role == "system":
 		for _, b := range content {
-			text, ok := b.(*block)
-			if !ok || text.Type != "text" {
+			text, _ := b.(object)
+			if text["type"] != "text" {
 				return invalid("a system message may have only text; move attachments to a human message")
 			}
 			r.system = append(r.system, text)
@@ -184,27 +162,27 @@ func (r *request) add(m llms.MessageContent) error {
 func contentOf(parts []llms.ContentPart) (content []any, err error) {
 	attachments := 0
 	for _, part := range parts {
-		var b *block
+		var block object
 		switch p := part.(type) {
 		case lm.Message:
 			if p.Provider == provider {
 				return rawContent(p.Raw)
 			}
-			b = textBlock(p.Text)
+			block = object{"type": "text", "text": p.Text}
 		case llms.TextContent:
-			b = textBlock(p.Text)
+			block = object{"type": "text", "text": p.Text}
 		case llms.ToolCall:
-			b = toolUse(p)
+			block = toolUse(p)
 		case llms.ToolCallResponse:
-			b = &block{Type: "tool_result", ToolUseID: p.ToolCallID, Content: p.Content}
+			block = object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}
 		default:
 			attachments++
-			if b, err = attachment(attachments, part); err != nil {
+			if block, err = attachment(attachments, part); err != nil {
 				return nil, err
 			}
 		}
-		if b != nil {
-			content = append(content, b)
+		if block["text"] != "" { // the API refuses empty texts
+			content = append(content, block)
 		}
 	}
 	return content, nil
@@ -221,24 +199,17 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	return content, nil
 }
 
-// textBlock returns nil for an empty text, which the API refuses.
-func textBlock(text string) *block {
-	if text == "" {
-		return nil
-	}
-	return &block{Type: "text", Text: text}
-}
-
 // toolUse is a call that the model made. The API takes only objects as input.
-func toolUse(call llms.ToolCall) *block {
-	b := &block{Type: "tool_use", ID: call.ID, Input: json.RawMessage("{}")}
+func toolUse(call llms.ToolCall) object {
+	block := object{"type": "tool_use", "id": call.ID, "input": object{}}
 	if f := call.FunctionCall; f != nil {
-		b.Name = f.Name
-		if object := map[string]json.RawMessage(nil); json.Unmarshal([]byte(f.Arguments), &object) == nil && object != nil {
-			b.Input = json.RawMessage(f.Arguments)
+		block["name"] = f.Name
+		var input map[string]json.RawMessage
+		if json.Unmarshal([]byte(f.Arguments), &input) == nil && input != nil {
+			block["input"] = input
 		}
 	}
-	return b
+	return block
 }
 
 func invalid(format string, args ...any) error {

@@ -11,10 +11,6 @@ import (
 	"github.com/writ-go/writ/module/models/anthropic"
 )
 
-func message(role llms.ChatMessageType, parts ...llms.ContentPart) llms.MessageContent {
-	return llms.MessageContent{Role: role, Parts: parts}
-}
-
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	s := stub.Anthropic(nil, stub.Reply{Text: "Hello."})
@@ -26,7 +22,8 @@ func TestRequest(t *testing.T) {
 			llms.BinaryPart("image/png", []byte("png")), llms.BinaryPart("application/pdf", []byte("pdf")),
 			llms.BinaryPart("text/csv; charset=utf-8", []byte("a,b")), llms.ImageURLPart("https://example.com/a.jpg"),
 			llms.ImageURLPart("https://example.com/a.PDF?x=1"), llms.ImageURLPart("data:image/gif;base64,Z2lm")),
-		message(llms.ChatMessageTypeAI, lm.Message{TextContent: llms.TextPart("I call."), Provider: "openai", Raw: json.RawMessage(`{}`)},
+		message(llms.ChatMessageTypeAI,
+			lm.Message{TextContent: llms.TextPart("I call."), Provider: "openai", Raw: json.RawMessage(`{}`)},
 			call("t1", "weather", `{"city":"Oslo"}`), call("t2", "weather", `{"city":`)),
 		message(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: "t1", Name: "weather", Content: "rain"}),
 		message(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: "t2", Name: "weather"}),
@@ -69,7 +66,7 @@ func TestRequest(t *testing.T) {
 			]},
 			{"role": "user", "content": [
 				{"type": "tool_result", "tool_use_id": "t1", "content": "rain"},
-				{"type": "tool_result", "tool_use_id": "t2"},
+				{"type": "tool_result", "tool_use_id": "t2", "content": ""},
 				{"type": "text", "text": "And now?"},
 				{"type": "text", "text": "Well?"}
 			]}
@@ -111,10 +108,12 @@ func TestGenerations(t *testing.T) {
 		options []llms.CallOption
 		want    string // without the model and the messages
 	}{
-		"current":            {"claude-sonnet-5", lm.Params{}, nil, `{"max_tokens": 16000}`},
-		"current and cool":   {"claude-sonnet-5-5", lm.Params{}, []llms.CallOption{cool}, `{"max_tokens": 16000}`},
-		"adaptive and cool":  {"claude-opus-4-6", lm.Params{}, []llms.CallOption{cool}, `{"max_tokens": 16000, "temperature": 0.5}`},
-		"top p":              {budgeted, lm.Params{}, []llms.CallOption{llms.WithTopP(0.5)}, `{"max_tokens": 16000, "top_p": 0.5}`},
+		"current":          {"claude-sonnet-5", lm.Params{}, nil, `{"max_tokens": 16000}`},
+		"current and cool": {"claude-sonnet-5-5", lm.Params{}, []llms.CallOption{cool}, `{"max_tokens": 16000}`},
+		"adaptive and cool": {"claude-opus-4-6", lm.Params{}, []llms.CallOption{cool},
+			`{"max_tokens": 16000, "temperature": 0.5}`},
+		"top p": {budgeted, lm.Params{}, []llms.CallOption{llms.WithTopP(0.5)},
+			`{"max_tokens": 16000, "top_p": 0.5}`},
 		"without a version":  {"claude-mythos-preview", lm.Params{}, nil, `{"max_tokens": 16000}`},
 		"Claude 3":           {"claude-3-haiku-20240307", lm.Params{}, nil, `{"max_tokens": 4096}`},
 		"Claude 3.5":         {"claude-3-5-sonnet-latest", lm.Params{}, nil, `{"max_tokens": 8192}`},
@@ -128,11 +127,13 @@ func TestGenerations(t *testing.T) {
 			`{"max_tokens": 24192, "thinking": {"type": "enabled", "budget_tokens": 8192}}`},
 		"no effort": {budgeted, lm.Params{Effort: "none", ThinkingTokens: 4000}, nil, `{"max_tokens": 16000}`},
 		"adaptive effort": {"claude-opus-4-6", lm.Params{Effort: "max"}, []llms.CallOption{cool},
-			`{"max_tokens": 16000, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "max"}}`},
+			`{"max_tokens": 16000, "thinking": {"type": "adaptive", "display": "summarized"},
+				"output_config": {"effort": "max"}}`},
 		"adaptive budget": {"claude-opus-5", lm.Params{ThinkingTokens: 4000}, nil,
 			`{"max_tokens": 20000, "thinking": {"type": "adaptive", "display": "summarized"}}`},
 		"minimal adaptive effort": {"claude-opus-5", lm.Params{Effort: "minimal"}, nil,
-			`{"max_tokens": 16000, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "low"}}`},
+			`{"max_tokens": 16000, "thinking": {"type": "adaptive", "display": "summarized"},
+				"output_config": {"effort": "low"}}`},
 		"no adaptive effort": {"claude-opus-5", lm.Params{Effort: "none"}, nil,
 			`{"max_tokens": 16000, "output_config": {"effort": "low"}}`},
 	} {

@@ -50,8 +50,10 @@ func FuzzStream(f *testing.F) {
 
 // FuzzReply does so with a reply that is not streamed.
 func FuzzReply(f *testing.F) {
-	f.Add([]byte(`{"id":"m","content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"n","input":{"a":1}}]}`))
-	f.Add([]byte(`{"content":[{"type":"thinking","thinking":"Hm"},null,{}],"stop_reason":"end_turn","usage":{"input_tokens":-1}}`))
+	f.Add([]byte(`{"id":"m","content":[{"type":"text","text":"Hi"},
+		{"type":"tool_use","id":"t","name":"n","input":{"a":1}}]}`))
+	f.Add([]byte(`{"content":[{"type":"thinking","thinking":"Hm"},null,{}],
+		"stop_reason":"end_turn","usage":{"input_tokens":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r reply
 		if json.Unmarshal(data, &r) == nil && r.Content != nil {

@@ -28,23 +28,28 @@ const (
 	turnSize   = 16   // tokens that a template puts around a message, roughly
 )
 
-// about is what Ollama says of a model.
+// about is what is known of a model.
 type about struct {
-	context  int  // that the model was trained with; 0 if it is not known
-	thinking bool // it can think
+	described bool // Ollama has answered; if not, the model is taken to think
+	thinking  bool
+	limit     int // the context that it was trained with; 0 if it is not known
+	context   int // the largest num_ctx that was needed so far
 }
 
-// describe asks Ollama about the model, once. A server that does not answer tells nothing:
-// the request that follows reports what is wrong.
-func (m *Model) describe(ctx context.Context) about {
+func (m *Model) about(model string) about {
 	m.mu.Lock()
-	known := m.about
-	m.mu.Unlock()
-	if known != nil {
-		return *known
+	defer m.mu.Unlock()
+	return m.models[model]
+}
+
+// describe asks Ollama about a model, once. A server that does not answer tells nothing: the
+// request that follows reports what is wrong.
+func (m *Model) describe(ctx context.Context, model string) about {
+	if a := m.about(model); a.described {
+		return a
 	}
 	unknown := about{thinking: true}
-	answer, err := m.client.Post(ctx, "/api/show", map[string]any{"model": m.model})
+	answer, err := m.client.Post(ctx, "/api/show", map[string]any{"model": model})
 	if err != nil {
 		return unknown
 	}
@@ -56,20 +61,21 @@ func (m *Model) describe(ctx context.Context) about {
 	if answer.Decode(ctx, &show) != nil || show.Capabilities == nil {
 		return unknown
 	}
-	a := about{thinking: slices.Contains(show.Capabilities, "thinking")}
-	for name, value := range show.ModelInfo { // such as llama.context_length
-		if strings.HasSuffix(name, ".context_length") {
-			_ = json.Unmarshal(value, &a.context)
-		}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.about = &a
+	a := m.models[model]
+	a.described, a.thinking = true, slices.Contains(show.Capabilities, "thinking")
+	for name, value := range show.ModelInfo { // such as llama.context_length
+		if strings.HasSuffix(name, ".context_length") {
+			_ = json.Unmarshal(value, &a.limit)
+		}
+	}
+	m.models[model] = a
 	return a
 }
 
 // contextFor returns num_ctx for a prompt of some bytes and the tokens beyond it.
-func (m *Model) contextFor(ctx context.Context, bytes, tokens int) int {
+func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int) int {
 	if m.options.Context > 0 {
 		return m.options.Context
 	}
@@ -78,14 +84,16 @@ func (m *Model) contextFor(ctx context.Context, bytes, tokens int) int {
 		size *= 2
 	}
 	if size > 2*minContext { // which every current model has
-		if limit := m.describe(ctx).context; limit > 0 {
+		if limit := m.describe(ctx, model).limit; limit > 0 {
 			size = min(size, limit)
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.context = max(m.context, size)
-	return m.context
+	a := m.models[model]
+	a.context = max(a.context, size)
+	m.models[model] = a
+	return a.context
 }
 
 // tooLong knows how Ollama refuses a prompt that does not fit.

@@ -29,10 +29,12 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -80,12 +82,11 @@ type Options struct {
 type Model struct {
 	model   string
 	options Options
-	client  *wire.Client
+	client  wire.Client
 	schemas wire.Schemas
 
-	mu      sync.Mutex
-	context int    // the largest num_ctx that was needed
-	about   *about // what Ollama says of the model; nil until it was asked
+	mu     sync.Mutex
+	models map[string]about // by name
 }
 
 var _ llms.Model = (*Model)(nil)
@@ -96,13 +97,9 @@ func New(model string, o *Options) (*Model, error) {
 		o = &Options{}
 	}
 	if model == "" {
-		return nil, &lm.Error{Kind: lm.Invalid, Err: errors.New(`the name of the model is empty; pass one such as "qwen3"`)}
+		return nil, invalid("the name of the model is empty; pass one such as \"qwen3\"")
 	}
-	base := o.BaseURL
-	if base == "" {
-		base = hostURL(os.Getenv("OLLAMA_HOST"))
-	}
-	base, err := wire.BaseURL(base)
+	base, err := wire.BaseURL(cmp.Or(o.BaseURL, hostURL(os.Getenv("OLLAMA_HOST"))))
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +108,9 @@ func New(model string, o *Options) (*Model, error) {
 	if err == nil {
 		header.Set("Authorization", "Bearer "+key)
 	}
-	return &Model{model: model, options: *o, client: &wire.Client{
+	return &Model{model: model, options: *o, models: map[string]about{}, client: wire.Client{
 		Provider: provider, Variable: "OLLAMA_API_KEY", BaseURL: base,
-		Header: header, Key: key, HTTP: o.Client, Extra: o.Extra,
+		Header: header, Key: key, HTTP: o.Client, Extra: maps.Clone(o.Extra),
 	}}, nil
 }
 
@@ -149,19 +146,19 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
-	p := lm.ParamsOf(ctx)
+	p, o := lm.ParamsOf(ctx), lm.Options(options)
 	r, err := m.newRequest(ctx, p, messages, options)
 	if err != nil {
 		return nil, err
 	}
-	response, err := wire.Send(&m.schemas, m.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
-		return m.send(ctx, r, schema, lm.Options(options))
+	response, err := wire.Send(&m.schemas, r.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+		return m.send(ctx, r, schema, o)
 	})
-	return response, m.explain(err, r.context)
+	return response, m.explain(err, r)
 }
 
 // explain says what to do about the errors that are Ollama's own.
-func (m *Model) explain(err error, context int) error {
+func (m *Model) explain(err error, r *request) error {
 	e, ok := errors.AsType[*lm.Error](err)
 	if !ok {
 		return err
@@ -172,13 +169,13 @@ func (m *Model) explain(err error, context int) error {
 		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
 			"or set OLLAMA_HOST or Options.BaseURL", m.client.BaseURL)
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
-		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", m.model, m.model)
+		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):
-		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", m.model)
+		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", r.model)
 	case e.Status == http.StatusBadRequest && tooLong(text):
 		c.Kind = lm.ContextTooLong
 		c.Err = fmt.Errorf("the prompt does not fit into the context of %d tokens (num_ctx); "+
-			"shorten it, raise Options.Context, or use a model with a larger context", context)
+			"shorten it, raise Options.Context, or use a model with a larger context", r.context)
 	default:
 		return err
 	}

@@ -27,7 +27,9 @@ func streams(o llms.CallOptions) bool {
 }
 
 // send makes the request.
-func (m *Model) send(ctx context.Context, r *request, schema json.RawMessage, o llms.CallOptions) (*llms.ContentResponse, error) {
+func (m *Model) send(
+	ctx context.Context, r *request, schema json.RawMessage, o llms.CallOptions,
+) (*llms.ContentResponse, error) {
 	answer, err := m.client.Post(ctx, "/api/chat", r.body(schema))
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 // request is what becomes the body of POST /api/chat.
 type request struct {
+	model   string
 	fields  map[string]any
 	context int // num_ctx
 	bytes   int // of the text of the prompt
@@ -46,7 +47,10 @@ func (m *Model) newRequest(
 	ctx context.Context, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
 	o := lm.Options(options)
-	r := &request{fields: map[string]any{"model": m.model, "stream": streams(o), "truncate": false, "shift": false}}
+	model := cmp.Or(o.Model, m.model)
+	r := &request{model: model, fields: map[string]any{
+		"model": model, "stream": streams(o), "truncate": false, "shift": false,
+	}}
 	images, err := r.add(messages)
 	if err != nil {
 		return nil, err
@@ -58,13 +62,13 @@ func (m *Model) newRequest(
 	}
 	room := replyRoom
 	if think := thinkOf(p); think != nil {
-		if m.describe(ctx).thinking {
+		if m.describe(ctx, model).thinking {
 			r.fields["think"], room = think, thinkRoom
 		}
 	}
 	limit := cmp.Or(o.MaxTokens, m.options.MaxTokens)
 	room = cmp.Or(limit, room+p.ThinkingTokens)
-	r.context = m.contextFor(ctx, r.bytes, room+images*imageSize+len(messages)*turnSize)
+	r.context = m.contextFor(ctx, model, r.bytes, room+images*imageSize+len(messages)*turnSize)
 	r.fields["options"] = r.options(o, lm.SamplingOf(options), limit)
 	return r, nil
 }

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -134,7 +136,10 @@ func FuzzReply(f *testing.F) {
 	f.Add(`{"choices":[{"message":{"content":[{"text":"a"},{"thinking":[{"text":"b"}]}]}},{}]}`)
 	f.Add(`{"error":{"message":[1],"code":"x"}}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Status: 200, Body: body}))
+		m, err := New("m", &Options{Key: "k", Client: &http.Client{Transport: canned(body)}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		response, err := m.GenerateContent(t.Context(), question)
 		if _, ok := errors.AsType[*lm.Error](err); err != nil && !ok {
 			t.Fatalf("error %v is not an *Error", err)
@@ -143,6 +148,13 @@ func FuzzReply(f *testing.F) {
 			t.Fatal("neither a choice nor an error")
 		}
 	})
+}
+
+// canned answers every request with itself.
+type canned string
+
+func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
 // BenchmarkStream reads a reply of 10,000 pieces.
