@@ -10,8 +10,8 @@
 //		"fmt"
 //		"os"
 //
-//		"github.com/tmc/langchaingo/llms/openai"
 //		"github.com/writ-go/writ/agent"
+//		"github.com/writ-go/writ/module/models"
 //		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/tools"
 //		"github.com/writ-go/writ/tools/mcptools"
@@ -25,7 +25,7 @@
 //	}
 //
 //	func run(ctx context.Context) error {
-//		model, err := openai.New()
+//		model, err := models.Open("openai:gpt-5.1", nil)
 //		if err != nil {
 //			return err
 //		}

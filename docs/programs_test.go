@@ -20,18 +20,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
 // printed is what the program in the comment of each package prints, as [pattern]
 // reads it. It runs where there is a model that answers, and a server of tools.
 var printed = map[string]string{
-	"agent":             "Three.",
-	"module":            "day 4 24",
-	"module/llmtest":    "first <nil> --- human ---\nHello?",
-	"module/models":     "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of 0.000225\nquestions: 1 asked, 0 answered by the cache",
-	"sandbox":           "[1 4 9]",
-	"sandbox/workspace": "[1,2,3]",
-	"signature":         "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
+	"agent":                   "Three.",
+	"module":                  "day 4 24",
+	"module/llmtest":          "first <nil> --- human ---\nHello?",
+	"module/llmtest/stub":     "200 OK <nil>",
+	"module/models/anthropic": "… ANTHROPIC_API_KEY is not set; set it or pass Options.Key",
+	"module/models/ollama":    "Thimphu.",
+	"module/models/openai":    "… MISTRAL_API_KEY is not set; set it or pass Options.Key",
+	"module/models":           "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of 0.000225\nquestions: 1 asked, 0 answered by the cache",
+	"sandbox":                 "[1 4 9]",
+	"sandbox/workspace":       "[1,2,3]",
+	"signature":               "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +
 		"custommer_id is not a known property (did you mean customer_id?)\nlimit must be an integer, not \"ten\"",
 	"tools":                "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is required; idd is not a known property (did you mean id?)",
@@ -54,6 +60,8 @@ func TestPrograms(t *testing.T) {
 	bin := buildPrograms(t, programs)
 	model := httptest.NewServer(http.HandlerFunc(replyTo))
 	t.Cleanup(model.Close)
+	ollama := httptest.NewServer(stub.Ollama(nil, stub.Reply{Text: "Thimphu."}))
+	t.Cleanup(ollama.Close)
 	for name := range programs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +69,8 @@ func TestPrograms(t *testing.T) {
 			defer cancel()
 			program := exec.CommandContext(ctx, filepath.Join(bin, flat(name)))
 			program.Dir = t.TempDir()
-			program.Env = append(os.Environ(), "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+model.URL)
+			program.Env = append(os.Environ(), "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+model.URL,
+				"ANTHROPIC_API_KEY=", "MISTRAL_API_KEY=", "OLLAMA_HOST="+ollama.URL)
 			config := fmt.Sprintf(`{"mcpServers": {"shop": {"command": %q}}}`, filepath.Join(bin, "mcpserver"))
 			if err := os.WriteFile(filepath.Join(program.Dir, "mcp_servers.json"), []byte(config), 0o600); err != nil {
 				t.Fatal(err)

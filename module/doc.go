@@ -10,8 +10,8 @@
 //		"fmt"
 //		"os"
 //
-//		"github.com/tmc/langchaingo/llms/openai"
 //		"github.com/writ-go/writ/module"
+//		"github.com/writ-go/writ/module/models"
 //		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/signature"
 //		"github.com/writ-go/writ/tools"
@@ -45,7 +45,7 @@
 //		if err != nil {
 //			return err
 //		}
-//		model, err := openai.New()
+//		model, err := models.Open("openai:gpt-5.1", nil)
 //		if err != nil {
 //			return err
 //		}

@@ -49,10 +49,8 @@ type Predictor struct {
 	Adapter Adapter
 
 	// Temperature is what the model is asked for: 0 to 100; most providers accept at
-	// most 2. Nil leaves it to the provider; without a [models.Transport] langchaingo's
-	// providers take that for 0, and some of them drop what one asks of models that think.
-	//
-	// [models.Transport]: https://pkg.go.dev/github.com/writ-go/writ/module/models#Transport
+	// most 2. Nil leaves it to the provider; providers of langchaingo take that for 0, and
+	// some of them drop what one asks of models that think.
 	Temperature *float64
 
 	// Rollout tells a question from the same one asked before: a cache gives

@@ -15,8 +15,9 @@ import (
 
 // Image is a picture as an input. It has either a URL, which the provider of the
 // model fetches, or Data. A field may be an Image, a *Image, a []Image or a
-// *[]Image; a module shows it to the model as a picture, not as text. With
-// langchaingo's openai provider, give the HTTP client a models.Transport.
+// *[]Image; a module shows it to the model as a picture, not as text. Models of
+// models.Open send it as their provider wants it; langchaingo's openai provider
+// sends pictures only as URLs.
 type Image struct {
 	// URL is where the picture is, by http or https. A data URL is the same as Data.
 	URL string `json:"url,omitempty"`
@@ -34,8 +35,9 @@ const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}
 	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
 
 // File is a document as an input, such as a PDF, for models that read them. A
-// field may be a File, a *File, a []File or a *[]File. With langchaingo's openai and
-// anthropic providers, give the HTTP client a models.Transport.
+// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it as their
+// provider wants it; langchaingo's openai and anthropic providers do not send
+// documents.
 type File struct {
 	// Name is what the model may call it; it may be empty.
 	Name string `json:"name,omitempty"`

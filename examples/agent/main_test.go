@@ -207,7 +207,7 @@ func TestAskedAgain(t *testing.T) {
 	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
 		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
 	}
-	const told = "   asking again in 1ms: the model: API returned unexpected status code: 503: overloaded, come back later\n"
+	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come back later; try again\n"
 	if n := strings.Count(stderr, told); n != 2 {
 		t.Errorf("it was told %d times that the question is asked again:\n%s", n, stderr)
 	}
@@ -236,8 +236,8 @@ func TestFailures(t *testing.T) {
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
 		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2, "-steps and -tokens are not negative"},
-		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `model "": write provider:model`},
-		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, "the provider is not openai, anthropic, ollama or script"},
+		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `models: "" does not name a provider and a model; write both, such as "openai:gpt-5.1"`},
+		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
 		{"malformed config", nil, []string{"-model", "openai:x", "-config", broken, "task"}, nil, 1, "line 3"},
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},

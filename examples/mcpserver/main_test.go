@@ -315,7 +315,7 @@ func TestFailures(t *testing.T) {
 		}},
 		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2, []string{"-allow-install: say by -packages", "0.0.0.0"}},
 		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
-		{[]string{"-model", "openai"}, nil, 2, []string{`model "openai": write provider:model`}},
+		{[]string{"-model", "openai"}, nil, 2, []string{`models: "openai" does not name a provider and a model; write both, such as "openai:gpt-5.1"`}},
 	} {
 		var stderr bytes.Buffer
 		lookup := func(name string) (string, bool) { text, ok := test.env[name]; return text, ok }

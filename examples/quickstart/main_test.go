@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 func TestUnknownModel(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), "acme:x", &bytes.Buffer{})
-	if want := `model "acme:x": the provider is not openai, anthropic, ollama or script`; err == nil || err.Error() != want {
+	if want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

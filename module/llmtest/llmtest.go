@@ -19,6 +19,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // Model is an [llms.Model] that follows a script. It is safe for concurrent use
@@ -38,21 +40,44 @@ type Model struct {
 
 var _ llms.Model = (*Model)(nil)
 
+// Capabilities are what a model states that it can do; models.Capabilities is the
+// same type.
+type Capabilities = lm.Capabilities
+
+// Capable is a [Model] that states capabilities.
+type Capable struct {
+	*Model
+	can Capabilities
+}
+
+// Capabilities returns those that were given to [Model.With].
+func (c *Capable) Capabilities() Capabilities { return c.can }
+
+// With returns the model, with its script and its requests, as one that states
+// capabilities. A model without them states none.
+func (m *Model) With(c Capabilities) *Capable { return &Capable{m, c} }
+
 // Request is one call of the model.
 type Request struct {
 	N        int // from 1
 	Messages []llms.MessageContent
 	Options  llms.CallOptions
+	Params   lm.Params // a models.Params: those in the context of the call
 }
 
 // Reply is what the model answers. Its zero value is an empty reply.
 type Reply struct {
 	Text         string
-	Chunks       []string // how Text comes to who wants to see it come; none: not at all
+	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
-	StopReason   string // default "stop"
+	StopReason   string // default "tool_calls" with ToolCalls, "stop" without
 	InputTokens  int    // default: a quarter of the bytes it was sent
 	OutputTokens int    // default: a quarter of the bytes of Text
+
+	ToolCalls []llms.ToolCall
+	Message   *lm.Message // a *models.Message: the reply in the protocol of a provider
+	Model     string      // the model that answered
+	ID        string      // of the reply
 }
 
 // New returns a model that gives the replies in order, and then an error that
@@ -86,7 +111,7 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	request := m.record(messages, options)
+	request := m.record(ctx, messages, options)
 	reply, err := m.answer(ctx, request)
 	if err != nil {
 		return nil, err
@@ -120,14 +145,14 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-func (m *Model) record(messages []llms.MessageContent, options []llms.CallOption) Request {
+func (m *Model) record(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) Request {
 	var o llms.CallOptions
 	for _, option := range options {
 		option(&o)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := Request{N: len(m.requests) + 1, Messages: slices.Clone(messages), Options: o}
+	r := Request{N: len(m.requests) + 1, Messages: slices.Clone(messages), Options: o, Params: lm.ParamsOf(ctx)}
 	for i := range r.Messages {
 		r.Messages[i].Parts = slices.Clone(r.Messages[i].Parts)
 	}
@@ -136,9 +161,9 @@ func (m *Model) record(messages []llms.MessageContent, options []llms.CallOption
 }
 
 func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
-	reason := r.StopReason
-	if reason == "" {
-		reason = "stop"
+	reason := cmp.Or(r.StopReason, "stop")
+	if r.StopReason == "" && len(r.ToolCalls) > 0 {
+		reason = "tool_calls"
 	}
 	in, out := r.InputTokens, r.OutputTokens
 	if in == 0 {
@@ -148,9 +173,23 @@ func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
 		out = len(r.Text) / 4
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
-		Content: r.Text, ReasoningContent: r.Reasoning, StopReason: reason,
-		GenerationInfo: map[string]any{"PromptTokens": in, "CompletionTokens": out},
+		Content: r.Text, ReasoningContent: r.Reasoning, StopReason: reason, ToolCalls: slices.Clone(r.ToolCalls),
+		GenerationInfo: r.info(in, out),
 	}}}
+}
+
+func (r Reply) info(in, out int) map[string]any {
+	info := map[string]any{"PromptTokens": in, "CompletionTokens": out}
+	if r.Message != nil {
+		info[lm.MessageKey] = r.Message
+	}
+	if r.Model != "" {
+		info[lm.ModelKey] = r.Model
+	}
+	if r.ID != "" {
+		info[lm.IDKey] = r.ID
+	}
+	return info
 }
 
 // Text is the whole request as text, for tests and messages: every message under

@@ -2,8 +2,10 @@ package llmtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 )
 
 func messages(texts ...string) []llms.MessageContent {
@@ -155,6 +158,38 @@ func TestStream(t *testing.T) {
 	}
 	if _, err := model.GenerateContent(ctx, messages("hello"), hear); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A model can state capabilities, call tools and answer as a provider does; it
+// shares script and requests with the one it was made of.
+func TestCapable(t *testing.T) {
+	t.Parallel()
+	calls := []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}}
+	said := &models.Message{Provider: "anthropic", Raw: json.RawMessage(`{}`)}
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{ToolCalls: calls, Message: said, Model: "m", ID: "i", StopReason: map[int]string{2: "stop"}[r.N]}, nil
+	})
+	can := models.Capabilities{Schema: true, Tools: true}
+	able := model.With(can)
+	if got := models.CapabilitiesOf(able); got != can {
+		t.Errorf("it can %+v", got)
+	}
+	params := models.Params{Effort: "low"}
+	for _, reason := range []string{"tool_calls", "stop"} {
+		response, err := able.GenerateContent(models.WithParams(t.Context(), params), messages("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &llms.ContentChoice{StopReason: reason, ToolCalls: calls, GenerationInfo: map[string]any{
+			"PromptTokens": 5, "CompletionTokens": 0, "writ:message": said, "writ:model": "m", "writ:id": "i",
+		}}
+		if got := response.Choices[0]; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if got := model.Requests(); len(got) != 2 || !reflect.DeepEqual(got[1].Params, params) {
+		t.Errorf("the requests are %+v", got)
 	}
 }
 

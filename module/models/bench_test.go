@@ -60,23 +60,19 @@ func against(b *testing.B, raw, ours func() error) {
 }
 
 // BenchmarkHTTP asks openai's provider over loopback: raw is the provider alone,
-// ours is the boundary with the transport and all wrappers but the cache.
+// ours is the boundary with all wrappers but the cache.
 func BenchmarkHTTP(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		says(openAIReply)(w, r)
 	}))
 	defer server.Close()
-	open := func(transport http.RoundTripper) llms.Model {
-		model, err := openai.New(openai.WithToken("sk-test"), openai.WithBaseURL(server.URL), openai.WithHTTPClient(&http.Client{Transport: transport}))
-		if err != nil {
-			b.Fatal(err)
-		}
-		return model
+	plain, err := openai.New(openai.WithToken("sk-test"), openai.WithBaseURL(server.URL))
+	if err != nil {
+		b.Fatal(err)
 	}
-	plain := open(nil)
 	rates := &models.Rates{RequestsPerMinute: 1e9, Burst: 1e9, TokensPerMinute: 1e12, Concurrent: 8}
-	full := models.Retry(models.NewBudget(models.Limits{Calls: 1e9}).Model(models.RateLimit(open(&models.Transport{}), rates), "a"), nil)
+	full := models.Retry(models.NewBudget(models.Limits{Calls: 1e9}).Model(models.RateLimit(plain, rates), "a"), nil)
 	against(b,
 		func() error { _, err := plain.GenerateContent(b.Context(), longQuestion()); return err },
 		func() error { _, err := lm.Ask(b.Context(), full, lm.Call{}, longQuestion()); return err })

@@ -138,7 +138,7 @@ func (b *Budget) Spent() Spent {
 // costs is known only when it is there, so that tokens and money may be
 // overspent, but by no more than the replies under way.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
-	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if b == nil {
 			return nil, &Error{Kind: Invalid, Err: errors.New("there is no budget; make one by NewBudget")}
 		}

@@ -33,8 +33,8 @@ type CacheOptions struct {
 // safe for concurrent use.
 //
 // A question is the same if its messages are, with their binary parts, all call
-// options besides the functions that receive the reply, the model's label and the
-// rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
+// options besides the functions that receive the reply, the [Params], the model's
+// label and the rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
 // one of several alternatives) and empty replies are not kept.
 type Cache struct {
 	memory *memory
@@ -103,7 +103,7 @@ func (c *Cache) Stats() CacheStats {
 // cancelled ends only its own wait. Only those who want to see the reply come
 // each ask for themselves.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
-	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if c == nil {
 			return nil, &Error{Kind: Invalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
 		}

@@ -415,7 +415,7 @@ func TestCacheToolCall(t *testing.T) {
 	t.Parallel()
 	cache := newCache(t, nil)
 	inner := serve(t, says(`{"choices":[{"message":{"content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"tool_calls"}]}`))
-	model := cache.Model(openAI.open(t, inner.URL, &models.Transport{}), "a")
+	model := cache.Model(openAI.open(t, inner.URL), "a")
 	for range 2 {
 		got, err := model.GenerateContent(t.Context(), question("Capital?"))
 		if err != nil {

@@ -20,8 +20,8 @@ import (
 //	func (e *Error) Temporary() bool // the same question may be answered later
 //	func (e *Error) Unwrap() error   // Err
 //
-// Without a [Transport], Kind, Status and RetryAfter are read from the text of
-// the provider's error, which is all that langchaingo leaves of most.
+// Of a provider of langchaingo, Kind, Status and RetryAfter are read from the text of
+// its error, which is all that is left of most; Retry-After headers are lost.
 type Error = lm.Error
 
 // PanicError is what an [Error] wraps whose provider has panicked. It has

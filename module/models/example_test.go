@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/openai"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -27,31 +23,6 @@ func busy() *llmtest.Model {
 		}
 		return llmtest.Reply{Text: "Paris", InputTokens: 1000, OutputTokens: 200}, nil
 	})
-}
-
-// With the transport, an error has what the provider's headers say.
-func ExampleTransport() {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "20")
-		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = io.WriteString(w, `{"error": {"message": "Too many requests."}}`)
-	}))
-	defer server.Close()
-	model, err := openai.New(openai.WithToken("sk-…"), openai.WithBaseURL(server.URL),
-		openai.WithHTTPClient(&http.Client{Transport: &models.Transport{}}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err = llms.GenerateFromSinglePrompt(context.Background(), models.Fallback(model), "The capital of France?")
-	if e := (*models.Error)(nil); errors.As(err, &e) {
-		fmt.Println(e.Kind, e.Status, e.RetryAfter)
-	}
-	fmt.Println(err)
-	// Output:
-	// rate limited 429 20s
-	// the model's rate limit is reached, for 20s: API returned unexpected status code: 429: Too many requests.
 }
 
 // The errors of modules have a kind too.

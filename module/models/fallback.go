@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,8 +24,12 @@ import (
 // of the reply was already streamed. If all fail, the error is an *[Error] of the
 // kind that is most worth asking again for, with the shortest wait of those, and
 // wraps all of theirs. Whichever error it is, it is MaybeCharged if any of them is.
+//
+// The model that it returns can do what all of them can. The GenerationInfo of a
+// reply says under "writ:model" which model answered, if its provider says that,
+// and under "writ:failed" how those before it failed.
 func Fallback(models ...llms.Model) llms.Model {
-	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	answers := wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
 			return nil, &Error{Kind: Invalid, Err: errors.New("a fallback needs models; pass some")}
 		}
@@ -35,6 +40,7 @@ func Fallback(models ...llms.Model) llms.Model {
 			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
 			failure := (*Error)(nil)
 			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == Refused {
+				noteFailed(response, failures)
 				return response, lm.Charged(err, charged)
 			}
 			charged = charged || failure.MaybeCharged
@@ -42,6 +48,38 @@ func Fallback(models ...llms.Model) llms.Model {
 		}
 		return nil, lm.Charged(allFailed(failures), charged)
 	})
+	if !slices.ContainsFunc(models, isCapable) {
+		return answers
+	}
+	return capable{answers, func() Capabilities {
+		can := CapabilitiesOf(models[0])
+		for _, model := range models[1:] {
+			can = can.And(CapabilitiesOf(model))
+		}
+		return can
+	}}
+}
+
+func isCapable(model llms.Model) bool {
+	_, ok := model.(lm.Capable)
+	return ok
+}
+
+// noteFailed adds to a response how the models before its own failed.
+func noteFailed(response *llms.ContentResponse, failures []*Error) {
+	if response == nil || len(failures) == 0 {
+		return
+	}
+	for _, c := range response.Choices {
+		if c == nil {
+			continue
+		}
+		texts := everyFailure(failures).String()
+		if within, ok := c.GenerationInfo[lm.FailedKey].(string); ok {
+			texts += "; " + within
+		}
+		c.GenerationInfo = withInfo(maps.Clone(c.GenerationInfo), lm.FailedKey, texts)
+	}
 }
 
 // over reports that a context is done, or that its deadline has come: who is within
@@ -76,14 +114,17 @@ func hopes(e *Error) time.Duration {
 // everyFailure is the errors of all models.
 type everyFailure []*Error
 
-// Error returns all texts in one line.
-func (f everyFailure) Error() string {
+// String returns all texts in one line.
+func (f everyFailure) String() string {
 	texts := make([]string, len(f))
 	for i, e := range f {
 		texts[i] = fmt.Sprintf("(%d) %v", i+1, e)
 	}
-	return fmt.Sprintf("all %d failed: %s", len(f), strings.Join(texts, "; "))
+	return strings.Join(texts, "; ")
 }
+
+// Error returns all texts in one line, and their number.
+func (f everyFailure) Error() string { return fmt.Sprintf("all %d failed: %s", len(f), f.String()) }
 
 // Unwrap returns the errors.
 func (f everyFailure) Unwrap() []error {

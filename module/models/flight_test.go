@@ -105,7 +105,7 @@ func TestCacheAlternatives(t *testing.T) {
 	t.Parallel()
 	for reason, asked := range map[string]int{"stop": 1, "content_filter": 2, "length": 2} {
 		inner := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"},{"message":{"content":"No"},"finish_reason":"`+reason+`"}]}`))
-		model := newCache(t, nil).Model(openAI.open(t, inner.URL, &models.Transport{}), "a")
+		model := newCache(t, nil).Model(openAI.open(t, inner.URL), "a")
 		for range 2 {
 			if _, err := model.GenerateContent(t.Context(), question("Capital?"), llms.WithN(2)); err != nil {
 				t.Fatal(err)

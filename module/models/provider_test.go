@@ -96,16 +96,15 @@ const (
 	anthropicAI provider = "anthropic"
 )
 
-func (p provider) open(t testing.TB, url string, transport http.RoundTripper) llms.Model {
+func (p provider) open(t testing.TB, url string) llms.Model {
 	t.Helper()
-	client := &http.Client{Transport: transport}
 	var model llms.Model
 	var err error
 	switch p {
 	case openAI:
-		model, err = openai.New(openai.WithToken("sk-test"), openai.WithModel("gpt-4o"), openai.WithBaseURL(url), openai.WithHTTPClient(client))
+		model, err = openai.New(openai.WithToken("sk-test"), openai.WithModel("gpt-4o"), openai.WithBaseURL(url))
 	case anthropicAI:
-		model, err = anthropic.New(anthropic.WithToken("sk-test"), anthropic.WithModel("claude-sonnet-4-5"), anthropic.WithBaseURL(url), anthropic.WithHTTPClient(client))
+		model, err = anthropic.New(anthropic.WithToken("sk-test"), anthropic.WithModel("claude-sonnet-4-5"), anthropic.WithBaseURL(url))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	if r.Concurrent > 0 {
 		l.slots = make(chan struct{}, r.Concurrent)
 	}
-	return wrapped(l.generate)
+	return wrap(model, l.generate)
 }
 
 // check finds what would switch a limit off in silence.

@@ -24,7 +24,7 @@ type Redact func(text string) string
 // Record writes to w what model is asked and what it replies, or how it fails, for
 // [Replay]: a line of JSON for each question that was answered, whichever way.
 // What was cancelled is not written. Every text goes through redact; binary parts
-// are written as their checksum alone.
+// are written as their checksum alone. What the model can do is written down as well.
 //
 // Redact sees the names in metadata and infos, too, and the roles, reasons to stop
 // and tool calls; what it returned, it should leave alone when it comes again.
@@ -33,7 +33,7 @@ type Redact func(text string) string
 // response beside it: asking again would not help. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
-	return wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if w == nil {
 			return nil, &Error{Kind: Invalid, Err: errors.New("there is no writer for the recording; pass one to Record")}
 		}
@@ -42,7 +42,7 @@ func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 			return nil, &Error{Kind: Invalid, Err: err}
 		}
 		response, err := lm.Generate(ctx, model, messages, options...)
-		line, ok := redact.recording(r, response, err)
+		line, ok := redact.recording(model, r, response, err)
 		if !ok {
 			return response, err
 		}
@@ -71,6 +71,9 @@ type recording struct {
 	Reply   response `json:"reply,omitempty"`
 	Failure *failure `json:"failure,omitempty"`
 
+	// Capabilities are those of the model; nil if it states none.
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
+
 	line int // in the file, from 1
 }
 
@@ -95,8 +98,20 @@ func (f *failure) error() error {
 	return e
 }
 
+// span is n units, without an overflow.
+func span(n float64, unit time.Duration) time.Duration {
+	const most = 365 * 24 * time.Hour
+	if !(n > 0) {
+		return 0
+	}
+	if n > float64(most/unit) {
+		return most
+	}
+	return time.Duration(n * float64(unit))
+}
+
 // recording returns the line, or false if there is nothing to record.
-func (redact Redact) recording(r *request, answer *llms.ContentResponse, err error) ([]byte, bool) {
+func (redact Redact) recording(model llms.Model, r *request, answer *llms.ContentResponse, err error) ([]byte, bool) {
 	rec := recording{Request: redact.request(r)}
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e.Kind == Cancelled {
@@ -106,6 +121,10 @@ func (redact Redact) recording(r *request, answer *llms.ContentResponse, err err
 		if e.Err != nil {
 			rec.Failure.Message = redact.text(e.Err.Error())
 		}
+	}
+	if c, ok := model.(lm.Capable); ok {
+		can := c.Capabilities()
+		rec.Capabilities = &can
 	}
 	if answer != nil {
 		rec.Reply = redact.response(responseOf(answer))
@@ -176,6 +195,11 @@ func (redact Redact) object(m map[string]any) map[string]any {
 // request returns a redacted copy.
 func (redact Redact) request(r *request) *request {
 	c := *r
+	if r.Params != nil {
+		p := *r.Params
+		p.Schema, p.Effort = redact.raw(p.Schema), redact.text(p.Effort)
+		c.Params = &p
+	}
 	c.Options = map[string]json.RawMessage{}
 	for name, value := range r.Options {
 		c.Options[name] = redact.raw(value)
@@ -198,6 +222,9 @@ func (redact Redact) response(r response) response {
 		c.StopReason = redact.text(c.StopReason)
 		c.Info = redact.object(c.Info)
 		c.FuncCall = redact.call(c.FuncCall)
+		if m := c.Message; m != nil {
+			m.Text, m.Provider, m.Raw = redact.text(m.Text), redact.text(m.Provider), redact.raw(m.Raw)
+		}
 		for j, call := range c.ToolCalls {
 			c.ToolCalls[j] = toolCall{redact.text(call.ID), redact.text(call.Type), redact.call(call.Function)}
 		}

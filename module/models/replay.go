@@ -20,7 +20,8 @@ import (
 // Replay returns a model that answers as [Record] wrote it down, with the same
 // usage and the same errors. The order of different questions does not matter;
 // the same question, asked again, is given its recorded replies in turn. The
-// redact function must be the one of the recording.
+// redact function must be the one of the recording. The model has the capabilities
+// that the first line of the recording states.
 //
 // A question that was not recorded, or not that often, is an error that shows in
 // what it differs from the nearest one. Replay itself fails if the recording
@@ -42,6 +43,9 @@ func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("models: the recording, line %d: %w", n, err)
+	}
+	if len(r.all) > 0 && r.all[0].Capabilities != nil {
+		return capable{r.generate, func() Capabilities { return *r.all[0].Capabilities }}, nil
 	}
 	return wrapped(r.generate), nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -25,6 +26,7 @@ type request struct {
 	Rollout     int                        `json:"rollout,omitempty"`
 	Temperature *float64                   `json:"temperature,omitempty"`
 	TopP        *float64                   `json:"top_p,omitempty"`
+	Params      *Params                    `json:"params,omitempty"`
 	Options     map[string]json.RawMessage `json:"options,omitempty"`
 	Messages    []said                     `json:"messages"`
 }
@@ -56,6 +58,9 @@ func requestOf(ctx context.Context, label string, messages []llms.MessageContent
 	}
 	r := &request{Label: label, Rollout: lm.Rollout(ctx), Temperature: sampling.Temperature, TopP: sampling.TopP}
 	var err error
+	if r.Params, err = paramsOf(ctx); err != nil {
+		return nil, err
+	}
 	if r.Options, err = optionsOf(lm.Options(options)); err != nil {
 		return nil, err
 	}
@@ -71,6 +76,20 @@ func requestOf(ctx context.Context, label string, messages []llms.MessageContent
 		r.Messages = append(r.Messages, s)
 	}
 	return r, nil
+}
+
+// paramsOf returns the parameters in ctx, nil if none is set.
+func paramsOf(ctx context.Context) (*Params, error) {
+	p := ParamsOf(ctx)
+	if len(p.Schema) == 0 {
+		p.Schema = nil
+	} else if !json.Valid(p.Schema) {
+		return nil, errors.New("models: the schema of Params is not valid JSON; pass a JSON Schema")
+	}
+	if reflect.ValueOf(p).IsZero() {
+		return nil, nil
+	}
+	return &p, nil
 }
 
 // optionsOf returns the options that are set, besides those that a request has
@@ -135,6 +154,12 @@ func partOf(p llms.ContentPart) (part, error) {
 		sum := sha256.Sum256([]byte(p.Text)) // JSON makes one of all that is not UTF-8
 		value, err := json.Marshal(hex.EncodeToString(sum[:]))
 		return part{Text: p.Text, Kind: "not UTF-8", Value: value}, err
+	case Message: // JSON that is not UTF-8 shows what it is
+		value, err := json.Marshal(p)
+		if err != nil {
+			return part{}, fmt.Errorf("models: the message of provider %q cannot be written as JSON: %w", p.Provider, err)
+		}
+		return part{Kind: "message", Value: value}, nil
 	case llms.BinaryContent:
 		sum := sha256.Sum256(p.Data)
 		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})

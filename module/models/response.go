@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,7 @@ type choice struct {
 	StopReason string             `json:"stop_reason,omitempty"`
 	ToolCalls  []toolCall         `json:"tool_calls,omitempty"`
 	FuncCall   *llms.FunctionCall `json:"function_call,omitempty"`
+	Message    *Message           `json:"message,omitempty"`
 	Info       map[string]any     `json:"info,omitempty"`
 }
 
@@ -32,7 +34,8 @@ type toolCall struct {
 }
 
 // responseOf copies a provider's response. Of the info, it keeps what is plain:
-// usage and thoughts.
+// usage, thoughts, the model and the id. A message whose JSON is invalid cannot be
+// sent back and is not kept.
 func responseOf(r *llms.ContentResponse) response {
 	if r == nil {
 		return nil
@@ -43,6 +46,9 @@ func responseOf(r *llms.ContentResponse) response {
 			continue
 		}
 		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), Info: plainInfo(c.GenerationInfo)}
+		if m, ok := c.GenerationInfo[lm.MessageKey].(*Message); ok && m != nil && json.Valid(m.Raw) {
+			kept.Message = cloned(m)
+		}
 		for _, call := range c.ToolCalls {
 			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, copied(call.FunctionCall)})
 		}
@@ -57,6 +63,12 @@ func copied(c *llms.FunctionCall) *llms.FunctionCall {
 	}
 	call := *c
 	return &call
+}
+
+func cloned(m *Message) *Message {
+	c := *m
+	c.Raw = bytes.Clone(m.Raw)
+	return &c
 }
 
 func plainInfo(info map[string]any) map[string]any {
@@ -79,6 +91,9 @@ func (r response) provider() *llms.ContentResponse {
 	answer := &llms.ContentResponse{}
 	for _, c := range r {
 		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), GenerationInfo: maps.Clone(c.Info)}
+		if c.Message != nil {
+			given.GenerationInfo = withInfo(given.GenerationInfo, lm.MessageKey, cloned(c.Message))
+		}
 		for _, call := range c.ToolCalls {
 			given.ToolCalls = append(given.ToolCalls, llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: copied(call.Function)})
 		}
@@ -91,13 +106,22 @@ func (r response) provider() *llms.ContentResponse {
 func (r response) cached() *llms.ContentResponse {
 	answer := r.provider()
 	for _, c := range answer.Choices {
-		maps.DeleteFunc(c.GenerationInfo, func(_ string, value any) bool { _, text := value.(string); return !text })
-		if c.GenerationInfo == nil {
-			c.GenerationInfo = map[string]any{}
-		}
-		c.GenerationInfo[lm.CachedKey] = true
+		maps.DeleteFunc(c.GenerationInfo, func(name string, value any) bool {
+			_, text := value.(string)
+			return !text && name != lm.MessageKey || name == lm.FailedKey // nothing failed this time
+		})
+		c.GenerationInfo = withInfo(c.GenerationInfo, lm.CachedKey, true)
 	}
 	return answer
+}
+
+// withInfo adds to an info, which may be nil.
+func withInfo(info map[string]any, name string, value any) map[string]any {
+	if info == nil {
+		info = map[string]any{}
+	}
+	info[name] = value
+	return info
 }
 
 // UnmarshalJSON makes whole numbers ints again, as providers have them.

@@ -41,7 +41,7 @@ type RetryOptions struct {
 // before the wait is over: then the error is the model's last one. It is
 // MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
-	return wrapped((&retry{model, o.orDefault()}).generate)
+	return wrap(model, (&retry{model, o.orDefault()}).generate)
 }
 
 func (o *RetryOptions) orDefault() RetryOptions {

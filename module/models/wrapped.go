@@ -7,6 +7,24 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
+// wrap returns a model that answers by a function which asks model. It has the
+// capabilities of model, and states none if model does not.
+func wrap(model llms.Model, generate wrapped) llms.Model {
+	if c, ok := model.(lm.Capable); ok {
+		return capable{generate, c.Capabilities}
+	}
+	return generate
+}
+
+// capable is a model made of a function, with the capabilities of another one.
+type capable struct {
+	wrapped
+	capabilities func() Capabilities
+}
+
+// Capabilities says what the model can do.
+func (c capable) Capabilities() Capabilities { return c.capabilities() }
+
 // wrapped is a model made of a function.
 type wrapped func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error)
 
@@ -30,6 +48,8 @@ func estimate(messages []llms.MessageContent) int {
 		for _, part := range m.Parts {
 			switch p := part.(type) {
 			case llms.TextContent:
+				n += len(p.Text)
+			case Message:
 				n += len(p.Text)
 			case llms.ToolCallResponse:
 				n += len(p.Content)

@@ -4,23 +4,17 @@ package models
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/anthropic"
-	"github.com/tmc/langchaingo/llms/ollama"
-	"github.com/tmc/langchaingo/llms/openai"
 	"github.com/writ-go/writ/module/models"
 )
 
 // Usage describes the argument of [Open].
-const Usage = "`provider:model`: openai:… (OPENAI_API_KEY, OPENAI_BASE_URL), anthropic:… (ANTHROPIC_API_KEY) or ollama:… (OLLAMA_HOST); script:FILE gives the replies that stand in a file, with lines of --- between them"
+const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), anthropic:claude-sonnet-4-5 (ANTHROPIC_API_KEY), ollama:qwen3 (OLLAMA_HOST) or one of the others that models.Open lists; OPENAI_BASE_URL and the like are other addresses; script:FILE gives the replies that stand in a file, with lines of --- between them"
 
 // Options configures [Open].
 type Options struct {
@@ -33,48 +27,22 @@ type Options struct {
 	Progress io.Writer
 }
 
-// Open returns the model that a text such as "openai:gpt-5" names. Keys and
-// addresses come from the environment variables that the providers define. A
-// question is asked again when the provider is overloaded or out of reach.
+// Open returns the model that a text such as "openai:gpt-5.1" names, bound by a
+// budget.
 func Open(name string, o Options) (llms.Model, error) {
-	provider, model, _ := strings.Cut(name, ":")
-	if model == "" {
-		return nil, fmt.Errorf("model %q: write provider:model, such as openai:gpt-5, anthropic:claude-sonnet-4-5 or ollama:qwen3", name)
-	}
-	m, err := open(provider, model)
-	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", name, err)
-	}
-	budget := models.NewBudget(models.Limits{Tokens: o.Tokens})
-	return models.Retry(budget.Model(m, name), &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
+	m, err := open(name, &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
 		fmt.Fprintf(cmp.Or(o.Progress, io.Discard), "   asking again in %s: %v\n", wait.Round(time.Millisecond), why)
-	}}), nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return models.NewBudget(models.Limits{Tokens: o.Tokens}).Model(m, name), nil
 }
 
-func open(provider, model string) (llms.Model, error) {
-	client := &http.Client{Transport: &models.Transport{}}
-	switch provider {
-	case "openai":
-		if err := need("OPENAI_API_KEY"); err != nil {
-			return nil, err
-		}
-		return openai.New(openai.WithModel(model), openai.WithHTTPClient(client))
-	case "anthropic":
-		if err := need("ANTHROPIC_API_KEY"); err != nil {
-			return nil, err
-		}
-		return anthropic.New(anthropic.WithModel(model), anthropic.WithHTTPClient(client))
-	case "ollama":
-		return ollama.New(ollama.WithModel(model), ollama.WithHTTPClient(client))
-	case "script":
+func open(name string, retry *models.RetryOptions) (llms.Model, error) {
+	provider, model, _ := strings.Cut(name, ":")
+	if provider == "script" {
 		return openScript(model)
 	}
-	return nil, errors.New("the provider is not openai, anthropic, ollama or script")
-}
-
-func need(variable string) error {
-	if os.Getenv(variable) == "" {
-		return fmt.Errorf("the environment variable %s is not set", variable)
-	}
-	return nil
+	return models.Open(name, &models.OpenOptions{Retry: retry})
 }

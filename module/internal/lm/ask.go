@@ -36,10 +36,6 @@ type Call struct {
 // until then. Beside an error there is nothing in the reply but what it cost, as
 // far as that is known.
 func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
-	messages, err := sendable(model, messages)
-	if err != nil {
-		return Reply{}, err
-	}
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
@@ -84,11 +80,15 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
 	}
-	x := newExchange(options)
-	response, err := generate(context.WithValue(ctx, exchangeKey{}, x), model, messages, x.heard(options))
-	x.mend(response)
+	messages, err := sendable(model, messages)
+	if err != nil {
+		return nil, Reply{}, err
+	}
+	tapped, tap := NewTap(options)
+	response, err := generate(ctx, model, messages, tapped)
+	begun := tap.Close()
 	reply := merge(response, options)
-	if err = x.failed(ctx, err, messages); err == nil {
+	if err = failed(ctx, err, messages, begun); err == nil {
 		err = judge(reply)
 	}
 	return response, reply, err
@@ -108,26 +108,24 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed is how a call has failed, or nil. An error that panics where it is looked at,
+// failed is how a call has failed, or nil; begun says that a part of the reply was
+// streamed. An error that panics where it is looked at,
 // as a typed nil may, is one of a provider that does.
-func (x *Exchange) failed(ctx context.Context, err error, messages []llms.MessageContent) (failure error) {
+func failed(ctx context.Context, err error, messages []llms.MessageContent, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
 			failure = panicked(p)
 		}
 	}()
-	noted := x.noted()
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return cutShort(ctx, err)
-	case err != nil:
-		failure = x.charge(classify(withoutURLs(err, messages), noted))
-		_ = failure.Error()
-		return failure
-	case noted != nil:
-		return x.charge(noted.with(errBare))
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	failure = Charged(classify(withoutURLs(err, messages)), begun)
+	_ = failure.Error()
+	return failure
 }
 
 // panicked is to be called where the panic was recovered.
@@ -172,7 +170,4 @@ func judge(reply Reply) error {
 	return nil
 }
 
-var (
-	errNothing = errors.New("it returned nothing at all")
-	errBare    = errors.New("its answer is an error without a message")
-)
+var errNothing = errors.New("it returned nothing at all")

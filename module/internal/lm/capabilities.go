@@ -4,11 +4,11 @@ import "github.com/tmc/langchaingo/llms"
 
 // Capabilities are what a model can do beyond answering text with text.
 type Capabilities struct {
-	Schema   bool // it constrains its reply to [Params].Schema
-	Tools    bool // it calls the tools of llms.WithTools, several in one reply
-	Thinking bool // it obeys [Params].Effort and [Params].ThinkingTokens
-	Caching  bool // it obeys [Params].CacheSystem
-	Vision   bool // it reads images
+	Schema   bool `json:"schema,omitempty"`   // it constrains its reply to [Params].Schema
+	Tools    bool `json:"tools,omitempty"`    // it calls the tools of llms.WithTools, several in one reply
+	Thinking bool `json:"thinking,omitempty"` // it obeys [Params].Effort and [Params].ThinkingTokens
+	Caching  bool `json:"caching,omitempty"`  // it obeys [Params].CacheSystem
+	Vision   bool `json:"vision,omitempty"`   // it reads images
 }
 
 // Capable is implemented by models that state what they can do. Every [Message] is sent

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,10 +16,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// classify makes an [Error] of a provider's, with what its HTTP transport noted
-// if there is one that does. Without, there is mostly only the text: providers
-// format what they get.
-func classify(err error, noted *Error) error {
+// classify makes an [Error] of another one. Of langchaingo's providers there is mostly
+// only the text: they format what they get.
+func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
 			return &Error{Kind: Unknown, MaybeCharged: true, Err: errSilent}
@@ -28,32 +26,12 @@ func classify(err error, noted *Error) error {
 		return err
 	}
 	err = withoutQuery(err)
-	if noted != nil {
-		return noted.with(err)
-	}
 	e := &Error{Err: err, Status: statusOf(err), RetryAfter: waitIn(err.Error())}
 	e.Kind, e.MaybeCharged = kindOf(e.Status, err.Error()), gaveUp(e.Status)
 	if e.Kind == Unknown {
 		e.Kind, e.MaybeCharged = broken(err)
 	}
 	return e
-}
-
-// with adds the provider's error to what the transport noted. The provider's
-// text comes first where there was an answer, which it has read; a broken
-// connection it only hides.
-func (e *Error) with(err error) *Error {
-	c := *e
-	switch {
-	case e.Err == nil:
-		c.Err = err
-	case err == errBare:
-	case e.Status != 0 && strings.Contains(err.Error(), e.Err.Error()):
-		c.Err = err
-	case e.Status != 0:
-		c.Err = fmt.Errorf("%w: %w", err, e.Err)
-	}
-	return &c
 }
 
 // FromAnswer is the error of an HTTP answer that is one: its status, what its

@@ -81,7 +81,7 @@ func TestTexts(t *testing.T) {
 		{text("expected exactly one part for role tool, got 2"), Unknown, 0, false, 0},
 	} {
 		got := (*Error)(nil)
-		if !errors.As(classify(c.err, nil), &got) {
+		if !errors.As(classify(c.err), &got) {
 			t.Fatalf("%v is not classified", c.err)
 		}
 		want := Error{Kind: c.kind, Status: c.status, RetryAfter: c.wait, MaybeCharged: c.charged, Err: c.err}
@@ -95,7 +95,7 @@ func TestTexts(t *testing.T) {
 func TestClassifyOnce(t *testing.T) {
 	t.Parallel()
 	inner := &Error{Kind: OverBudget, Err: errors.New("429: spent")}
-	if got := classify(fmt.Errorf("wrapped: %w", inner), FromAnswer(500, 0, "x", "")); got.Error() != "wrapped: 429: spent" {
+	if got := classify(fmt.Errorf("wrapped: %w", inner)); got.Error() != "wrapped: 429: spent" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -126,34 +126,13 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// A transport knows better than the text, and what it noted is never lost.
-func TestNoted(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		err   error
-		noted *Error
-		want  string
-	}{
-		{errors.New("status 429: slow down"), FromAnswer(429, time.Second, "slow down", "x"), "the model's rate limit is reached, for 1s: status 429: slow down"},
-		{errors.New("status 429"), FromAnswer(429, time.Second, "slow down", "x"), "the model's rate limit is reached, for 1s: status 429: slow down"},
-		{errors.New("status 500"), FromAnswer(500, 0, "", ""), "the model: status 500"},
-		{errors.New("network error"), FromConnection(io.ErrUnexpectedEOF), "the model: unexpected EOF"},
-		{errBare, FromAnswer(500, 0, "", ""), "the model: its answer is an error without a message"},
-		{errBare, FromAnswer(500, 0, "oops", ""), "the model: oops"},
-	} {
-		if got := classify(c.err, c.noted); got.Error() != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}
-
 func FuzzClassify(f *testing.F) {
 	f.Add("API returned unexpected status code: 429: try again in 1m2.5s.")
 	f.Add("googleapi: Error 503: x")
 	f.Add("try again in 9999999999999h")
 	f.Fuzz(func(t *testing.T, text string) {
 		e := (*Error)(nil)
-		if !errors.As(classify(errors.New(text), nil), &e) {
+		if !errors.As(classify(errors.New(text)), &e) {
 			t.Fatal("not classified")
 		}
 		if e.RetryAfter < 0 || (e.Status != 0 && (e.Status < 400 || e.Status > 599)) {
@@ -196,7 +175,7 @@ func TestAnswers(t *testing.T) {
 func TestNoKeyOfQuery(t *testing.T) {
 	t.Parallel()
 	failed := &url.Error{Op: "Post", URL: "https://api.example.com/v1/chat?access_token=SECRET", Err: io.ErrUnexpectedEOF}
-	err := classify(fmt.Errorf("do request: %w", failed), nil)
+	err := classify(fmt.Errorf("do request: %w", failed))
 	want := `the model: do request: Post "https://api.example.com/v1/chat?[query]": unexpected EOF`
 	if err.Error() != want || !errors.Is(err, failed) {
 		t.Errorf("got %v\nwant %s", err, want)

@@ -1,0 +1,126 @@
+// Predict asks a model for typed outputs, from the shell:
+//
+//	go run ./examples/predict -model openai:gpt-5.1 \
+//		'review -> mood: Literal["good","bad"], score: float(ge=0, le=1)' review="Broke twice."
+//
+// It prints a line for each output, or with -json one object. An input name=- is
+// read from standard input.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/writ-go/writ/examples/internal/models"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "predict:", err)
+		os.Exit(1)
+	}
+}
+
+const usage = `Usage: predict -model provider:model [flags] 'inputs -> outputs' name=value ...
+
+The signature is in DSPy's notation, such as
+	review -> mood: Literal["good","bad"], score: float(ge=0, le=1)
+A value is a text, or JSON where the input is not a text; name=- reads standard input.
+
+`
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("predict", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
+	name := flags.String("model", "", models.Usage)
+	instructions := flags.String("instructions", "", "what the model is to do, in a `sentence`")
+	asJSON := flags.Bool("json", false, "print one JSON object")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return errors.New(`the signature is missing; write one, such as 'question -> answer', and then its inputs, such as question="What is a writ?"`)
+	}
+	sig, err := signature.Parse(flags.Arg(0), *instructions)
+	if err != nil {
+		return err
+	}
+	in, err := inputs(sig.Spec(), flags.Args()[1:], stdin)
+	if err != nil {
+		return err
+	}
+	if *name == "" {
+		return errors.New("-model is missing; write provider:model, such as -model openai:gpt-5.1")
+	}
+	model, err := models.Open(*name, models.Options{Progress: stderr})
+	if err != nil {
+		return err
+	}
+	pred, err := module.NewPredict(sig, model, nil).Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	return write(stdout, pred.Output, *asJSON)
+}
+
+// inputs reads arguments such as name=value.
+func inputs(spec *signature.Spec, args []string, stdin io.Reader) (signature.Values, error) {
+	var in signature.Values
+	for _, arg := range args {
+		name, text, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, fmt.Errorf("argument %q is not an input; write name=value, and flags before the signature", arg)
+		}
+		if text == "-" {
+			all, err := io.ReadAll(stdin)
+			if err != nil {
+				return nil, fmt.Errorf("input %s: standard input: %w", name, err)
+			}
+			text = string(all)
+		}
+		in = append(in, signature.Value{Name: name, JSON: value(spec, name, text)})
+	}
+	if _, err := spec.Encode(in); err != nil {
+		return nil, fmt.Errorf("%w\nwrite each input as name=value; the signature is %s", err, spec)
+	}
+	return in, nil
+}
+
+// value is a text as JSON: itself where the input is not a text but that fits it.
+func value(spec *signature.Spec, name, text string) json.RawMessage {
+	quoted, _ := json.Marshal(text)
+	field, ok := spec.Field(name)
+	if !ok || field.Schema == nil || len(field.Schema.Validate(quoted)) == 0 || !json.Valid([]byte(text)) {
+		return quoted
+	}
+	return json.RawMessage(text)
+}
+
+func write(w io.Writer, out signature.Values, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(out)
+	}
+	for _, v := range out {
+		text := string(v.JSON)
+		if s := ""; json.Unmarshal(v.JSON, &s) == nil && text != "null" {
+			text = s
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", v.Name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

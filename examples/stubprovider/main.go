@@ -1,0 +1,59 @@
+// Stubprovider serves the protocols of OpenAI, Anthropic and Ollama on one port, so
+// that one can try the examples without a key:
+//
+//	go run ./examples/stubprovider
+//
+// It refuses what the providers refuse, and answers every question with the same
+// reply.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/writ-go/writ/module/llmtest/stub"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8123", "where to listen")
+	text := flag.String("reply", `{"mood": "bad", "score": 0.1}`, "what every question is answered")
+	flag.Parse()
+	if err := serve(*addr, *text, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "stubprovider:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(addr, text string, w io.Writer) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, commands("http://"+listener.Addr().String()))
+	server := &http.Server{Handler: handler(text), ReadHeaderTimeout: time.Minute}
+	return server.Serve(listener)
+}
+
+// handler answers every question of the three protocols with a text.
+func handler(text string) http.Handler {
+	o := &stub.Options{Answer: func(stub.Request) stub.Reply { return stub.Reply{Text: text} }}
+	mux := http.NewServeMux()
+	mux.Handle("/openai/", http.StripPrefix("/openai", stub.OpenAI(o)))
+	mux.Handle("/anthropic/", http.StripPrefix("/anthropic", stub.Anthropic(o)))
+	mux.Handle("/ollama/", http.StripPrefix("/ollama", stub.Ollama(o)))
+	return mux
+}
+
+// commands are what to try with the server at a URL.
+func commands(url string) string {
+	const question = ` 'review -> mood: Literal["good","bad"], score: float(ge=0, le=1)' review="Broke twice."`
+	return "Try, from another terminal:\n\n" +
+		"OPENAI_BASE_URL=" + url + "/openai OPENAI_API_KEY=test-key go run ./examples/predict -model openai:gpt-5.1" + question + "\n\n" +
+		"ANTHROPIC_BASE_URL=" + url + "/anthropic ANTHROPIC_API_KEY=test-key go run ./examples/predict -model anthropic:claude-sonnet-4-5" + question + "\n\n" +
+		"OLLAMA_HOST=" + url + "/ollama go run ./examples/predict -model ollama:qwen3" + question + "\n"
+}

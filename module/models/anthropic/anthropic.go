@@ -1,0 +1,185 @@
+// Package anthropic is Anthropic's Messages API as a model: structured output, several tool
+// calls in a reply, thinking that is sent back as it came, prompt caching, images and PDFs.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/tmc/langchaingo/llms"
+//		"github.com/writ-go/writ/module/models/anthropic"
+//	)
+//
+//	func main() {
+//		model, err := anthropic.New("claude-sonnet-5", nil) // the key is in ANTHROPIC_API_KEY
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		reply, err := llms.GenerateFromSinglePrompt(context.Background(), model, "What is the capital of Bhutan?")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(reply)
+//	}
+//
+// A Model makes one request per call and does not retry. Errors say what to do and whether
+// it is worth trying again; models.Retry acts on that.
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+const (
+	provider = "anthropic" // of an [lm.Message]
+	variable = "ANTHROPIC_API_KEY"
+)
+
+// Options of [New]. Nil and the zero value are the defaults.
+type Options struct {
+	// Key is the API key. Default: the environment variable ANTHROPIC_API_KEY.
+	Key string
+
+	// BaseURL is the address of the API. Default: https://api.anthropic.com.
+	BaseURL string
+
+	// Client makes the requests. Default: a client without a timeout; the context of each
+	// call limits it.
+	Client *http.Client
+
+	// MaxTokens limits each reply, including what the model thinks. The option
+	// llms.WithMaxTokens of a call wins. Default: 16,000, or fewer for older models, and
+	// in addition the tokens that the call allows for thinking.
+	MaxTokens int
+
+	// Extra is merged into the JSON of each request and wins over it, for what Writ does
+	// not know: {"service_tier": "standard_only"}. A nil removes a field.
+	Extra map[string]any
+}
+
+// Model is a model of Anthropic's. It is safe for concurrent use.
+type Model struct {
+	model     string
+	maxTokens int
+	client    wire.Client
+	schemas   wire.Schemas
+}
+
+var _ llms.Model = (*Model)(nil)
+
+// New returns the model of a name such as "claude-sonnet-5". It makes no request.
+func New(model string, o *Options) (*Model, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if model == "" {
+		return nil, invalid("the name of the model is empty; pass one such as \"claude-sonnet-5\"")
+	}
+	key, err := wire.Key(o.Key, variable)
+	if err != nil {
+		return nil, err
+	}
+	base, err := wire.BaseURL(cmp.Or(o.BaseURL, "https://api.anthropic.com"))
+	if err != nil {
+		return nil, err
+	}
+	return &Model{model: model, maxTokens: o.MaxTokens, client: wire.Client{
+		Provider: provider, Variable: variable, BaseURL: strings.TrimSuffix(base, "/v1"),
+		Header: http.Header{"X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}, Key: key,
+		HTTP: o.Client, Extra: maps.Clone(o.Extra),
+	}}, nil
+}
+
+// Capabilities returns all there are.
+func (m *Model) Capabilities() lm.Capabilities {
+	return lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
+}
+
+// Call returns the reply to a prompt.
+func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
+}
+
+// GenerateContent returns the model's reply to messages, which is one choice. It streams the
+// reply if there is an option for that.
+func (m *Model) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	p := lm.ParamsOf(ctx)
+	o := lm.Options(options)
+	model := cmp.Or(o.Model, m.model)
+	r, err := m.newRequest(model, p, messages, options)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Send(&m.schemas, model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+		answer, err := m.client.Post(ctx, "/v1/messages", r.body(schema))
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Close()
+		if streams(o) {
+			return readStream(ctx, answer, o)
+		}
+		return read(ctx, answer)
+	})
+}
+
+// read returns the reply in an answer that is not streamed.
+func read(ctx context.Context, answer *wire.Answer) (*llms.ContentResponse, error) {
+	var r reply
+	if err := answer.Decode(ctx, &r); err != nil {
+		return nil, err
+	}
+	return finish(answer, &r)
+}
+
+// readStream returns the reply in a stream of events, and passes on its text and thoughts.
+func readStream(ctx context.Context, answer *wire.Answer, o llms.CallOptions) (*llms.ContentResponse, error) {
+	s := &stream{text: o.StreamingFunc, thought: o.StreamingReasoningFunc}
+	for e, err := range answer.Events(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(ctx, e.Data); err != nil {
+			if _, ours := errors.AsType[*malformed](err); ours {
+				return nil, answer.Malformed(e.Data, err)
+			}
+			return nil, err
+		}
+		if s.ended {
+			break
+		}
+	}
+	if !s.ended {
+		return nil, answer.Cut()
+	}
+	r, err := s.whole()
+	if err != nil {
+		return nil, answer.Malformed(nil, err)
+	}
+	return finish(answer, r)
+}
+
+func finish(answer *wire.Answer, r *reply) (*llms.ContentResponse, error) {
+	if r.Content == nil {
+		return nil, answer.Missing("content")
+	}
+	response, err := r.response()
+	if err != nil {
+		return nil, answer.Malformed(r.Content, err)
+	}
+	return response, nil
+}

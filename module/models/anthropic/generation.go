@@ -1,0 +1,73 @@
+package anthropic
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// generation is what differs between generations of Claude in a request.
+type generation struct {
+	adaptive bool // it decides how much it thinks, guided by an effort; older models take a budget
+	sampling bool // it accepts temperature and top_p
+	reply    int  // default max_tokens
+}
+
+// version finds 4.5 in claude-opus-4-5-20251101 and 3.7 in claude-3-7-sonnet-latest.
+var version = regexp.MustCompile(`claude(?:-[a-z]+)?-(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
+
+// generationOf goes by the version in the model's name. A name without one is taken for a
+// current model.
+func generationOf(model string) generation {
+	m := version.FindStringSubmatch(model)
+	if m == nil {
+		return generation{adaptive: true, reply: 16_000}
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	v := 100*major + minor
+	g := generation{adaptive: v >= 406, sampling: v < 407, reply: 16_000}
+	switch {
+	case v < 305:
+		g.reply = 4096
+	case v < 405: // what Claude 3.5 can write, and what Opus 4 may write unstreamed
+		g.reply = 8192
+	}
+	return g
+}
+
+const minBudget = 1024
+
+// budgets are the efforts of models that take a number of tokens instead.
+var budgets = map[string]int{
+	"minimal": minBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_768, "max": 32_768,
+}
+
+// think returns the thinking and the effort that the parameters ask for, and the tokens
+// that this needs besides the reply. Not every current model can be kept from thinking:
+// for them, no effort is the lowest.
+func (g generation) think(p lm.Params) (thinking object, effort string, tokens int) {
+	if !g.adaptive {
+		tokens = p.ThinkingTokens
+		if tokens == 0 {
+			tokens = budgets[p.Effort]
+		}
+		if tokens == 0 || p.Effort == "none" {
+			return nil, "", 0
+		}
+		tokens = max(tokens, minBudget)
+		return object{"type": "enabled", "budget_tokens": tokens}, "", tokens
+	}
+	switch p.Effort {
+	case "none":
+		return nil, "low", 0
+	case "minimal":
+		p.Effort = "low"
+	case "":
+		if p.ThinkingTokens == 0 {
+			return nil, "", 0
+		}
+	}
+	return object{"type": "adaptive", "display": "summarized"}, p.Effort, p.ThinkingTokens
+}

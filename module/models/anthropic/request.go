@@ -1,0 +1,217 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// request is what becomes the body of POST /v1/messages.
+type request struct {
+	system   []object
+	messages []message
+	tools    []object
+	fields   object // the others
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
+}
+
+// newRequest is the request for messages, without a schema.
+func (m *Model) newRequest(
+	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
+) (*request, error) {
+	o, g := lm.Options(options), generationOf(model)
+	think, effort, tokens := g.think(p)
+	r := &request{fields: object{
+		"model":      model,
+		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, g.reply+tokens),
+	}}
+	if think != nil {
+		r.fields["thinking"] = think
+	}
+	if effort != "" {
+		r.fields["output_config"] = object{"effort": effort}
+	}
+	if len(o.StopWords) > 0 {
+		r.fields["stop_sequences"] = o.StopWords
+	}
+	if streams(o) {
+		r.fields["stream"] = true
+	}
+	if s := lm.SamplingOf(options); g.sampling && think == nil && s.Temperature != nil {
+		r.fields["temperature"] = *s.Temperature
+	} else if g.sampling && think == nil && s.TopP != nil { // the API takes only one of them
+		r.fields["top_p"] = *s.TopP
+	}
+	for _, message := range messages {
+		if err := r.add(message); err != nil {
+			return nil, err
+		}
+	}
+	r.addTools(o)
+	if p.CacheSystem {
+		r.cache()
+	}
+	return r, nil
+}
+
+// body is the request with the schema of the reply, if that is not nil.
+func (r *request) body(schema json.RawMessage) object {
+	body := maps.Clone(r.fields)
+	body["messages"] = r.messages
+	if len(r.system) > 0 {
+		body["system"] = r.system
+	}
+	if len(r.tools) > 0 {
+		body["tools"] = r.tools
+	}
+	if schema != nil {
+		config := object{"format": object{"type": "json_schema", "schema": schema}}
+		if ours, ok := body["output_config"].(object); ok {
+			maps.Copy(config, ours)
+		}
+		body["output_config"] = config
+	}
+	return body
+}
+
+// addTools takes over the tools of the call options and how they may be chosen.
+func (r *request) addTools(o llms.CallOptions) {
+	for _, t := range o.Tools {
+		if f := t.Function; f != nil {
+			schema := f.Parameters
+			if schema == nil {
+				schema = object{"type": "object"}
+			}
+			r.tools = append(r.tools, object{"name": f.Name, "description": f.Description, "input_schema": schema})
+		}
+	}
+	if len(r.tools) == 0 {
+		return
+	}
+	switch choice := o.ToolChoice.(type) {
+	case string:
+		if choice == "required" {
+			choice = "any"
+		}
+		if choice != "" {
+			r.fields["tool_choice"] = object{"type": choice}
+		}
+	case llms.ToolChoice:
+		if choice.Function != nil {
+			r.fields["tool_choice"] = object{"type": "tool", "name": choice.Function.Name}
+		}
+	}
+}
+
+// cache ends the part of the request that the provider should keep: the API puts tools
+// before the system message.
+func (r *request) cache() {
+	for _, list := range [][]object{r.tools, r.system} {
+		if n := len(list); n > 0 {
+			list[n-1]["cache_control"] = object{"type": "ephemeral"}
+		}
+	}
+}
+
+// add appends a message. Those of one role in a row become one, as the API demands for
+// the results of several tool calls.
+func (r *request) add(m llms.MessageContent) error {
+	role := "user"
+	switch m.Role {
+	case llms.ChatMessageTypeAI:
+		role = "assistant"
+	case llms.ChatMessageTypeSystem:
+		role = "system"
+	}
+	content, err := contentOf(m.Parts)
+	switch {
+	case err != nil:
+		return err
+	case len(content) == 0:
+		return nil // the API refuses empty messages
+	case role == "system":
+		for _, b := range content {
+			text, _ := b.(object)
+			if text["type"] != "text" {
+				return invalid("a system message may have only text; move attachments to a human message")
+			}
+			r.system = append(r.system, text)
+		}
+		return nil
+	}
+	if n := len(r.messages); n > 0 && r.messages[n-1].Role == role {
+		r.messages[n-1].Content = append(r.messages[n-1].Content, content...)
+		return nil
+	}
+	r.messages = append(r.messages, message{role, content})
+	return nil
+}
+
+// contentOf is the content of a message. A reply of Claude's goes back as it came.
+func contentOf(parts []llms.ContentPart) (content []any, err error) {
+	attachments := 0
+	for _, part := range parts {
+		var block object
+		switch p := part.(type) {
+		case lm.Message:
+			if p.Provider == provider {
+				return rawContent(p.Raw)
+			}
+			block = object{"type": "text", "text": p.Text}
+		case llms.TextContent:
+			block = object{"type": "text", "text": p.Text}
+		case llms.ToolCall:
+			block = toolUse(p)
+		case llms.ToolCallResponse:
+			block = object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}
+		default:
+			attachments++
+			if block, err = attachment(attachments, part); err != nil {
+				return nil, err
+			}
+		}
+		if block["text"] != "" { // the API refuses empty texts
+			content = append(content, block)
+		}
+	}
+	return content, nil
+}
+
+func rawContent(raw json.RawMessage) (content []any, err error) {
+	var blocks []json.RawMessage
+	if err := json.Unmarshal(raw, &blocks); err != nil {
+		return nil, invalid("the earlier reply in the conversation is not an array of content blocks: %w", err)
+	}
+	for _, b := range blocks {
+		content = append(content, b)
+	}
+	return content, nil
+}
+
+// toolUse is a call that the model made. The API takes only objects as input.
+func toolUse(call llms.ToolCall) object {
+	block := object{"type": "tool_use", "id": call.ID, "input": object{}}
+	if f := call.FunctionCall; f != nil {
+		block["name"] = f.Name
+		var input map[string]json.RawMessage
+		if json.Unmarshal([]byte(f.Arguments), &input) == nil && input != nil {
+			block["input"] = input
+		}
+	}
+	return block
+}
+
+func invalid(format string, args ...any) error {
+	return &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,158 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// stream puts a reply together from its events.
+type stream struct {
+	reply
+	blocks  []*growing
+	ended   bool
+	text    func(ctx context.Context, chunk []byte) error
+	thought func(ctx context.Context, thought, chunk []byte) error
+}
+
+func streams(o llms.CallOptions) bool {
+	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
+}
+
+// growing is a block of content of which a part has arrived.
+type growing struct {
+	start  map[string]json.RawMessage // as the provider began it
+	deltas map[string][]byte          // what came after, by the field that it belongs to
+}
+
+// event is any event of a stream.
+type event struct {
+	Type    string
+	Index   int
+	Message json.RawMessage            // message_start
+	Block   map[string]json.RawMessage `json:"content_block"`
+	Usage   json.RawMessage            // message_delta
+	Delta   struct {
+		Type, Text, Thinking, Signature string
+		PartialJSON                     string `json:"partial_json"`
+		Citation                        json.RawMessage
+		StopReason                      string `json:"stop_reason"`
+	}
+}
+
+// maxBlocks is how many blocks of content a streamed reply may have.
+const maxBlocks = 10_000
+
+// add takes one event. Events that are not known change nothing, as the API's
+// documentation asks.
+func (s *stream) add(ctx context.Context, data []byte) error {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return &malformed{err}
+	}
+	switch e.Type {
+	case "message_start":
+		if err := json.Unmarshal(e.Message, &s.reply); err != nil {
+			return &malformed{err}
+		}
+	case "content_block_start":
+		if e.Index != len(s.blocks) || e.Index >= maxBlocks || e.Block == nil {
+			return &malformed{fmt.Errorf("content block %d follows %d others", e.Index, len(s.blocks))}
+		}
+		s.blocks = append(s.blocks, &growing{e.Block, map[string][]byte{}})
+	case "content_block_delta":
+		if e.Index < 0 || e.Index >= len(s.blocks) {
+			return &malformed{fmt.Errorf("content block %d has not begun", e.Index)}
+		}
+		return s.grow(ctx, s.blocks[e.Index].deltas, &e)
+	case "message_delta":
+		s.StopReason = e.Delta.StopReason
+		if e.Usage != nil { // a field that is missing keeps what message_start said
+			if err := json.Unmarshal(e.Usage, &s.Usage); err != nil {
+				return &malformed{err}
+			}
+		}
+	case "message_stop":
+		s.ended = true
+	}
+	return nil
+}
+
+// grow appends a delta to the block that it belongs to, and tells the caller.
+func (s *stream) grow(ctx context.Context, deltas map[string][]byte, e *event) error {
+	switch d := e.Delta; d.Type {
+	case "text_delta":
+		deltas["text"] = append(deltas["text"], d.Text...)
+		if s.text != nil && d.Text != "" {
+			return s.text(ctx, []byte(d.Text))
+		}
+	case "thinking_delta":
+		deltas["thinking"] = append(deltas["thinking"], d.Thinking...)
+		if s.thought != nil && d.Thinking != "" {
+			return s.thought(ctx, []byte(d.Thinking), nil)
+		}
+	case "signature_delta":
+		deltas["signature"] = append(deltas["signature"], d.Signature...)
+	case "input_json_delta":
+		deltas["input"] = append(deltas["input"], d.PartialJSON...)
+	case "citations_delta":
+		if deltas["citations"] != nil {
+			deltas["citations"] = append(deltas["citations"], ',')
+		}
+		deltas["citations"] = append(deltas["citations"], d.Citation...)
+	}
+	return nil
+}
+
+// whole is the reply, as it would have come unstreamed.
+func (s *stream) whole() (*reply, error) {
+	r, content := s.reply, make([]json.RawMessage, len(s.blocks))
+	for i, b := range s.blocks {
+		raw, err := b.whole()
+		if err != nil {
+			return nil, err
+		}
+		content[i] = raw
+	}
+	raw, err := json.Marshal(content)
+	r.Content = raw
+	return &r, err
+}
+
+func (b *growing) whole() (json.RawMessage, error) {
+	for field, delta := range b.deltas {
+		var err error
+		switch field {
+		case "input":
+			b.start[field], err = input(delta, b.start[field])
+		case "citations":
+			b.start[field] = slices.Concat([]byte("["), delta, []byte("]"))
+		default:
+			var before string
+			_ = json.Unmarshal(b.start[field], &before) // it is usually empty or missing
+			b.start[field], err = json.Marshal(before + string(delta))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(b.start)
+}
+
+// input is the input of a tool. One that was cut off is put into an object, which is how
+// the API wants to see it again.
+func input(delta, start json.RawMessage) (json.RawMessage, error) {
+	switch {
+	case len(delta) == 0:
+		return start, nil
+	case json.Valid(delta):
+		return delta, nil
+	}
+	return json.Marshal(map[string]string{"INVALID_JSON": string(delta)})
+}
+
+// malformed is the error of an event that is not what the protocol says.
+type malformed struct{ error }

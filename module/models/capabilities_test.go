@@ -1,0 +1,244 @@
+package models_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+)
+
+var canAll = models.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
+
+// Every wrapper can what its model can. One of a model that states nothing states
+// nothing, so that a message of a provider is sent as text.
+func TestCapabilities(t *testing.T) {
+	t.Parallel()
+	for _, w := range wrappers {
+		if w.name == "fallback" {
+			continue
+		}
+		for _, can := range []models.Capabilities{canAll, {Tools: true}, {}} {
+			if got := models.CapabilitiesOf(w.wrap(t, script().With(can))); got != can {
+				t.Errorf("%s: got %+v, want %+v", w.name, got, can)
+			}
+		}
+		model := w.wrap(t, script())
+		if _, ok := model.(lm.Capable); ok {
+			t.Errorf("%s of a model that states nothing states something", w.name)
+		}
+	}
+	some := models.Capabilities{Schema: true, Vision: true}
+	for want, list := range map[models.Capabilities][]llms.Model{
+		some: {script().With(canAll), script().With(some)},
+		{}:   {script().With(canAll), script()},
+	} {
+		if got := models.CapabilitiesOf(models.Fallback(list...)); got != want {
+			t.Errorf("a fallback: got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// conversation is one whose first reply is a provider's own message.
+func conversation() []llms.MessageContent {
+	return []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeHuman, "Capital?"),
+		{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{signed()}},
+		llms.TextParts(llms.ChatMessageTypeHuman, "Sure?"),
+	}
+}
+
+func signed() models.Message {
+	return models.Message{TextContent: llms.TextContent{Text: "Paris"}, Provider: "anthropic", Raw: json.RawMessage(`{"thinking":"France","signature":"x"}`)}
+}
+
+// A message goes to a model that states capabilities as it is, and to another one
+// as its text, whatever stands around it.
+func TestMessageIsText(t *testing.T) {
+	t.Parallel()
+	for _, w := range wrappers {
+		plain, able := script(), script()
+		for _, model := range []llms.Model{w.wrap(t, plain), w.wrap(t, able.With(canAll))} {
+			if _, err := lm.Ask(t.Context(), model, lm.Call{}, conversation()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := plain.Requests()[0].Messages[1].Parts; !reflect.DeepEqual(got, []llms.ContentPart{llms.TextPart("Paris")}) {
+			t.Errorf("%s of a plain model sends %#v", w.name, got)
+		}
+		if got := able.Requests()[0].Messages[1].Parts; !reflect.DeepEqual(got, []llms.ContentPart{signed()}) {
+			t.Errorf("%s of a capable model sends %#v", w.name, got)
+		}
+	}
+	able, plain := script(errOverloaded), script()
+	if _, err := lm.Ask(t.Context(), models.Fallback(able.With(canAll), plain), lm.Call{}, conversation()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model *llmtest.Model
+		want  llms.ContentPart
+	}{{able, signed()}, {plain, llms.TextPart("Paris")}} {
+		if got := c.model.Requests()[0].Messages[1].Parts; !reflect.DeepEqual(got, []llms.ContentPart{c.want}) {
+			t.Errorf("a fallback sends %#v, want %#v", got, c.want)
+		}
+	}
+}
+
+// telling is a model that says in its replies all that a reply has room for.
+func telling() *llmtest.Capable {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		said := signed()
+		return llmtest.Reply{
+			Text: fmt.Sprint("Paris ", r.N), Model: "claude-x", ID: "msg_1", Message: &said, InputTokens: 10, OutputTokens: 3,
+			ToolCalls: []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: `{"a":1}`}}},
+		}, nil
+	}).With(canAll)
+}
+
+// kept is what a reply says besides what it cost.
+func kept(ctx context.Context, t *testing.T, model llms.Model) lm.Reply {
+	t.Helper()
+	reply, err := lm.Ask(ctx, model, lm.Call{}, conversation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Usage, reply.Cached = lm.Usage{}, false
+	return reply
+}
+
+// The provider's message, the model, the id and tool calls come back from a cache,
+// in memory and in a directory, and from a recording.
+func TestReplyIsKeptWhole(t *testing.T) {
+	t.Parallel()
+	want := kept(t.Context(), t, telling())
+	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" || want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
+		t.Fatalf("the model says only %+v", want)
+	}
+	var file bytes.Buffer
+	if got := kept(t.Context(), t, models.Record(telling(), &file, nil)); !reflect.DeepEqual(got, want) {
+		t.Errorf("Record: got %+v, want %+v", got, want)
+	}
+	replay := replayed(t, file.String(), nil)
+	if got := models.CapabilitiesOf(replay); got != canAll {
+		t.Errorf("Replay can %+v", got)
+	}
+	if got := kept(t.Context(), t, replay); !reflect.DeepEqual(got, want) {
+		t.Errorf("Replay: got %+v, want %+v", got, want)
+	}
+	for name, o := range map[string]*models.CacheOptions{"memory": nil, "dir": {Entries: -1, Dir: t.TempDir()}} {
+		model := newCache(t, o).Model(telling(), "a")
+		for range 2 {
+			if got := kept(t.Context(), t, model); !reflect.DeepEqual(got, want) {
+				t.Errorf("Cache, %s: got %+v, want %+v", name, got, want)
+			}
+		}
+	}
+}
+
+// A recording made before models stated capabilities is one of a model that states
+// none.
+func TestReplayWithoutCapabilities(t *testing.T) {
+	t.Parallel()
+	old := `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}`
+	model := replayed(t, old, nil)
+	if _, ok := model.(lm.Capable); ok {
+		t.Error("it states capabilities")
+	}
+	if reply, err := ask(t.Context(), model); err != nil || reply.Text != "Paris" {
+		t.Errorf("got %+v, %v", reply, err)
+	}
+}
+
+// Each parameter, and each message of a provider, makes another question.
+func TestParamsInKeys(t *testing.T) {
+	t.Parallel()
+	model := newCache(t, nil).Model(telling(), "a")
+	seen := map[string]int{}
+	for i, p := range []models.Params{
+		{}, {Schema: json.RawMessage(`{"type":"object"}`)}, {Schema: json.RawMessage(`{"type":"array"}`)},
+		{Effort: "low"}, {Effort: "high"}, {ThinkingTokens: 100}, {CacheSystem: true},
+	} {
+		for range 2 {
+			seen[kept(models.WithParams(t.Context(), p), t, model).Text] = i
+		}
+	}
+	if len(seen) != 7 {
+		t.Errorf("got %d different replies, want 7: %v", len(seen), seen)
+	}
+	other := conversation()
+	resigned := signed()
+	resigned.Raw = json.RawMessage(`{"thinking":"France","signature":"y"}`)
+	other[1].Parts[0] = resigned
+	if reply, err := lm.Ask(t.Context(), model, lm.Call{}, other); err != nil || reply.Cached {
+		t.Errorf("another message was taken for the same: %+v, %v", reply, err)
+	}
+	bad := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{`)})
+	_, err := models.Record(telling(), &bytes.Buffer{}, nil).GenerateContent(bad, question("Capital?"))
+	if want := "models: the schema of Params is not valid JSON; pass a JSON Schema"; failure(t, err).Kind != models.Invalid || failure(t, err).Err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Parameters and messages are written down, redacted.
+func TestParamsRecorded(t *testing.T) {
+	t.Parallel()
+	secret := func(text string) string { return strings.ReplaceAll(text, "France", "[country]") }
+	var file bytes.Buffer
+	ctx := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{"title":"France"}`), Effort: "low"})
+	want := kept(ctx, t, models.Record(telling(), &file, secret))
+	line := `{"request":{"params":{"schema":{"title":"[country]"},"effort":"low"},"messages":[{"role":"human","parts":[{"text":"Capital?"}]},` +
+		`{"role":"ai","parts":[{"kind":"message","value":{"provider":"anthropic","raw":{"signature":"x","thinking":"[country]"},"text":"Paris"}}]},` +
+		`{"role":"human","parts":[{"text":"Sure?"}]}]},"reply":[{"text":"Paris 1","stop_reason":"tool_calls",` +
+		`"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}],` +
+		`"message":{"text":"Paris","provider":"anthropic","raw":{"signature":"x","thinking":"[country]"}},` +
+		`"info":{"CompletionTokens":3,"PromptTokens":10,"writ:id":"msg_1","writ:model":"claude-x"}}],` +
+		`"capabilities":{"schema":true,"tools":true,"thinking":true,"caching":true,"vision":true}}` + "\n"
+	if file.String() != line {
+		t.Errorf("got  %s\nwant %s", file.String(), line)
+	}
+	want.Message.Raw = json.RawMessage(`{"signature":"x","thinking":"[country]"}`)
+	if got := kept(ctx, t, replayed(t, line, secret)); !reflect.DeepEqual(got, want) {
+		t.Errorf("Replay: got %+v, want %+v", got, want)
+	}
+	_, err := lm.Ask(t.Context(), replayed(t, line, secret), lm.Call{}, conversation())
+	text := `the model: there is no recording of this request; the nearest one, in line 1, differs in params: ` +
+		`recorded {"schema":{"title":"[country]"},"effort":"low"}, asked none; record it anew`
+	if err == nil || err.Error() != text {
+		t.Errorf("got  %v\nwant %s", err, text)
+	}
+}
+
+// The reply of a fallback says which model gave it, and how those before failed.
+func TestFallbackFailed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		model llms.Model
+		want  string
+	}{
+		{models.Fallback(telling(), script(errKey)), ""},
+		{models.Fallback(script(errKey), telling()), "(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
+		{models.Fallback(script(errKey), script(errors.New("503")), telling()),
+			"(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; (2) the model: 503"},
+		{models.Fallback(script(errKey), models.Fallback(script(errors.New("503")), telling())),
+			"(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; (1) the model: 503"},
+	} {
+		reply, err := ask(t.Context(), newCache(t, nil).Model(c.model, "a"))
+		if err != nil || reply.Model != "claude-x" || reply.Failed != c.want {
+			t.Errorf("got %q by %q, %v, want %q", reply.Failed, reply.Model, err, c.want)
+		}
+	}
+	model := newCache(t, nil).Model(models.Fallback(script(errKey), telling()), "a")
+	for _, failed := range []bool{true, false} { // nothing fails when the cache answers
+		if reply, err := ask(t.Context(), model); err != nil || (reply.Failed != "") != failed {
+			t.Errorf("got %q, %v", reply.Failed, err)
+		}
+	}
+}

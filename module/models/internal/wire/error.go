@@ -1,0 +1,239 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+const (
+	maxErrorBody = 64 << 10 // bytes that are read of an answer that is an error
+	maxMessage   = 1000     // bytes that are shown of a provider's message
+)
+
+// broken is the error of a connection that broke.
+func (c *Client) broken(ctx context.Context, err error, format string) error {
+	if ctx.Err() != nil {
+		return cancelled(ctx)
+	}
+	e := lm.FromConnection(unquoted(err))
+	e.Err = fmt.Errorf(format, e.Err)
+	return e
+}
+
+func cancelled(ctx context.Context) error {
+	e := lm.CancelledBy(ctx)
+	e.MaybeCharged = true
+	return e
+}
+
+// unquoted is err without the URL that net/http puts before it.
+func unquoted(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// refused is the error of an answer whose status is not 2xx.
+func (c *Client) refused(r *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
+	message, code := complaint(body)
+	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header, r.StatusCode), message, code)
+	if e.Kind == lm.Unknown {
+		e.Kind = lm.Invalid
+	}
+	e.Err = c.errorf("answered %s: %s; %s", statusText(r.StatusCode), cmp.Or(message, code, "no message"), c.advice(e))
+	return e
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// advice is what the reader of an error can do about it.
+func (c *Client) advice(e *lm.Error) string {
+	switch {
+	case e.Status/100 == 3:
+		return "it is a redirect; set Options.BaseURL to the address of the API"
+	case e.Status == http.StatusPaymentRequired, e.Kind == lm.Auth && e.Status == http.StatusTooManyRequests:
+		return "check the credit and the limits of the account"
+	case e.Kind == lm.Auth && e.Status == http.StatusForbidden:
+		return "check what the key in " + cmp.Or(c.Variable, "Options.Key") + " may do"
+	case e.Kind == lm.Auth:
+		return "check the key in " + cmp.Or(c.Variable, "Options.Key")
+	case e.Status == http.StatusNotFound:
+		return "check the name of the model and Options.BaseURL"
+	case e.Kind == lm.RateLimited:
+		return "ask later or less often"
+	case e.Kind == lm.Transient:
+		return "try again"
+	case e.Kind == lm.ContextTooLong:
+		return "shorten the prompt or use a model with a larger context"
+	case e.Kind == lm.Refused:
+		return "change the prompt"
+	}
+	return "check the model and the options of the request"
+}
+
+// failureIn is the error that an answer or event of status 200 contains, or nil.
+func (c *Client) failureIn(data []byte) error {
+	var answer struct{ Error json.RawMessage }
+	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &answer) != nil || empty.Match(answer.Error) {
+		return nil
+	}
+	message, code := complaint(data)
+	var numbered struct{ Code int }
+	_ = json.Unmarshal(answer.Error, &numbered) // some gateways put the status there
+	if numbered.Code < 400 || numbered.Code > 599 {
+		numbered.Code = 0
+	}
+	e := lm.FromAnswer(numbered.Code, 0, message, code)
+	e.MaybeCharged = true
+	e.Err = c.errorf("answered with an error: %s; %s", cmp.Or(message, code, "no message"), c.advice(e))
+	return e
+}
+
+// empty is what servers write as the error of an answer that is not one.
+var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
+
+// notJSON is the error of an answer that cannot be decoded.
+func (c *Client) notJSON(data []byte, err error) error {
+	return c.strange("a reply that is not what its protocol says (%v): %s", err, clip(string(data), 200))
+}
+
+// strange is the error of an answer of status 2xx that is not a reply.
+func (c *Client) strange(format string, args ...any) error {
+	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
+}
+
+// Strange is the error of an answer that is not a reply; the text follows "sent".
+func (a *Answer) Strange(format string, args ...any) error { return a.client.strange(format, args...) }
+
+// Missing is the error of a reply that lacks what its protocol says it has.
+func (a *Answer) Missing(what string) error {
+	return a.client.strange("a reply without %s; try again", what)
+}
+
+// errorf makes an error that begins with the provider's name and does not contain its key.
+func (c *Client) errorf(format string, args ...any) error {
+	text := c.Provider + " " + fmt.Sprintf(format, args...)
+	if len(c.Key) >= 4 { // a shorter one is found in many words
+		text = strings.ReplaceAll(text, c.Key, "[key]")
+	}
+	return errors.New(text)
+}
+
+// problem is an error as providers write it: {"error": {"message": …}}, {"error": "…"},
+// {"message": "…"} or {"detail": …}.
+type problem struct {
+	Error   json.RawMessage `json:"error"`
+	Message json.RawMessage `json:"message"`
+	Detail  json.RawMessage `json:"detail"`
+	Type    string          `json:"type"`
+	Status  any             `json:"status"`
+	Code    any             `json:"code"`
+}
+
+// complaint finds the message and the codes in the body of an error.
+func complaint(body []byte) (message, code string) {
+	body = bytes.TrimSpace(body)
+	if list := []json.RawMessage(nil); !crowded(body) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0] // as gemini writes it
+	}
+	if bytes.HasPrefix(body, []byte("<")) {
+		return page(body), ""
+	}
+	var outer problem
+	if json.Unmarshal(body, &outer) != nil {
+		return clip(string(body), maxMessage), ""
+	}
+	inner := outer
+	_ = json.Unmarshal(outer.Error, &inner)
+	message = cmp.Or(text(inner.Message), text(outer.Error), text(outer.Message), text(outer.Detail))
+	var codes []string
+	for _, c := range []any{inner.Type, inner.Status, inner.Code} {
+		if s, ok := c.(string); ok && s != "" {
+			codes = append(codes, s)
+		}
+	}
+	return clip(message, maxMessage), strings.Join(codes, " ")
+}
+
+// text is a message that is a string or, as some servers write it, JSON.
+func text(raw json.RawMessage) string {
+	if s := ""; json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
+
+// page says what an HTML page is, which a proxy sent instead of the provider.
+func page(body []byte) string {
+	if m := title.FindSubmatch(body); m != nil {
+		return fmt.Sprintf("an HTML page with the title %q", clip(html.UnescapeString(string(m[1])), 200))
+	}
+	return "an HTML page"
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// waitOf is how long the headers ask to wait, 0 if they do not say.
+func waitOf(h http.Header, status int) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return bounded(ms / 1000)
+	}
+	after := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(after, 64); err == nil {
+		return bounded(s)
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return bounded(time.Until(at).Seconds())
+	}
+	if status != http.StatusTooManyRequests {
+		return 0
+	}
+	var wait time.Duration
+	for _, of := range []string{"Requests", "Tokens", "Input-Tokens", "Output-Tokens"} {
+		if h.Get("X-Ratelimit-Remaining-"+of) == "0" {
+			if d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of)); err == nil {
+				wait = max(wait, bounded(d.Seconds()))
+			}
+		}
+		if h.Get("Anthropic-Ratelimit-"+of+"-Remaining") == "0" {
+			if at, err := time.Parse(time.RFC3339, h.Get("Anthropic-Ratelimit-"+of+"-Reset")); err == nil {
+				wait = max(wait, bounded(time.Until(at).Seconds()))
+			}
+		}
+	}
+	return wait
+}
+
+// bounded is a number of seconds between 0 and a year.
+func bounded(seconds float64) time.Duration {
+	const most = 365 * 24 * 3600
+	if !(seconds > 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, most) * float64(time.Second))
+}

@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"sync"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// maxSchemas is how many refused schemas are remembered.
+const maxSchemas = 1000
+
+// Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe
+// for concurrent use.
+type Schemas struct {
+	mu      sync.Mutex
+	refused map[schemaKey]bool
+}
+
+type schemaKey struct {
+	model string
+	hash  [sha256.Size]byte
+}
+
+// Send calls send with the schema. If the provider refuses the schema, it calls send once
+// more without one; if that works, the schema is not sent to this model again, otherwise
+// the first error stands.
+func Send[T any](
+	s *Schemas, model string, schema json.RawMessage, send func(schema json.RawMessage) (T, error),
+) (T, error) {
+	if schema == nil {
+		return send(nil)
+	}
+	key := schemaKey{model, sha256.Sum256(schema)}
+	if s.known(key) {
+		return send(nil)
+	}
+	reply, err := send(schema)
+	if !aboutSchema(err) {
+		return reply, err
+	}
+	plain, again := send(nil)
+	if again != nil {
+		return reply, err
+	}
+	s.remember(key)
+	return plain, nil
+}
+
+var schemaWords = regexp.MustCompile(`(?i)schema|response.?format|output.?(config|format)|structured|grammar|json|\bformat\b`)
+
+// aboutSchema reports whether a provider refused a request because of its schema.
+func aboutSchema(err error) bool {
+	e, ok := errors.AsType[*lm.Error](err)
+	return ok && e.Kind == lm.Invalid && schemaWords.MatchString(e.Error()) &&
+		(e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
+}
+
+func (s *Schemas) known(key schemaKey) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused[key]
+}
+
+func (s *Schemas) remember(key schemaKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused == nil || len(s.refused) >= maxSchemas {
+		s.refused = map[schemaKey]bool{}
+	}
+	s.refused[key] = true
+}

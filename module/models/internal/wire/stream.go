@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"iter"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Event is a server-sent event.
+type Event struct {
+	Name string // "" if it has none
+	Data []byte // valid until the next event
+}
+
+// Events reads the answer as server-sent events. An error is the last thing it yields; an
+// event that is an error is one. Where the events end, the caller knows whether the reply
+// did; if not, [Answer.Cut] is the error.
+func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var name string
+		var data []byte
+		for line, err := range a.lines(ctx) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch {
+			case len(line) == 0 && data != nil:
+				if !a.yield(Event{name, data}, yield) {
+					return
+				}
+				name, data = "", nil
+			case string(field) == "event":
+				name = string(value)
+			case string(field) == "data" && data != nil:
+				data = append(append(data, '\n'), value...)
+			case string(field) == "data":
+				data = append([]byte{}, value...)
+			}
+			if len(data) > maxLine {
+				yield(Event{}, a.client.strange("an event of more than %d bytes", maxLine))
+				return
+			}
+		}
+		if data != nil { // some servers leave out the last blank line
+			a.yield(Event{name, data}, yield)
+		}
+	}
+}
+
+// Lines reads the answer as events that are a line of JSON each. Errors are as with
+// [Answer.Events].
+func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for line, err := range a.lines(ctx) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if len(line) > 0 && !a.yield(Event{Data: line}, yield) {
+				return
+			}
+		}
+	}
+}
+
+// yield passes on an event, or the error that it is.
+func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
+	if crowded(e.Data) {
+		yield(Event{}, a.client.strange("an event of more than %d elements", maxElements))
+		return false
+	}
+	if err := a.client.failureIn(e.Data); err != nil {
+		yield(Event{}, err)
+		return false
+	}
+	return yield(e, nil)
+}
+
+// lines reads lines without their ends.
+func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		limited := &io.LimitedReader{R: a.body, N: maxStream}
+		lines := bufio.NewScanner(limited)
+		lines.Buffer(nil, maxLine)
+		lines.Split(scanLine)
+		for ctx.Err() == nil && lines.Scan() {
+			if !yield(lines.Bytes(), nil) {
+				return
+			}
+		}
+		switch err := lines.Err(); {
+		case ctx.Err() != nil:
+			yield(nil, cancelled(ctx))
+		case err == bufio.ErrTooLong || limited.N <= 0:
+			yield(nil, a.client.strange("a stream that is too long: more than %d bytes in a line or %d in all",
+				maxLine, maxStream))
+		case err != nil:
+			yield(nil, a.client.broken(ctx, err, "the reply broke off: %w"))
+		}
+	}
+}
+
+// scanLine is bufio.ScanLines without a last line that was cut off.
+func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	last := atEOF && bytes.IndexByte(data, '\n') < 0
+	if last && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {
+		return len(data), nil, nil
+	}
+	return bufio.ScanLines(data, atEOF)
+}
+
+// Malformed is the error of an event that is not what the protocol says.
+func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
+
+// Cut is the error of a stream that ended before the reply did.
+func (a *Answer) Cut() error {
+	err := a.client.errorf("ended the stream before the reply was complete; try again")
+	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: err}
+}

@@ -1,0 +1,167 @@
+// Package wire is what the providers of models share: it posts JSON, reads replies and
+// streams of them within bounds, and makes one *[lm.Error] of each way to fail.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// The bounds of what is read. The longest replies of today's models are below a megabyte.
+const (
+	maxBody     = 32 << 20  // bytes of a reply
+	maxStream   = 256 << 20 // bytes of a stream: the frame of a piece is a hundred times its text
+	maxLine     = 16 << 20  // bytes of a line of a stream
+	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
+)
+
+// Client posts to one provider. It is safe for concurrent use.
+type Client struct {
+	Provider string         // names the provider in errors, such as "openai"
+	Variable string         // the environment variable of the key, for errors
+	BaseURL  string         // as [BaseURL] returns it
+	Header   http.Header    // of every request
+	Key      string         // removed from the text of errors
+	HTTP     *http.Client   // nil: a client without a timeout that follows no redirects
+	Extra    map[string]any // merged into every request; see [Client.Post]
+}
+
+// Key returns the key to use: the option, or the value of the environment variable.
+func Key(option, variable string) (string, error) {
+	key := strings.TrimSpace(option)
+	if key == "" {
+		key = strings.TrimSpace(os.Getenv(variable))
+	}
+	if key == "" {
+		return "", &lm.Error{Kind: lm.Auth, Err: fmt.Errorf("%s is not set; set it or pass Options.Key", variable)}
+	}
+	return key, nil
+}
+
+// BaseURL returns base without a slash at its end, or an error if it is not the URL of a
+// server. The error does not quote it: it may contain a password.
+func BaseURL(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+		return "", &lm.Error{Kind: lm.Invalid, Err: errors.New(
+			"the base URL is not valid; pass one such as https://api.example.com/v1, without a query")}
+	}
+	return strings.TrimRight(base, "/"), nil
+}
+
+// Post sends body as JSON to a path below BaseURL and returns the answer if its status is
+// 2xx. The caller closes it. Client.Extra wins over body: objects are merged, other values
+// replaced, and a nil removes the field.
+func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(merged(body, c.Extra)); err != nil {
+		return nil, &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf("cannot encode the request to %s: %w", c.Provider, err)}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, &data)
+	if err != nil {
+		return nil, &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf("cannot make a request to %s: %w", c.Provider, unquoted(err))}
+	}
+	maps.Copy(r.Header, c.Header)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := c.http().Do(r)
+	if err != nil {
+		return nil, c.broken(ctx, err, "cannot reach "+c.Provider+": %w; check the network and Options.BaseURL")
+	}
+	if response.StatusCode/100 != 2 {
+		defer response.Body.Close()
+		return nil, c.refused(response)
+	}
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		defer response.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		return nil, c.strange("%s; check Options.BaseURL", page(body))
+	}
+	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
+}
+
+// merged returns body with extra merged into it; neither is changed.
+func merged(body, extra map[string]any) map[string]any {
+	if len(extra) == 0 {
+		return body
+	}
+	all := maps.Clone(body)
+	for name, value := range extra {
+		ours, _ := all[name].(map[string]any)
+		theirs, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(all, name)
+		case isObject && ours != nil:
+			all[name] = merged(ours, theirs)
+		default:
+			all[name] = value
+		}
+	}
+	return all
+}
+
+func (c *Client) http() *http.Client {
+	if c.HTTP != nil {
+		return c.HTTP
+	}
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Answer is an answer of status 2xx. Everything that fails while it is read may have been
+// charged.
+type Answer struct {
+	Header http.Header
+	client *Client
+	body   io.ReadCloser
+}
+
+// Close closes the connection if the answer was not read to its end.
+func (a *Answer) Close() { _ = a.body.Close() }
+
+// Decode reads the answer as one JSON value. An answer that is an error is returned as one,
+// in spite of its status.
+func (a *Answer) Decode(ctx context.Context, into any) error {
+	data, err := io.ReadAll(io.LimitReader(a.body, maxBody+1))
+	if err != nil {
+		return a.client.broken(ctx, err, "the reply broke off: %w")
+	}
+	if len(data) > maxBody || crowded(data) {
+		return a.client.strange("a reply that is too large: more than %d bytes or %d elements", maxBody, maxElements)
+	}
+	if err := a.client.failureIn(data); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return a.client.notJSON(data, err)
+	}
+	return nil
+}
+
+// crowded reports more elements than maxElements. It counts every comma outside strings.
+func crowded(data []byte) bool {
+	n, quoted := 0, false
+	for i := 0; i < len(data) && n < maxElements; i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && c == ',':
+			n++
+		}
+	}
+	return n >= maxElements
+}

@@ -1,0 +1,294 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// serving returns a client of a server that answers with h.
+func serving(t *testing.T, h http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return &Client{Provider: "acme", Variable: "ACME_API_KEY", BaseURL: server.URL, Key: "sk-secret", HTTP: server.Client()}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		status int
+		header http.Header
+		body   string
+		want   lm.Error
+		text   string
+	}{
+		{"400", 400, nil, `{"error":{"message":"Unknown parameter: 'x'.","type":"invalid_request_error","code":null}}`,
+			lm.Error{Kind: lm.Invalid, Status: 400},
+			"the model: acme answered 400 Bad Request: Unknown parameter: 'x'.; check the model and the options of the request"},
+		{"401 with the key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-secret."}}`,
+			lm.Error{Kind: lm.Auth, Status: 401},
+			"the model's provider refuses access: acme answered 401 Unauthorized: Incorrect API key provided: [key].; check the key in ACME_API_KEY"},
+		{"402", 402, nil, `{"message":"Insufficient Balance"}`, lm.Error{Kind: lm.Auth, Status: 402},
+			"the model's provider refuses access: acme answered 402 Payment Required: Insufficient Balance; check the credit and the limits of the account"},
+		{"403", 403, nil, `{"detail":"no access"}`, lm.Error{Kind: lm.Auth, Status: 403},
+			"the model's provider refuses access: acme answered 403 Forbidden: no access; check what the key in ACME_API_KEY may do"},
+		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.Invalid, Status: 404},
+			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and Options.BaseURL"},
+		{"429", 429, nil, ``, lm.Error{Kind: lm.RateLimited, Status: 429},
+			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or less often"},
+		{"429 in seconds", 429, http.Header{"Retry-After": {"1.5"}}, `[{"error":{"message":"slow"}}]`,
+			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
+			"the model's rate limit is reached, for 1.5s: acme answered 429 Too Many Requests: slow; ask later or less often"},
+		{"429 in milliseconds", 429, http.Header{"Retry-After-Ms": {"20"}, "Retry-After": {"1"}}, `slow`,
+			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
+			"the model's rate limit is reached, for 20ms: acme answered 429 Too Many Requests: slow; ask later or less often"},
+		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
+			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 6 * time.Minute},
+			"the model's rate limit is reached, for 6m0s: acme answered 429 Too Many Requests: slow; ask later or less often"},
+		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`,
+			lm.Error{Kind: lm.Auth, Status: 429},
+			"the model's provider refuses access: acme answered 429 Too Many Requests: You exceeded your current quota; check the credit and the limits of the account"},
+		{"500", 500, nil, `{"error":{"message":""}}`, lm.Error{Kind: lm.Transient, Status: 500},
+			"the model: acme answered 500 Internal Server Error: {\"message\":\"\"}; try again"},
+		{"502 as HTML", 502, nil, "\n<html><head><title>Bad &amp; ugly</title>", lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+			"the model: acme answered 502 Bad Gateway: an HTML page with the title \"Bad & ugly\"; try again"},
+		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example"}}, ``, lm.Error{Kind: lm.Invalid, Status: 307},
+			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set Options.BaseURL to the address of the API"},
+		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`, lm.Error{Kind: lm.ContextTooLong, Status: 400},
+			"the question is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt or use a model with a larger context"},
+		{"filtered", 400, nil, `{"error":{"message":"no","code":"content_filter"}}`, lm.Error{Kind: lm.Refused, Status: 400},
+			"the model refuses to answer: acme answered 400 Bad Request: no; change the prompt"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+				for name, values := range test.header {
+					w.Header()[name] = values
+				}
+				w.WriteHeader(test.status)
+				fmt.Fprint(w, test.body)
+			})
+			c.HTTP = nil
+			_, err := c.Post(t.Context(), "/chat", nil)
+			checkError(t, err, test.want, test.text)
+		})
+	}
+}
+
+func checkError(t *testing.T, err error, want lm.Error, text string) {
+	t.Helper()
+	e, ok := errors.AsType[*lm.Error](err)
+	if !ok {
+		t.Fatalf("error %v is not an *Error", err)
+	}
+	if got := (lm.Error{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter, MaybeCharged: e.MaybeCharged}); got != want {
+		t.Errorf("error %+v, want %+v", got, want)
+	}
+	if got := e.Error(); got != text {
+		t.Errorf("error\n%s\nwant\n%s", got, text)
+	}
+}
+
+func TestRetryAfterDate(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		at   string
+		wait bool
+	}{{"Mon, 02 Jan 2006 15:04:05 GMT", false}, {"Fri, 02 Jan 2099 15:04:05 GMT", true}, {"-3", false}, {"NaN", false}} {
+		if got := waitOf(http.Header{"Retry-After": {test.at}}, 503); got > 0 != test.wait {
+			t.Errorf("%s: wait %v", test.at, got)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	c := &Client{Provider: "acme", BaseURL: "http://user:password@127.0.0.1:1"}
+	_, err := c.Post(t.Context(), "/chat?key=secret", nil)
+	checkError(t, err, lm.Error{Kind: lm.Transient},
+		"the model: cannot reach acme: dial tcp 127.0.0.1:1: connect: connection refused; check the network and Options.BaseURL")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = c.Post(ctx, "/chat", nil)
+	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
+	if !errors.Is(err, context.Canceled) {
+		t.Error("the error is not the context's")
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	charged := lm.Error{Kind: lm.Transient, MaybeCharged: true}
+	tests := []struct {
+		name, body string
+		want       lm.Error
+		text       string
+	}{
+		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected end of JSON input): {"a":`},
+		{"an error", `{"error":{"message":"overloaded","code":503}}`, lm.Error{Kind: lm.Transient, Status: 503, MaybeCharged: true},
+			`the model: acme answered with an error: overloaded; try again`},
+		{"crowded", `[` + strings.Repeat(`{},`, maxElements) + `{}]`, charged,
+			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
+		{"large", `"` + strings.Repeat(`a`, maxBody) + `"`, charged,
+			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var into struct{ A int }
+			checkError(t, answer(test.body).Decode(t.Context(), &into), test.want, test.text)
+		})
+	}
+	var into struct{ A string }
+	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(), &into); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	c := serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!doctype html><title>Log in</title>") })
+	_, err := c.Post(t.Context(), "/chat", nil)
+	checkError(t, err, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		`the model: acme sent an HTML page with the title "Log in"; check Options.BaseURL`)
+}
+
+func answer(body string) *Answer {
+	return &Answer{client: &Client{Provider: "acme"}, body: io.NopCloser(strings.NewReader(body))}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	long := `"` + strings.Repeat("x", 1<<20) + `"`
+	tests := []struct {
+		name, body string
+		want       []string
+	}{
+		{"plain", "data: 1\n\ndata:2\n\n", []string{"=1", "=2"}},
+		{"named, with comments", ": hi\nevent: a\ndata: 1\nid: 3\n\nevent: ping\n\ndata: [DONE]\n\n", []string{"a=1", "ping=[DONE]"}},
+		{"several lines, CRLF", "data: {\r\ndata: }\r\n\r\n", []string{"={\n}"}},
+		{"no last blank line", "data: {}", []string{"={}"}},
+		{"cut", "data: {}\n\ndata: {\"a\"", []string{"={}"}},
+		{"a long line", "data: " + long + "\n\n", []string{"=" + long}},
+		{"an error", "data: {\"error\":{\"message\":\"overloaded_error\"}}\n\ndata: 1\n\n",
+			[]string{"the model: acme answered with an error: overloaded_error; try again"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for e, err := range answer(test.body).Events(t.Context()) {
+				if err != nil {
+					got = append(got, err.Error())
+				} else {
+					got = append(got, e.Name+"="+string(e.Data))
+				}
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("events\n%.200q\nwant\n%.200q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for e, err := range answer("{\"a\":1}\n\n{\"error\":\"no such model\"}\n{}").Lines(t.Context()) {
+		got = append(got, string(e.Data), fmt.Sprint(err))
+	}
+	want := []string{`{"a":1}`, "<nil>", "", "the model: acme answered with an error: no such model; check the model and the options of the request"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	body := map[string]any{"a": 1, "b": map[string]any{"c": 2, "d": 3}, "e": 4}
+	got := merged(body, map[string]any{"b": map[string]any{"c": 5}, "e": nil, "f": 6})
+	want := map[string]any{"a": 1, "b": map[string]any{"c": 5, "d": 3}, "f": 6}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("merged %v, want %v", got, want)
+	}
+	if len(body) != 3 || body["b"].(map[string]any)["c"] != 2 {
+		t.Errorf("merged changed its argument to %v", body)
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	bad := &lm.Error{Kind: lm.Invalid, Status: 400, Err: errors.New("Invalid schema for response_format")}
+	down := &lm.Error{Kind: lm.Transient, Status: 500, Err: errors.New("schema")}
+	tests := []struct {
+		name  string
+		fails func(schema bool) error
+		want  string
+	}{
+		{"accepted", func(bool) error { return nil }, "schema <nil>, schema <nil>"},
+		{"refused", func(schema bool) error {
+			if schema {
+				return bad
+			}
+			return nil
+		}, "schema plain <nil>, plain <nil>"},
+		{"refused for another reason", func(schema bool) error {
+			if schema {
+				return bad
+			}
+			return down
+		}, "schema plain the model: Invalid schema for response_format, schema plain the model: Invalid schema for response_format"},
+		{"down", func(bool) error { return down }, "schema the model: schema, schema the model: schema"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var s Schemas
+			var got []string
+			for range 2 {
+				var sent []string
+				_, err := Send(&s, "m", []byte(`{}`), func(schema json.RawMessage) (int, error) {
+					sent = append(sent, map[bool]string{true: "schema", false: "plain"}[schema != nil])
+					return 0, test.fails(schema != nil)
+				})
+				got = append(got, strings.Join(sent, " ")+" "+fmt.Sprint(err))
+			}
+			if got := strings.Join(got, ", "); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add("data: 1\n\nevent: x\ndata: {\"error\":\"e\"}\n\n")
+	f.Add("data: {\r\n\rdata\n:\n\n")
+	f.Fuzz(func(t *testing.T, body string) {
+		failed := false
+		for e, err := range answer(body).Events(t.Context()) {
+			if failed {
+				t.Fatal("an error was not the last thing")
+			}
+			failed = err != nil
+			if _, ok := errors.AsType[*lm.Error](err); failed && !ok {
+				t.Fatalf("error %v is not an *Error", err)
+			}
+			if !failed && !strings.Contains(body, string(e.Data)) && !strings.Contains(string(e.Data), "\n") {
+				t.Fatalf("data %q is not in %q", e.Data, body)
+			}
+		}
+	})
+}

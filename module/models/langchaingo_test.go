@@ -1,0 +1,288 @@
+package models_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models"
+)
+
+// The tests of this file ask the providers of langchaingo over loopback HTTP. The
+// boundary reads their errors from texts, and makes one shape of their replies.
+
+// The kind of an error is read from its text.
+func TestErrorAnswers(t *testing.T) {
+	t.Parallel()
+	problem := func(message, kind string) string {
+		return fmt.Sprintf(`{"type":"error","error":{"message":%q,"type":%q}}`, message, kind)
+	}
+	for name, c := range map[string]struct {
+		answer func(http.ResponseWriter, *http.Request)
+		want   models.Error
+	}{
+		"429, seconds": {fails(429, http.Header{"Retry-After": {"20"}}, problem("Slow down.", "rate_limit_error")),
+			models.Error{Kind: models.RateLimited, Status: 429}},
+		"429, milliseconds": {fails(429, http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"2"}}, problem("Slow down.", "")),
+			models.Error{Kind: models.RateLimited, Status: 429}},
+		"429, in the text": {fails(429, nil, problem("Rate limit reached. Please try again in 1m2.5s. Visit us.", "requests")),
+			models.Error{Kind: models.RateLimited, Status: 429, RetryAfter: 62500 * time.Millisecond}},
+		"429, a reset": {fails(429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6s"}, "X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1h"}}, problem("Slow down.", "")),
+			models.Error{Kind: models.RateLimited, Status: 429}},
+		"429, no credit": {fails(429, nil, problem("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota")),
+			models.Error{Kind: models.Auth, Status: 429}},
+		"401": {fails(401, nil, problem("Incorrect API key provided.", "")),
+			models.Error{Kind: models.Auth, Status: 401}},
+		"400, too long": {fails(400, nil, problem("prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error")),
+			models.Error{Kind: models.ContextTooLong, Status: 400}},
+		"400, too long by its code": {fails(400, nil, `{"error":{"message":"Reduce the length.","code":"context_length_exceeded"}}`),
+			models.Error{Kind: models.Invalid, Status: 400}},
+		"400, a filter": {fails(400, nil, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter"}}`),
+			models.Error{Kind: models.Refused, Status: 400}},
+		"400": {fails(400, nil, problem("Unknown parameter: 'x'.", "invalid_request_error")),
+			models.Error{Kind: models.Invalid, Status: 400}},
+		"500": {fails(500, nil, problem("Oops.", "api_error")),
+			models.Error{Kind: models.Transient, Status: 500}},
+		"502, a proxy's page": {fails(502, nil, `<html>Bad Gateway</html>`),
+			models.Error{Kind: models.Transient, Status: 502, MaybeCharged: true}},
+		"503, plain text": {fails(503, http.Header{"Retry-After": {"3"}}, `try later`),
+			models.Error{Kind: models.Transient, Status: 503}},
+		"529": {fails(529, nil, problem("Overloaded", "overloaded_error")),
+			models.Error{Kind: models.Transient, Status: 529}},
+	} {
+		eachProvider(t, func(t *testing.T, p provider) {
+			s := serve(t, c.answer)
+			for _, stream := range []bool{false, true} {
+				call := lm.Call{}
+				if stream {
+					call.OnText = func(chunk string) { t.Errorf("%s: streamed %q", name, chunk) }
+				}
+				_, err := lm.Ask(t.Context(), p.open(t, s.URL), call, question("Capital?"))
+				c.want.Err = failure(t, err).Err
+				if e := failure(t, err); *e != c.want {
+					t.Errorf("%s: got %+v, want %+v", name, *e, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A choice for each block of content, the usage repeated in all.
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	s := serve(t, says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
+		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
+	reply, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lm.Usage{Input: 130, Output: 3, CachedInput: 100, CacheWrite: 20}
+	if reply.Text != "It is\nParis." || reply.Reasoning != "France?" || reply.Usage != want {
+		t.Errorf("got %+v", reply)
+	}
+}
+
+// Of messages that are not a human's, only the first part is sent; one
+// without parts panics.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	conversation := []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeSystem, "Be brief.", "Be polite."),
+		llms.TextParts(llms.ChatMessageTypeHuman, "Capital?"),
+		llms.TextParts(llms.ChatMessageTypeAI, "Of", "what?"),
+		llms.TextParts(llms.ChatMessageTypeHuman, "Of France."),
+	}
+	s := serve(t, says(anthropicReply))
+	model := anthropicAI.open(t, s.URL)
+	if _, err := lm.Ask(t.Context(), model, lm.Call{}, conversation); err != nil {
+		t.Fatal(err)
+	}
+	body := s.last(t)
+	messages, _ := json.Marshal(body["messages"])
+	want := `[{"content":[{"text":"Capital?","type":"text"}],"role":"user"},{"content":[{"text":"Of\nwhat?","type":"text"}],"role":"assistant"},{"content":[{"text":"Of France.","type":"text"}],"role":"user"}]`
+	if body["system"] != "Be brief.\nBe polite." || string(messages) != want {
+		t.Errorf("sent %v and %s", body["system"], messages)
+	}
+	_, err := lm.Ask(t.Context(), model, lm.Call{}, []llms.MessageContent{{Role: llms.ChatMessageTypeAI}})
+	if e := failure(t, err); e.Kind != models.Invalid || e.Error() != "the model: message 1 (ai) is empty" {
+		t.Errorf("got %v", e)
+	}
+}
+
+// Usage has other names with every provider, and other parts.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	s := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
+		"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":20}}}`))
+	reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
+	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20, CachedInput: 80}); err != nil || reply.Usage != want {
+		t.Errorf("got %+v, %v", reply.Usage, err)
+	}
+	// Some servers leave thoughts out of what was generated, but not of the total.
+	s = serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
+		"completion_tokens_details":{"reasoning_tokens":20}}}`))
+	reply, err = lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
+	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20}); err != nil || reply.Usage != want {
+		t.Errorf("got %+v, %v", reply.Usage, err)
+	}
+}
+
+func TestTruncatedAndRefused(t *testing.T) {
+	t.Parallel()
+	for reason, body := range map[string]string{
+		"length":         `{"choices":[{"message":{"content":"Par"},"finish_reason":"length"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
+		"max_tokens":     strings.Replace(anthropicReply, "end_turn", "max_tokens", 1),
+		"content_filter": `{"choices":[{"message":{"content":"Par"},"finish_reason":"content_filter"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
+		"refusal":        strings.Replace(anthropicReply, "end_turn", "refusal", 1),
+	} {
+		p := openAI
+		if strings.Contains(body, "input_tokens") {
+			p = anthropicAI
+		}
+		s := serve(t, says(body))
+		reply, err := lm.Ask(t.Context(), p.open(t, s.URL), lm.Call{}, question("Capital?"))
+		if reply.Usage != (lm.Usage{Input: 10, Output: 3}) {
+			t.Errorf("%s: usage %+v", reason, reply.Usage)
+		}
+		if reason == "length" || reason == "max_tokens" {
+			if err != nil || !reply.Truncated || !strings.HasPrefix("Paris", reply.Text) {
+				t.Errorf("%s: got %+v, %v", reason, reply, err)
+			}
+			continue
+		}
+		if e := failure(t, err); e.Kind != models.Refused || reply.Text != "" || e.Error() != "the model refuses to answer: it ended the reply: "+reason {
+			t.Errorf("%s: got %+v, %v", reason, reply, err)
+		}
+	}
+}
+
+// A provider that cannot be reached may be there later.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	nobody := "http://" + nobodyAt(t)
+	eachProvider(t, func(t *testing.T, p provider) {
+		_, err := lm.Ask(t.Context(), p.open(t, nobody), lm.Call{}, question("Capital?"))
+		if e := failure(t, err); e.Kind != models.Transient {
+			t.Errorf("got %+v, %v", *e, e)
+		}
+	})
+}
+
+// nobodyAt is an address at which nobody listens, nor will: it is that of a client. The
+// address of a server that was closed may soon be another one's.
+func nobodyAt(t *testing.T) string {
+	t.Helper()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := net.Dial("tcp", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client.LocalAddr().String()
+}
+
+// Streams of the two providers, in the pieces "Par" and "is".
+func (p provider) stream() []string {
+	if p == openAI {
+		return []string{
+			`data: {"choices":[{"delta":{"role":"assistant","content":""}}]}`,
+			`data: {"choices":[{"delta":{"reasoning_content":"France?"}}]}`,
+			`data: {"choices":[{"delta":{"content":"Par"}}]}`,
+			`data: {"choices":[{"delta":{"content":"is"}}]}`,
+			`data: {"choices":[{"delta":{},"finish_reason":"stop"}]}`,
+			`data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
+			`data: [DONE]`,
+		}
+	}
+	return []string{
+		`event: message_start` + "\n" + `data: {"type":"message_start","message":{"usage":{"input_tokens":10,"output_tokens":1}}}`,
+		`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`,
+		`data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"France?"}}`,
+		`data: {"type":"content_block_stop","index":0}`,
+		`data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
+		`data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Par"}}`,
+		`data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"is"}}`,
+		`data: {"type":"content_block_stop","index":1}`,
+		`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}`,
+		`data: {"type":"message_stop"}`,
+	}
+}
+
+// hearing collects a stream. It need not lock: chunks come one at a time, and
+// none after Ask returned.
+type hearing struct{ text, reasoning []string }
+
+func (h *hearing) call() lm.Call {
+	return lm.Call{
+		OnText:      func(chunk string) { h.text = append(h.text, chunk) },
+		OnReasoning: func(chunk string) { h.reasoning = append(h.reasoning, chunk) },
+	}
+}
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	eachProvider(t, func(t *testing.T, p provider) {
+		s := serve(t, streams(p.stream()...))
+		var h hearing
+		reply, err := lm.Ask(t.Context(), p.open(t, s.URL), h.call(), question("Capital?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.Text != "Paris" || reply.Reasoning != "France?" || reply.Usage != (lm.Usage{Input: 10, Output: 3}) || reply.Truncated {
+			t.Errorf("got %+v", reply)
+		}
+		if fmt.Sprint(h.text, h.reasoning) != "[Par is] [France?]" {
+			t.Errorf("heard %q, %q", h.text, h.reasoning)
+		}
+	})
+}
+
+// A deadline in the middle of a stream is no error.
+func TestDeadlineInStream(t *testing.T) {
+	t.Parallel()
+	eachProvider(t, func(t *testing.T, p provider) {
+		events := p.stream()
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				streams(events[:len(events)-4]...)(w, r)
+				cancel()
+				<-r.Context().Done()
+			})
+			reply, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(string) {}}, question("Capital?"))
+			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Kind != models.Cancelled || !e.MaybeCharged || reply.Text != "" {
+				t.Fatalf("got %+v, %v", reply, err)
+			}
+			s.Close()
+		}
+	})
+}
+
+// Whoever hears enough cancels the context, and that ends the call.
+func TestStopStream(t *testing.T) {
+	t.Parallel()
+	eachProvider(t, func(t *testing.T, p provider) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			events := p.stream()
+			streams(events[:len(events)-4]...)(w, r)
+			<-r.Context().Done()
+		})
+		heard := ""
+		_, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(chunk string) { heard += chunk; cancel() }}, question("Capital?"))
+		if e := failure(t, err); e.Kind != models.Cancelled || heard != "Par" {
+			t.Errorf("got %v after %q", err, heard)
+		}
+	})
+}

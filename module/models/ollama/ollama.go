@@ -1,0 +1,183 @@
+// Package ollama is a model that Ollama runs, on this machine or elsewhere: structured output,
+// tool calls, thinking, images, and a context that is large enough for each prompt.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//
+//		"github.com/tmc/langchaingo/llms"
+//		"github.com/writ-go/writ/module/models/ollama"
+//	)
+//
+//	func main() {
+//		model, err := ollama.New("qwen3", nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		reply, err := llms.GenerateFromSinglePrompt(context.Background(), model, "What is the capital of Bhutan?")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(reply)
+//	}
+//
+// A Model makes one request per call and does not retry. Errors say what to do and whether
+// it is worth trying again; models.Retry acts on that.
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+const provider = "ollama" // of an [lm.Message]
+
+// Options of [New]. Nil and the zero value are the defaults.
+type Options struct {
+	// Key is the API key that Ollama's cloud asks for. Default: the environment variable
+	// OLLAMA_API_KEY, which may be missing.
+	Key string
+
+	// BaseURL is the address of Ollama. Default: the environment variable OLLAMA_HOST, or
+	// http://localhost:11434.
+	BaseURL string
+
+	// Client makes the requests. Default: a client without a timeout; the context of each
+	// call limits it.
+	Client *http.Client
+
+	// MaxTokens limits each reply, including what the model thinks. The option
+	// llms.WithMaxTokens of a call wins. Default: what fits into the context.
+	MaxTokens int
+
+	// Context is the context in tokens (num_ctx) that Ollama loads the model with. Default:
+	// enough for the prompt and the reply, at least 4096, and at most what the model has.
+	// Ollama loads the model anew when it changes, so that it only ever grows.
+	Context int
+
+	// Extra is merged into the JSON of each request and wins over it, for what Writ does
+	// not know: {"keep_alive": "1h"}. A nil removes a field.
+	Extra map[string]any
+}
+
+// Model is a model that Ollama runs. It is safe for concurrent use.
+type Model struct {
+	model   string
+	options Options
+	client  wire.Client
+	schemas wire.Schemas
+
+	mu     sync.Mutex
+	models map[string]about // by name
+}
+
+var _ llms.Model = (*Model)(nil)
+
+// New returns the model of a name such as "qwen3" or "gpt-oss:20b". It makes no request.
+func New(model string, o *Options) (*Model, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if model == "" {
+		return nil, invalid("the name of the model is empty; pass one such as \"qwen3\"")
+	}
+	base, err := wire.BaseURL(cmp.Or(o.BaseURL, hostURL(os.Getenv("OLLAMA_HOST"))))
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{}
+	key, err := wire.Key(o.Key, "OLLAMA_API_KEY")
+	if err == nil {
+		header.Set("Authorization", "Bearer "+key)
+	}
+	return &Model{model: model, options: *o, models: map[string]about{}, client: wire.Client{
+		Provider: provider, Variable: "OLLAMA_API_KEY", BaseURL: base,
+		Header: header, Key: key, HTTP: o.Client, Extra: maps.Clone(o.Extra),
+	}}, nil
+}
+
+// hostURL is the address in OLLAMA_HOST, which may be as short as ":8080" and may be that
+// of a server that listens everywhere.
+func hostURL(host string) string {
+	if host = strings.TrimSpace(host); strings.Contains(host, "://") {
+		return host
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, "11434"
+	}
+	if ip := net.ParseIP(name); name == "" || ip != nil && ip.IsUnspecified() {
+		name = "localhost"
+	}
+	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(name, port)}).String()
+}
+
+// Capabilities returns what Ollama can do. Not every model can call tools, think or see.
+func (m *Model) Capabilities() lm.Capabilities {
+	return lm.Capabilities{Schema: true, Tools: true, Thinking: true, Vision: true}
+}
+
+// Call returns the reply to a prompt.
+func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
+}
+
+// GenerateContent returns the model's reply to messages, which is one choice. It streams the
+// reply if there is an option for that. A prompt that is longer than the model's context is
+// an error.
+func (m *Model) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	p, o := lm.ParamsOf(ctx), lm.Options(options)
+	r, err := m.newRequest(ctx, p, messages, options)
+	if err != nil {
+		return nil, err
+	}
+	response, err := wire.Send(&m.schemas, r.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+		return m.send(ctx, r, schema, o)
+	})
+	return response, m.explain(err, r)
+}
+
+// explain says what to do about the errors that are Ollama's own.
+func (m *Model) explain(err error, r *request) error {
+	e, ok := errors.AsType[*lm.Error](err)
+	if !ok {
+		return err
+	}
+	c := *e
+	switch text := e.Error(); {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
+			"or set OLLAMA_HOST or Options.BaseURL", m.client.BaseURL)
+	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
+		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
+	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):
+		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", r.model)
+	case e.Status == http.StatusBadRequest && tooLong(text):
+		c.Kind = lm.ContextTooLong
+		c.Err = fmt.Errorf("the prompt does not fit into the context of %d tokens (num_ctx); "+
+			"shorten it, raise Options.Context, or use a model with a larger context", r.context)
+	default:
+		return err
+	}
+	return &c
+}

@@ -1,0 +1,140 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+// reply is an answer of Ollama's, or a line of one that is streamed.
+type reply struct {
+	Model      string  `json:"model"`
+	Message    message `json:"message"`
+	Done       bool    `json:"done"`
+	DoneReason string  `json:"done_reason"`
+	Read       int     `json:"prompt_eval_count"`
+	Written    int     `json:"eval_count"`
+}
+
+func streams(o llms.CallOptions) bool {
+	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
+}
+
+// send makes the request.
+func (m *Model) send(
+	ctx context.Context, r *request, schema json.RawMessage, o llms.CallOptions,
+) (*llms.ContentResponse, error) {
+	answer, err := m.client.Post(ctx, "/api/chat", r.body(schema))
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	s := &stream{text: o.StreamingFunc, thought: o.StreamingReasoningFunc}
+	if streams(o) {
+		err = s.read(ctx, answer)
+	} else if err = answer.Decode(ctx, &s.whole); err == nil && !s.whole.Done {
+		err = answer.Missing(`"done": true`)
+	}
+	if err == nil {
+		err = r.cutOff(s.whole.Read)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.whole.response(r.calls)
+}
+
+// stream puts a reply together from its lines.
+type stream struct {
+	whole             reply
+	content, thinking strings.Builder
+	text              func(ctx context.Context, chunk []byte) error
+	thought           func(ctx context.Context, thought, chunk []byte) error
+}
+
+// errLine is the error of a line that is not what the protocol says.
+var errLine = errors.New("cannot read the line")
+
+// maxCalls is how many tools a streamed reply may call.
+const maxCalls = 10_000
+
+func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
+	for line, err := range answer.Lines(ctx) {
+		if err == nil {
+			err = s.add(ctx, line.Data)
+		}
+		switch {
+		case errors.Is(err, errLine):
+			return answer.Malformed(line.Data, err)
+		case err != nil:
+			return err
+		case s.whole.Done:
+			return nil
+		}
+	}
+	return answer.Cut()
+}
+
+// add takes one line, and tells the caller.
+func (s *stream) add(ctx context.Context, line []byte) error {
+	var r reply
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("%w: %w", errLine, err)
+	}
+	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
+	if len(calls) > maxCalls {
+		return fmt.Errorf("%w: it is the call of tool %d", errLine, len(calls))
+	}
+	s.content.WriteString(r.Message.Content)
+	s.thinking.WriteString(r.Message.Thinking)
+	text, thought := r.Message.Content, r.Message.Thinking
+	r.Message.ToolCalls = calls
+	if r.Done {
+		r.Message.Role, r.Message.Content, r.Message.Thinking = "assistant", s.content.String(), s.thinking.String()
+	}
+	s.whole = r
+	if thought != "" && s.thought != nil {
+		if err := s.thought(ctx, []byte(thought), nil); err != nil {
+			return err
+		}
+	}
+	if text != "" && s.text != nil {
+		return s.text(ctx, []byte(text))
+	}
+	return nil
+}
+
+// response is what the caller gets. Tool calls without an id are numbered from those that
+// the conversation has already.
+func (r *reply) response(calls int) (*llms.ContentResponse, error) {
+	choice := &llms.ContentChoice{
+		Content: r.Message.Content, ReasoningContent: r.Message.Thinking, StopReason: r.DoneReason,
+	}
+	for i := range r.Message.ToolCalls {
+		c := &r.Message.ToolCalls[i]
+		if c.ID == "" {
+			c.ID = fmt.Sprintf("call_%d", calls+i+1)
+		}
+		if len(c.Function.Arguments) == 0 {
+			c.Function.Arguments = json.RawMessage("{}")
+		}
+		choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: c.ID, Type: "function",
+			FunctionCall: &llms.FunctionCall{Name: c.Function.Name, Arguments: string(c.Function.Arguments)}})
+	}
+	raw, err := json.Marshal(r.Message)
+	if err != nil {
+		return nil, err
+	}
+	choice.GenerationInfo = map[string]any{
+		"PromptTokens": r.Read, "CompletionTokens": r.Written,
+		lm.ModelKey:   r.Model,
+		lm.MessageKey: &lm.Message{TextContent: llms.TextContent{Text: choice.Content}, Provider: provider, Raw: raw},
+	}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
+}

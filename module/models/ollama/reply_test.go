@@ -1,0 +1,71 @@
+package ollama
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// FuzzStream checks that any lines make a reply that can be sent back, or an error, and that
+// the chunks are its text.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte(`{"message":{"role":"assistant","content":"Hi"}}
+{"message":{"content":"!"},"done":true,"done_reason":"stop","prompt_eval_count":3}`))
+	f.Add([]byte(`{"message":{"content":"","thinking":"Hm"}}
+{"message":{"tool_calls":[{"function":{"name":"n","arguments":{"a":1}}}]}}
+{"done":true,"done_reason":"length"}`))
+	f.Add([]byte(`{"message":{"tool_calls":[{"function":{"name":"n","arguments":"x"}},{}]},"done":true}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var text bytes.Buffer
+		s := &stream{text: func(_ context.Context, chunk []byte) error {
+			text.Write(chunk)
+			return nil
+		}}
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			if s.add(t.Context(), line) != nil {
+				return
+			}
+			if s.whole.Done {
+				break
+			}
+		}
+		response, err := s.whole.response(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := response.Choices[0]
+		if s.whole.Done && choice.Content != text.String() {
+			t.Errorf("the text is %q, but the chunks were %q", choice.Content, &text)
+		}
+		back, err := (&request{}).encode(llms.MessageContent{Role: llms.ChatMessageTypeAI,
+			Parts: []llms.ContentPart{*choice.GenerationInfo[lm.MessageKey].(*lm.Message)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(back); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestHostURL(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"":                         "http://localhost:11434",
+		" 0.0.0.0 ":                "http://localhost:11434",
+		"0.0.0.0:8080":             "http://localhost:8080",
+		":8080":                    "http://localhost:8080",
+		"gpu":                      "http://gpu:11434",
+		"[::]:8080":                "http://localhost:8080",
+		"https://ollama.com":       "https://ollama.com",
+		"http://gpu.example.com:1": "http://gpu.example.com:1",
+	} {
+		if got := hostURL(host); got != want {
+			t.Errorf("%q is %s, not %s", host, got, want)
+		}
+	}
+}

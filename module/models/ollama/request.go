@@ -1,0 +1,208 @@
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// request is what becomes the body of POST /api/chat.
+type request struct {
+	model   string
+	fields  map[string]any
+	context int // num_ctx
+	bytes   int // of the text of the prompt
+	calls   int // of tools, in the conversation so far
+}
+
+type message struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Thinking   string     `json:"thinking,omitempty"`
+	Images     [][]byte   `json:"images,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id,omitempty"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Index     int             `json:"index"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// newRequest is the request for messages, without a schema.
+func (m *Model) newRequest(
+	ctx context.Context, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
+) (*request, error) {
+	o := lm.Options(options)
+	model := cmp.Or(o.Model, m.model)
+	r := &request{model: model, fields: map[string]any{
+		"model": model, "stream": streams(o), "truncate": false, "shift": false,
+	}}
+	images, err := r.add(messages)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Tools) > 0 {
+		r.fields["tools"] = o.Tools
+		tools, _ := json.Marshal(o.Tools) // Post reports what cannot be encoded
+		r.bytes += len(tools)
+	}
+	room := replyRoom
+	if think := thinkOf(p); think != nil {
+		if m.describe(ctx, model).thinking {
+			r.fields["think"], room = think, thinkRoom
+		}
+	}
+	limit := cmp.Or(o.MaxTokens, m.options.MaxTokens)
+	room = cmp.Or(limit, room+p.ThinkingTokens)
+	r.context = m.contextFor(ctx, model, r.bytes, room+images*imageSize+len(messages)*turnSize)
+	r.fields["options"] = r.options(o, lm.SamplingOf(options), limit)
+	return r, nil
+}
+
+// options are the parameters of the model, of which only those are sent that were asked for.
+func (r *request) options(o llms.CallOptions, s lm.Sampling, limit int) map[string]any {
+	options := map[string]any{"num_ctx": r.context}
+	if limit > 0 {
+		options["num_predict"] = limit
+	}
+	if o.Seed != 0 {
+		options["seed"] = o.Seed
+	}
+	if len(o.StopWords) > 0 {
+		options["stop"] = o.StopWords
+	}
+	if s.Temperature != nil {
+		options["temperature"] = *s.Temperature
+	}
+	if s.TopP != nil {
+		options["top_p"] = *s.TopP
+	}
+	return options
+}
+
+// body is the request with the schema of the reply, if that is not nil.
+func (r *request) body(schema json.RawMessage) map[string]any {
+	body := maps.Clone(r.fields)
+	if schema != nil {
+		body["format"] = schema
+	}
+	return body
+}
+
+// thinkOf is how much the model should think: nil leaves that to Ollama.
+func thinkOf(p lm.Params) any {
+	switch p.Effort {
+	case "none":
+		return false
+	case "minimal":
+		return "low"
+	case "":
+		if p.ThinkingTokens == 0 {
+			return nil
+		}
+		return true
+	}
+	return p.Effort
+}
+
+// add encodes the messages, and returns how many images they have.
+func (r *request) add(messages []llms.MessageContent) (images int, err error) {
+	var all []any // a message, or the JSON of one that Ollama wrote
+	for _, m := range messages {
+		encoded, err := r.encode(m)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range encoded {
+			if e, ok := e.(*message); ok {
+				images += len(e.Images)
+			}
+		}
+		all = append(all, encoded...)
+	}
+	r.fields["messages"] = all
+	return images, nil
+}
+
+var roles = map[llms.ChatMessageType]string{
+	llms.ChatMessageTypeSystem: "system", llms.ChatMessageTypeAI: "assistant", llms.ChatMessageTypeTool: "tool",
+}
+
+// encode returns a message for the texts, images and tool calls of m, and one for each
+// result of a tool. A reply of Ollama's goes back as it came.
+func (r *request) encode(m llms.MessageContent) (all []any, err error) {
+	own := &message{Role: cmp.Or(roles[m.Role], "user")}
+	var texts []string
+	for _, part := range m.Parts {
+		switch p := part.(type) {
+		case lm.Message:
+			if p.Provider == provider {
+				r.bytes, r.calls = r.bytes+len(p.Raw), r.calls+toolCalls(m.Parts)
+				return []any{p.Raw}, nil
+			}
+			texts = append(texts, p.Text)
+		case llms.TextContent:
+			texts = append(texts, p.Text)
+		case llms.BinaryContent:
+			if !strings.HasPrefix(p.MIMEType, "image/") {
+				return nil, invalid("an attachment is of type %q; ollama takes only images", p.MIMEType)
+			}
+			own.Images = append(own.Images, p.Data)
+		case llms.ToolCall:
+			own.ToolCalls = append(own.ToolCalls, callOf(p))
+		case llms.ToolCallResponse:
+			all = append(all, &message{Role: "tool", Content: p.Content, ToolName: p.Name, ToolCallID: p.ToolCallID})
+			r.bytes += len(p.Content)
+		case llms.ImageURLContent:
+			return nil, invalid("an attachment is a URL; ollama takes images only as data, so fetch it and pass the bytes")
+		default:
+			return nil, invalid("a message has a %T, which the Ollama provider cannot send", part)
+		}
+	}
+	own.Content = strings.Join(texts, "\n")
+	r.bytes += len(own.Content)
+	r.calls += len(own.ToolCalls)
+	if own.Content != "" || len(own.Images)+len(own.ToolCalls) > 0 {
+		all = append(all, own)
+	}
+	return all, nil
+}
+
+func toolCalls(parts []llms.ContentPart) (n int) {
+	for _, p := range parts {
+		if _, ok := p.(llms.ToolCall); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// callOf is a call that the model made. Ollama takes only objects as arguments.
+func callOf(call llms.ToolCall) toolCall {
+	c := toolCall{ID: call.ID, Function: function{Arguments: json.RawMessage("{}")}}
+	if f := call.FunctionCall; f != nil {
+		c.Function.Name = f.Name
+		if object := map[string]json.RawMessage(nil); json.Unmarshal([]byte(f.Arguments), &object) == nil && object != nil {
+			c.Function.Arguments = json.RawMessage(f.Arguments)
+		}
+	}
+	return c
+}
+
+func invalid(format string, args ...any) error {
+	return &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf(format, args...)}
+}

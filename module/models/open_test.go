@@ -1,0 +1,191 @@
+package models_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest/stub"
+	"github.com/writ-go/writ/module/models"
+)
+
+// direct is a client whose requests a handler answers in this process.
+func direct(handler http.Handler) *http.Client {
+	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Result(), nil
+	})}
+}
+
+type transport func(r *http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// opened is a model of a provider that is asked by client.
+func opened(t *testing.T, name string, o models.OpenOptions) llms.Model {
+	t.Helper()
+	o.Key, o.BaseURL = "test-key", "http://stub.invalid"
+	model, err := models.Open(name, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// Each provider is asked in its own protocol, and states what it can do.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	reply := stub.Reply{Text: "Paris"}
+	for name, server := range map[string]*stub.Server{
+		"openai:gpt-5.1":              stub.OpenAI(nil, reply, reply),
+		"anthropic:claude-sonnet-4-5": stub.Anthropic(nil, reply, reply),
+		"ollama:qwen3:8b":             stub.Ollama(nil, reply, reply),
+		"vllm:Qwen/Qwen3-8B":          stub.OpenAI(&stub.Options{Fields: []string{"max_tokens"}}, reply, reply),
+	} {
+		model := opened(t, name, models.OpenOptions{Client: direct(server)})
+		got, err := ask(t.Context(), model)
+		if err != nil || got.Text != "Paris" || got.Usage.Input != 100 || got.Usage.Output != 20 {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		var h hearing
+		if _, err := lm.Ask(t.Context(), model, h.call(), question("Capital?")); err != nil || strings.Join(h.text, "") != "Paris" {
+			t.Errorf("%s: heard %q, %v", name, h.text, err)
+		}
+		_, asked, _ := strings.Cut(name, ":")
+		if got := server.Requests()[0].Body; got["model"] != asked || got["temperature"] != nil {
+			t.Errorf("%s: sent %v", name, got)
+		}
+		if can := models.CapabilitiesOf(model); !can.Schema || !can.Tools {
+			t.Errorf("%s: can %+v", name, can)
+		}
+	}
+}
+
+// What is wrong is said with what to do, before anything is asked.
+func TestOpenErrors(t *testing.T) {
+	for _, variable := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
+		"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "TOGETHER_API_KEY"} {
+		t.Setenv(variable, "")
+		provider := strings.ToLower(strings.TrimSuffix(variable, "_API_KEY"))
+		_, err := models.Open(provider+":m", nil)
+		if want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass Options.Key"; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	const unnamed = ` does not name a provider and a model; write both, such as "openai:gpt-5.1"`
+	for name, want := range map[string]string{
+		"":        `models: ""` + unnamed,
+		"gpt-5.1": `models: "gpt-5.1"` + unnamed,
+		"openai:": `models: "openai:"` + unnamed,
+		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, ` +
+			"openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL",
+	} {
+		if model, err := models.Open(name, nil); model != nil || err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", name, err, want)
+		}
+	}
+}
+
+// A question is asked again after the wait that the provider asks for.
+func TestOpenRetries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := stub.Reply{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"20"}}}
+		server := stub.OpenAI(nil, busy, stub.Reply{Text: "Paris"})
+		begin := time.Now()
+		got, err := ask(t.Context(), opened(t, "openai:gpt-5.1", models.OpenOptions{Client: direct(server)}))
+		if took := time.Since(begin); err != nil || got.Text != "Paris" || took < 20*time.Second || took > 22*time.Second {
+			t.Errorf("got %+v, %v after %s", got, err, took)
+		}
+	})
+}
+
+// hangs answers the first request only when it is cancelled, after the beginning of a
+// stream if there is one, and passes the others on.
+func hangs(begin string, then http.Handler) *http.Client {
+	next, n := direct(then).Transport, 0
+	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		if n++; n > 1 {
+			return next.RoundTrip(r)
+		}
+		if begin == "" {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		in, out := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(out, begin)
+			<-r.Context().Done()
+			_ = out.CloseWithError(r.Context().Err())
+		}()
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: in, Request: r}, nil
+	})}
+}
+
+// An attempt that takes too long is an error of its own, and the question is asked
+// again. The deadline of the call is not.
+func TestOpenAttempt(t *testing.T) {
+	t.Parallel()
+	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
+	slow := "the model: the reply took longer than 1m0s, the limit of one attempt; raise OpenOptions.Attempt"
+	for name, c := range map[string]struct {
+		begin   string
+		options models.OpenOptions
+		stream  bool
+		want    string // the reply or the error
+		after   time.Duration
+	}{
+		"the default":             {"", models.OpenOptions{}, false, "Paris", 10 * time.Minute},
+		"a limit":                 {"", models.OpenOptions{Attempt: time.Minute}, false, "Paris", time.Minute},
+		"no other attempt":        {"", models.OpenOptions{Attempt: time.Minute, Retry: &models.RetryOptions{Attempts: 1}}, false, slow, time.Minute},
+		"in a stream":             {piece, models.OpenOptions{Attempt: time.Minute, FirstToken: time.Second}, true, slow, time.Minute},
+		"the first piece is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: time.Second}, true, "Paris", time.Second},
+		"no stream, no piece":     {"", models.OpenOptions{FirstToken: time.Second, Attempt: time.Minute}, false, "Paris", time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c.options.Client = hangs(c.begin, stub.OpenAI(nil, stub.Reply{Text: "Paris"}))
+				call := lm.Call{}
+				if c.stream {
+					call.OnText = func(string) {}
+				}
+				begin := time.Now()
+				reply, err := lm.Ask(t.Context(), opened(t, "openai:gpt-5.1", c.options), call, question("Capital?"))
+				got := reply.Text
+				if err != nil {
+					got = err.Error()
+					if e := failure(t, err); e.Kind != models.Transient || !e.MaybeCharged {
+						t.Errorf("got %+v", e)
+					}
+				}
+				if took := time.Since(begin); got != c.want || took < c.after || took > c.after+time.Second {
+					t.Errorf("got %s after %s, want %s after %s", got, took, c.want, c.after)
+				}
+			})
+		})
+	}
+}
+
+// The call's own deadline is not an attempt's.
+func TestOpenDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := ask(ctx, opened(t, "openai:gpt-5.1", models.OpenOptions{Client: hangs("", stub.OpenAI(nil))}))
+		if e := failure(t, err); e.Kind != models.Cancelled || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package openai
+
+// dialect is what a provider does differently from the others.
+type dialect struct {
+	name      string
+	variable  string // the environment variable of the key
+	url       string
+	maxTokens string // the field that limits the reply
+	seed      string // the field of the seed
+
+	// think sets how much the model thinks.
+	think func(body map[string]any, effort string, tokens int)
+
+	local    bool // needs no key
+	noSchema bool // has JSON mode only
+	noVision bool
+	noUsage  bool // refuses stream_options, and streams the usage without being asked
+	noEcho   bool // refuses the reasoning of its own replies
+}
+
+// dialects returns the row of each provider. On the next turn a reply goes back as it was
+// received: gemini requires the extra_content of its tool calls, deepseek the reasoning_content
+// of turns that called tools (it ignores that of others), and openrouter asks for its
+// reasoning_details.
+func dialects() map[string]dialect {
+	const (
+		most = "max_completion_tokens"
+		old  = "max_tokens" // the former name of that
+	)
+	return map[string]dialect{
+		"openai": {variable: "OPENAI_API_KEY", url: "https://api.openai.com/v1",
+			maxTokens: most, seed: "seed", think: byEffort},
+		"gemini": {variable: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com/v1beta/openai",
+			maxTokens: old, seed: "seed", think: geminiThinking},
+		"mistral": {variable: "MISTRAL_API_KEY", url: "https://api.mistral.ai/v1",
+			maxTokens: old, seed: "random_seed", think: byEffort, noUsage: true},
+		"groq": {variable: "GROQ_API_KEY", url: "https://api.groq.com/openai/v1",
+			maxTokens: most, seed: "seed", think: byEffort, noEcho: true},
+		"openrouter": {variable: "OPENROUTER_API_KEY", url: "https://openrouter.ai/api/v1",
+			maxTokens: old, seed: "seed", think: openRouterReasoning},
+		"deepseek": {variable: "DEEPSEEK_API_KEY", url: "https://api.deepseek.com",
+			maxTokens: old, seed: "seed", think: deepSeekThinking, noSchema: true, noVision: true},
+		"xai": {variable: "XAI_API_KEY", url: "https://api.x.ai/v1",
+			maxTokens: most, seed: "seed", think: byEffort},
+		"together": {variable: "TOGETHER_API_KEY", url: "https://api.together.xyz/v1",
+			maxTokens: old, seed: "seed", think: byEffort},
+		"vllm": {variable: "VLLM_API_KEY", url: "http://localhost:8000/v1",
+			maxTokens: old, seed: "seed", think: byEffort, local: true},
+		"lmstudio": {variable: "LM_STUDIO_API_KEY", url: "http://localhost:1234/v1",
+			maxTokens: old, seed: "seed", think: byEffort, local: true},
+	}
+}
+
+func byEffort(body map[string]any, effort string, _ int) { set(body, "reasoning_effort", effort) }
+
+// geminiThinking sends a number of tokens in place of the effort, since both are an error.
+func geminiThinking(body map[string]any, effort string, tokens int) {
+	if tokens == 0 {
+		byEffort(body, effort, 0)
+		return
+	}
+	config := map[string]any{"thinking_budget": tokens, "include_thoughts": true}
+	body["extra_body"] = map[string]any{"google": map[string]any{"thinking_config": config}}
+}
+
+// openRouterReasoning sends one of the two, as openrouter wants it.
+func openRouterReasoning(body map[string]any, effort string, tokens int) {
+	switch {
+	case tokens > 0:
+		body["reasoning"] = map[string]any{"max_tokens": tokens}
+	case effort != "":
+		body["reasoning"] = map[string]any{"effort": effort}
+	}
+}
+
+// deepSeekThinking turns thinking off by its own field: "none" is not an effort there.
+func deepSeekThinking(body map[string]any, effort string, _ int) {
+	if effort == "none" {
+		body["thinking"] = map[string]any{"type": "disabled"}
+		return
+	}
+	byEffort(body, effort, 0)
+}

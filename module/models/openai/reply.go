@@ -1,0 +1,152 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+// maxCalls is how many tools a reply may call.
+const maxCalls = 128
+
+// completion is an answer, or a piece of one in a stream.
+type completion struct {
+	ID      string
+	Model   string
+	Choices []choice
+	Usage   *usage
+}
+
+type choice struct {
+	Index   int
+	Message json.RawMessage
+	Delta   json.RawMessage
+	Reason  string `json:"finish_reason"`
+}
+
+type usage struct {
+	Input  int `json:"prompt_tokens"`
+	Output int `json:"completion_tokens"`
+	Total  int `json:"total_tokens"`
+	Hit    int `json:"prompt_cache_hit_tokens"` // deepseek's name for what was cached
+	Prompt struct {
+		Cached int `json:"cached_tokens"`
+		Write  int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	Completion struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// message is what is read of an assistant's message, or of a piece of one.
+type message struct {
+	Content          text
+	Refusal          text
+	ReasoningContent text `json:"reasoning_content"` // of deepseek, xai, vllm
+	Reasoning        text // of openrouter, groq, together, vllm
+	ToolCalls        []struct {
+		ID       string
+		Function struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+	} `json:"tool_calls"`
+}
+
+// thinking is what the model thought.
+func (m message) thinking() string {
+	return cmp.Or(m.ReasoningContent.said, m.Reasoning.said, m.Content.thought)
+}
+
+// text is a string or, as mistral writes it, a list of chunks. Anything else is not an error,
+// because it is kept in the raw message.
+type text struct{ said, thought string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *text) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &t.said) == nil {
+		return nil
+	}
+	var chunks []struct {
+		Text     string
+		Thinking text
+	}
+	if json.Unmarshal(raw, &chunks) == nil {
+		for _, c := range chunks {
+			t.said += c.Text
+			t.thought += c.Thinking.said
+		}
+	}
+	return nil
+}
+
+// response is the answer in langchaingo's form.
+func (c *completion) response(provider string, answer *wire.Answer) (*llms.ContentResponse, error) {
+	response := &llms.ContentResponse{}
+	for _, choice := range c.Choices {
+		var m message
+		if len(choice.Message) == 0 || string(choice.Message) == "null" {
+			return nil, answer.Missing("a message")
+		}
+		if err := json.Unmarshal(choice.Message, &m); err != nil {
+			return nil, answer.Malformed(choice.Message, err)
+		}
+		if len(m.ToolCalls) > maxCalls {
+			return nil, answer.Strange("a reply with %d tool calls; the limit is %d", len(m.ToolCalls), maxCalls)
+		}
+		response.Choices = append(response.Choices, c.choice(provider, choice, m))
+	}
+	if len(response.Choices) == 0 {
+		return nil, answer.Missing("choices")
+	}
+	return response, nil
+}
+
+func (c *completion) choice(provider string, choice choice, m message) *llms.ContentChoice {
+	out := &llms.ContentChoice{
+		Content: m.Content.said, ReasoningContent: m.thinking(), StopReason: choice.Reason, GenerationInfo: c.info(),
+	}
+	if m.Refusal.said != "" {
+		out.Content, out.StopReason = m.Refusal.said, "refusal"
+	}
+	out.GenerationInfo[lm.MessageKey] = &lm.Message{
+		TextContent: llms.TextContent{Text: out.Content}, Provider: provider, Raw: choice.Message,
+	}
+	for _, call := range m.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, llms.ToolCall{
+			ID: call.ID, Type: "function",
+			FunctionCall: &llms.FunctionCall{Name: call.Function.Name, Arguments: arguments(call.Function.Arguments)},
+		})
+	}
+	return out
+}
+
+// arguments are JSON in a string, or, as some servers write them, plain JSON. A call without
+// arguments has an empty object.
+func arguments(raw json.RawMessage) string {
+	var quoted string
+	if len(raw) > 0 && json.Unmarshal(raw, &quoted) != nil {
+		return string(raw)
+	}
+	if strings.TrimSpace(quoted) == "" {
+		return "{}"
+	}
+	return quoted
+}
+
+func (c *completion) info() map[string]any {
+	info := map[string]any{lm.ModelKey: c.Model, lm.IDKey: c.ID}
+	if u := c.Usage; u != nil {
+		info["PromptTokens"] = u.Input
+		info["CompletionTokens"] = u.Output
+		info["TotalTokens"] = u.Total
+		info["ReasoningTokens"] = u.Completion.Reasoning
+		info["PromptCachedTokens"] = max(u.Prompt.Cached, u.Hit)
+		info["CacheCreationInputTokens"] = u.Prompt.Write
+	}
+	return info
+}

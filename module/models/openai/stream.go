@@ -1,0 +1,226 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+// stream reads a streamed answer and tells it to the functions of the call. What it leaves in c
+// is what an answer that was not streamed has.
+func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.CallOptions) error {
+	var parts assembly
+	done := false
+	for event, err := range answer.Events(ctx) {
+		if err != nil {
+			return err
+		}
+		if string(event.Data) == "[DONE]" {
+			done = true
+			break
+		}
+		var piece completion
+		if err := json.Unmarshal(event.Data, &piece); err != nil {
+			return answer.Malformed(event.Data, err)
+		}
+		c.ID, c.Model = cmp.Or(c.ID, piece.ID), cmp.Or(c.Model, piece.Model)
+		if piece.Usage != nil {
+			c.Usage = piece.Usage
+		}
+		for _, delta := range piece.Choices {
+			if err := c.add(&parts, delta); err != nil {
+				return answer.Malformed(event.Data, err)
+			}
+			if err := tell(ctx, call, delta); err != nil {
+				return err
+			}
+		}
+	}
+	// Some servers leave out [DONE]: the reply ended if every choice says why.
+	if !done && (len(c.Choices) == 0 || slices.ContainsFunc(c.Choices, func(c choice) bool { return c.Reason == "" })) {
+		return answer.Cut()
+	}
+	for i := range c.Choices {
+		c.Choices[i].Message = parts.message(i)
+	}
+	return nil
+}
+
+// add adds a piece of a choice.
+func (c *completion) add(parts *assembly, piece choice) error {
+	if piece.Index < 0 || piece.Index >= maxCalls {
+		return errors.New("the index of the choice is out of range")
+	}
+	for len(c.Choices) <= piece.Index {
+		c.Choices = append(c.Choices, choice{Index: len(c.Choices)})
+	}
+	if piece.Reason != "" {
+		c.Choices[piece.Index].Reason = piece.Reason
+	}
+	return parts.add(piece.Index, piece.Delta)
+}
+
+// tell passes on the text of a piece. Of several choices only the first is told.
+func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
+	var m message
+	if piece.Index != 0 || json.Unmarshal(piece.Delta, &m) != nil {
+		return nil
+	}
+	if thought := m.thinking(); thought != "" && call.StreamingReasoningFunc != nil {
+		if err := call.StreamingReasoningFunc(ctx, []byte(thought), nil); err != nil {
+			return err
+		}
+	}
+	if m.Content.said != "" && call.StreamingFunc != nil {
+		return call.StreamingFunc(ctx, []byte(m.Content.said))
+	}
+	return nil
+}
+
+// maxValues is how many JSON values the pieces of a stream may have together.
+const maxValues = 1 << 22
+
+// assembly puts messages together from their pieces. It keeps every field, because providers
+// want the ones back that only they understand.
+type assembly struct {
+	messages []map[string]any
+	values   int
+}
+
+func (a *assembly) add(index int, delta json.RawMessage) error {
+	for len(a.messages) <= index {
+		a.messages = append(a.messages, map[string]any{"role": "assistant", "content": nil})
+	}
+	decoder := json.NewDecoder(bytes.NewReader(delta))
+	decoder.UseNumber()
+	var piece map[string]any
+	if len(delta) > 0 {
+		if err := decoder.Decode(&piece); err != nil {
+			return err
+		}
+	}
+	a.object(a.messages[index], piece)
+	if a.values > maxValues {
+		return errors.New("the stream has too many values")
+	}
+	return nil
+}
+
+func (a *assembly) object(into, piece map[string]any) {
+	for name, value := range piece {
+		into[name] = a.joined(name, into[name], value)
+	}
+}
+
+// grows reports whether a string of that name comes in pieces. Others, such as ids, come whole,
+// and some servers repeat them.
+func grows(name string) bool {
+	switch name {
+	case "content", "text", "thinking", "reasoning", "reasoning_content", "refusal", "summary", "arguments":
+		return true
+	}
+	return false
+}
+
+// growing is a string that comes in pieces.
+type growing struct{ strings.Builder }
+
+// MarshalJSON implements [json.Marshaler].
+func (g *growing) MarshalJSON() ([]byte, error) { return json.Marshal(g.String()) }
+
+// joined is a value together with the next piece of it.
+func (a *assembly) joined(name string, old, piece any) any {
+	a.values++
+	switch piece := piece.(type) {
+	case nil:
+		return old
+	case string:
+		if list, ok := old.([]any); ok {
+			return a.place(list, map[string]any{"type": "text", "text": piece})
+		}
+		if grows(name) {
+			whole, ok := old.(*growing)
+			if !ok {
+				whole = &growing{}
+			}
+			whole.WriteString(piece)
+			return whole
+		}
+		if piece == "" && old != nil {
+			return old
+		}
+	case map[string]any:
+		whole, ok := old.(map[string]any)
+		if !ok {
+			whole = map[string]any{}
+		}
+		a.object(whole, piece)
+		return whole
+	case []any:
+		list, _ := old.([]any)
+		if said, ok := old.(*growing); ok && said.Len() > 0 {
+			list = []any{map[string]any{"type": "text", "text": said}}
+		}
+		for _, item := range piece {
+			list = a.place(list, item)
+		}
+		return list
+	}
+	return piece
+}
+
+// place adds an item to the item of a list that it continues, or to its end.
+func (a *assembly) place(list []any, item any) []any {
+	piece, ok := item.(map[string]any)
+	if !ok {
+		a.values++
+		return append(list, item)
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		whole, ok := list[i].(map[string]any)
+		if ok && continues(whole, piece, i == len(list)-1) {
+			a.object(whole, piece)
+			return list
+		}
+	}
+	whole := map[string]any{}
+	a.object(whole, piece)
+	return append(list, whole)
+}
+
+// continues reports whether a piece belongs to an item: it has the same index or, without one,
+// comes after it and is of the same type. A new id begins a new item.
+func continues(whole, piece map[string]any, last bool) bool {
+	if id, _ := piece["id"].(string); id != "" && whole["id"] != id {
+		return false
+	}
+	if index, ok := piece["index"]; ok {
+		return whole["index"] == index
+	}
+	return last && (piece["type"] == nil || piece["type"] == whole["type"])
+}
+
+// message is the JSON of a message whose pieces are all there.
+func (a *assembly) message(index int) json.RawMessage {
+	if index >= len(a.messages) {
+		return nil
+	}
+	calls, _ := a.messages[index]["tool_calls"].([]any)
+	for _, c := range calls {
+		if call, ok := c.(map[string]any); ok {
+			delete(call, "index") // of the stream, not of the call
+		}
+	}
+	raw, err := json.Marshal(a.messages[index])
+	if err != nil {
+		return nil // it was decoded from JSON
+	}
+	return raw
+}
