@@ -204,7 +204,7 @@ func (p *Predictor) request(conversation []message, options []llms.CallOption) M
 func responseOf(reply lm.Reply, err error) ModelResponse {
 	return ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
 	}
 }
 
