@@ -89,7 +89,7 @@ type ModelResponse struct {
 	Model        string          `json:"model,omitempty"` // the one that answered, if the provider says
 	ID           string          `json:"id,omitempty"`    // the provider's id of the reply, if it has one
 	FinishReason string          `json:"finish_reason,omitempty"`
-	Failed       string          `json:"failed,omitempty"` // how the models failed that a models.Fallback asked before
+	Failed       string          `json:"failed,omitempty"`    // how the models failed that a models.Fallback asked before
 	Truncated    bool            `json:"truncated,omitempty"` // it was cut off at the limit of tokens
 	Usage        Usage           `json:"usage"`
 	Duration     time.Duration   `json:"duration_ns"`

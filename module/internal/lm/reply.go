@@ -21,7 +21,6 @@ type Reply struct {
 	Model      string   // the model that answered; "" if the provider does not say
 	ID         string   // the provider's id of the reply; "" if it has none
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // how the models failed that were asked before, by a fallback
 	Failed     string   // the errors of the models that a fallback asked before; "" if there were none
 
 	refusal string // the reason to stop, if it is one
@@ -80,9 +79,6 @@ func (r *Reply) describe(c *llms.ContentChoice) {
 	}
 	if id, ok := c.GenerationInfo[IDKey].(string); ok {
 		r.ID = id
-	}
-	if failed, ok := c.GenerationInfo[FailedKey].(string); ok {
-		r.Failed = failed
 	}
 	if failed, ok := c.GenerationInfo[FailedKey].(string); ok {
 		r.Failed = failed
