@@ -1,8 +1,10 @@
 package models_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 )
 
@@ -23,34 +26,69 @@ func TestRealModels(t *testing.T) {
 		t.Skip("WRIT_REAL_MODELS is not set; set it to models such as openai:gpt-5.1,anthropic:claude-sonnet-4-5")
 	}
 	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, err := models.Open(strings.TrimSpace(name), nil)
+			model, err := models.Open(name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			can := models.CapabilitiesOf(model)
-			t.Logf("it can %+v", can)
-			real := realModel{model}
-			t.Run("text", real.text)
-			t.Run("streaming", real.streaming)
-			if can.Schema {
-				t.Run("schema", real.schema)
-			}
-			if can.Tools {
-				t.Run("tools", real.tools)
-			}
+			interview{model}.all(t)
 		})
 	}
 }
 
-type realModel struct{ llms.Model }
+// The same questions to stubs of the providers, through the wrappers.
+func TestStubModels(t *testing.T) {
+	t.Parallel()
+	o := &stub.Options{Fields: []string{"reasoning_content"}, Answer: func(r stub.Request) stub.Reply {
+		switch {
+		case bytes.Contains(r.Raw, []byte("-17")):
+			return stub.Reply{Text: "It is -17."}
+		case r.Body["tools"] != nil:
+			return stub.Reply{Thinking: "Oslo?", ToolCalls: []stub.ToolCall{{ID: "call_1", Name: "temperature", Arguments: `{"city":"Oslo"}`}}}
+		case r.Body["response_format"] != nil || r.Body["output_config"] != nil || r.Body["format"] != nil:
+			return stub.Reply{Text: `{"city":"Paris","people":null}`}
+		}
+		return stub.Reply{Text: "Paris"}
+	}}
+	for name, server := range map[string]http.Handler{
+		"openai:gpt-5.1": stub.OpenAI(o), "anthropic:claude-sonnet-4-5": stub.Anthropic(o), "ollama:qwen3:8b": stub.Ollama(o),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := opened(t, name, models.OpenOptions{Client: direct(server)})
+			for _, w := range wrappers {
+				if w.name != "fallback" {
+					model = w.wrap(t, model)
+				}
+			}
+			interview{models.Fallback(model)}.all(t)
+		})
+	}
+}
 
-func (m realModel) ask(t *testing.T, p models.Params, call lm.Call, messages []llms.MessageContent, options ...llms.CallOption) lm.Reply {
+// interview asks a model for all that it can do.
+type interview struct{ model llms.Model }
+
+func (m interview) all(t *testing.T) {
+	can := models.CapabilitiesOf(m.model)
+	t.Logf("it can %+v", can)
+	t.Run("text", m.text)
+	t.Run("streaming", m.streaming)
+	if can.Schema {
+		t.Run("schema", m.schema)
+	}
+	if can.Tools {
+		t.Run("tools", m.tools)
+	}
+}
+
+func (m interview) ask(t *testing.T, p models.Params, call lm.Call, messages []llms.MessageContent, options ...llms.CallOption) lm.Reply {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(models.WithParams(t.Context(), p), 5*time.Minute)
 	defer cancel()
-	reply, err := lm.Ask(ctx, m.Model, call, messages, options...)
+	reply, err := lm.Ask(ctx, m.model, call, messages, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,21 +101,21 @@ func (m realModel) ask(t *testing.T, p models.Params, call lm.Call, messages []l
 
 const capital = "What is the capital of France? Answer with one word."
 
-func (m realModel) text(t *testing.T) {
+func (m interview) text(t *testing.T) {
 	if reply := m.ask(t, models.Params{}, lm.Call{}, question(capital)); !strings.Contains(reply.Text, "Paris") {
 		t.Errorf("got %q", reply.Text)
 	}
 }
 
-func (m realModel) streaming(t *testing.T) {
+func (m interview) streaming(t *testing.T) {
 	var h hearing
-	reply := m.ask(t, models.Params{}, h.call(), question(capital))
+	reply := m.ask(t, models.Params{}, h.call(), question("Once more: "+capital)) // a cache has the other one
 	if heard := strings.Join(h.text, ""); heard != reply.Text || !strings.Contains(heard, "Paris") {
 		t.Errorf("heard %q of %q", heard, reply.Text)
 	}
 }
 
-func (m realModel) schema(t *testing.T) {
+func (m interview) schema(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"},"people":{"type":["integer","null"]}},
 		"required":["city","people"],"additionalProperties":false}`)
 	reply := m.ask(t, models.Params{Schema: schema}, lm.Call{}, question(capital))
@@ -92,7 +130,7 @@ func (m realModel) schema(t *testing.T) {
 
 // tools takes two turns: the reply of the first, as its provider wrote it, goes back
 // with the result.
-func (m realModel) tools(t *testing.T) {
+func (m interview) tools(t *testing.T) {
 	tool := llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
 		Name: "temperature", Description: "The temperature of a city in °C.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`),
