@@ -106,6 +106,7 @@ func openAIMessages(r Request, o *Options) string {
 		id, _ := m["tool_call_id"].(string)
 		switch {
 		case role == "tool" && !slices.Contains(open, id):
+			//nolint:misspell // OpenAI's own spelling
 			return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
 		case role == "tool":
 			open = slices.DeleteFunc(open, func(s string) bool { return s == id })

@@ -139,11 +139,12 @@ func TestReply(t *testing.T) {
 				t.Parallel()
 				var told []string
 				var options []llms.CallOption
-				test.reply.CachedTokens, test.reply.ReasoningTokens = 64, 5
+				scripted := test.reply
+				scripted.CachedTokens, scripted.ReasoningTokens = 64, 5
 				if stream {
 					options = streamed(&told)
 				}
-				got := *reply(t, serve(t, nil, stub.OpenAI(nil, test.reply)), question, options...)
+				got := *reply(t, serve(t, nil, stub.OpenAI(nil, scripted)), question, options...)
 				message, _ := got.GenerationInfo[lm.MessageKey].(*lm.Message)
 				raw := decoded(t, string(message.Raw))
 				if raw["refusal"] == nil {

@@ -178,8 +178,9 @@ func TestEvents(t *testing.T) {
 		want       []string
 	}{
 		{"plain", "data: 1\n\ndata:2\n\n", []string{"=1", "=2"}},
-		{"named, with comments", ": hi\nevent: a\ndata: 1\nid: 3\n\nevent: ping\n\ndata: [DONE]\n\n", []string{"a=1", "ping=[DONE]"}},
+		{"named, with comments", ": hi\nevent: a\ndata: 1\nid: 3\n\ndata: [DONE]\n\n", []string{"a=1", "=[DONE]"}},
 		{"several lines, CRLF", "data: {\r\ndata: }\r\n\r\n", []string{"={\n}"}},
+		{"heartbeats", "data:\n\nevent: ping\n\n\ndata: 1\n\n", []string{"=1"}},
 		{"no last blank line", "data: {}", []string{"={}"}},
 		{"cut", "data: {}\n\ndata: {\"a\"", []string{"={}"}},
 		{"a long line", "data: " + long + "\n\n", []string{"=" + long}},
