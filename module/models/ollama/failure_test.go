@@ -142,8 +142,8 @@ func TestInvalidMessages(t *testing.T) {
 		part llms.ContentPart
 		want string
 	}{
-		"PDF": {llms.BinaryPart("application/pdf", nil),
-			`the model: an attachment is of type "application/pdf"; ollama takes only images`},
+		"PDF": {llms.BinaryPart("application/pdf", []byte{0xff}),
+			`the model: attachment 1 is of type "application/pdf"; ollama takes only images and text`},
 		"URL": {llms.ImageURLPart("https://example.com/a.png"),
 			"the model: an attachment is a URL; ollama takes images only as data, so fetch it and pass the bytes"},
 	} {
