@@ -46,7 +46,8 @@ func TestStubModels(t *testing.T) {
 		case bytes.Contains(r.Raw, []byte("-17")):
 			return stub.Reply{Text: "It is -17."}
 		case r.Body["tools"] != nil:
-			return stub.Reply{Thinking: "Oslo?", ToolCalls: []stub.ToolCall{{ID: "call_1", Name: "temperature", Arguments: `{"city":"Oslo"}`}}}
+			call := stub.ToolCall{ID: "call_1", Name: "temperature", Arguments: `{"city":"Oslo"}`}
+			return stub.Reply{Thinking: "Oslo?", ToolCalls: []stub.ToolCall{call}}
 		case r.Body["response_format"] != nil || r.Body["output_config"] != nil || r.Body["format"] != nil:
 			return stub.Reply{Text: `{"city":"Paris","people":null}`}
 		}
@@ -84,7 +85,9 @@ func (m interview) all(t *testing.T) {
 	}
 }
 
-func (m interview) ask(t *testing.T, p models.Params, call lm.Call, messages []llms.MessageContent, options ...llms.CallOption) lm.Reply {
+func (m interview) ask(
+	t *testing.T, p models.Params, call lm.Call, messages []llms.MessageContent, options ...llms.CallOption,
+) lm.Reply {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(models.WithParams(t.Context(), p), 5*time.Minute)
 	defer cancel()
@@ -116,7 +119,8 @@ func (m interview) streaming(t *testing.T) {
 }
 
 func (m interview) schema(t *testing.T) {
-	schema := json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"},"people":{"type":["integer","null"]}},
+	schema := json.RawMessage(`{"type":"object",
+		"properties":{"city":{"type":"string"},"people":{"type":["integer","null"]}},
 		"required":["city","people"],"additionalProperties":false}`)
 	reply := m.ask(t, models.Params{Schema: schema}, lm.Call{}, question(capital))
 	var got struct {
@@ -133,7 +137,8 @@ func (m interview) schema(t *testing.T) {
 func (m interview) tools(t *testing.T) {
 	tool := llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
 		Name: "temperature", Description: "The temperature of a city in °C.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`),
+		Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},
+			"required":["city"],"additionalProperties":false}`),
 	}}})
 	messages := question("How many °C is it in Oslo? Use the tool, and answer with the number.")
 	first := m.ask(t, models.Params{CacheSystem: true}, lm.Call{}, messages, tool)
@@ -147,11 +152,11 @@ func (m interview) tools(t *testing.T) {
 	messages = append(messages, said)
 	for _, call := range first.ToolCalls {
 		messages[1].Parts = append(messages[1].Parts, call)
-		messages = append(messages, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
-			llms.ToolCallResponse{ToolCallID: call.ID, Name: call.FunctionCall.Name, Content: "-17"},
-		}})
+		result := llms.ToolCallResponse{ToolCallID: call.ID, Name: call.FunctionCall.Name, Content: "-17"}
+		messages = append(messages, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result}})
 	}
-	if reply := m.ask(t, models.Params{CacheSystem: true}, lm.Call{}, messages, tool); !strings.Contains(reply.Text, "17") {
-		t.Errorf("got %q", reply.Text)
+	second := m.ask(t, models.Params{CacheSystem: true}, lm.Call{}, messages, tool)
+	if !strings.Contains(second.Text, "17") {
+		t.Errorf("got %q", second.Text)
 	}
 }
