@@ -158,8 +158,8 @@ func TestRequest(t *testing.T) {
 		message(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: "t1", Name: "weather", Content: "rain"},
 			llms.ToolCallResponse{ToolCallID: "t2", Name: "weather", Content: "sun"}),
 		message(llms.ChatMessageTypeHuman, llms.TextPart("Well?"), llms.TextPart("Well?")),
-	}, weather(), llms.WithStopWords([]string{"END"}), llms.WithMaxTokens(50), llms.WithModel("gemma3"), llms.WithJSONMode(),
-		llms.WithTemperature(0), llms.WithTopP(0.5), llms.WithSeed(7))
+	}, weather(), llms.WithStopWords([]string{"END"}), llms.WithMaxTokens(50), llms.WithModel("gemma3"),
+		llms.WithJSONMode(), llms.WithTemperature(0), llms.WithTopP(0.5), llms.WithSeed(7))
 	if err != nil {
 		t.Fatal(err)
 	}
