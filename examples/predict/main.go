@@ -52,7 +52,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	if flags.NArg() == 0 {
-		return errors.New(`the signature is missing; write one, such as 'question -> answer', and then its inputs, such as question="What is a writ?"`)
+		return errors.New("the signature is missing; write one, such as 'question -> answer', " +
+			"and then its inputs, such as question=\"What is a writ?\"")
 	}
 	sig, err := signature.Parse(flags.Arg(0), *instructions)
 	if err != nil {

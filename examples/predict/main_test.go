@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,11 +44,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func predict(t *testing.T, stdin string, args ...string) (stdout, stderr string, err error) {
+func predict(t *testing.T, stdin string, args ...string) (stdout string, err error) {
 	t.Helper()
-	var out, errors bytes.Buffer
-	err = run(t.Context(), args, strings.NewReader(stdin), &out, &errors)
-	return out.String(), errors.String(), err
+	var out bytes.Buffer
+	err = run(t.Context(), args, strings.NewReader(stdin), &out, io.Discard)
+	return out.String(), err
 }
 
 func TestPredict(t *testing.T) {
@@ -61,17 +63,20 @@ func TestPredict(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"openai":         {"", []string{"-model", "openai:gpt-5.1", review, "review=Broke twice."}, lines},
-		"anthropic":      {"", []string{"-model", "anthropic:claude-sonnet-4-5", review, "review=Broke twice."}, lines},
-		"ollama":         {"", []string{"-model", "ollama:qwen3", review, "review=Broke twice."}, lines},
-		"JSON":           {"", []string{"-model", "openai:gpt-5.1", "-json", review, "review=Broke twice."}, object},
-		"standard input": {"Broke twice.", []string{"-model", "ollama:qwen3", "-json", "-instructions", "Judge it.", review, "review=-"}, object},
-		"values": {"", []string{"-model", "script:" + file, "numbers: list[int], name: str, n: int -> total: int, note: str, list: list[str]", "numbers=[1, 2, 3]", "name=12", "n=3"},
+		"openai":    {"", []string{"-model", "openai:gpt-5.1", review, "review=Broke twice."}, lines},
+		"anthropic": {"", []string{"-model", "anthropic:claude-sonnet-4-5", review, "review=Broke twice."}, lines},
+		"ollama":    {"", []string{"-model", "ollama:qwen3", review, "review=Broke twice."}, lines},
+		"JSON":      {"", []string{"-model", "openai:gpt-5.1", "-json", review, "review=Broke twice."}, object},
+		"standard input": {"Broke twice.",
+			[]string{"-model", "ollama:qwen3", "-json", "-instructions", "Judge it.", review, "review=-"}, object},
+		"values": {"", []string{"-model", "script:" + file,
+			"numbers: list[int], name: str, n: int -> total: int, note: str, list: list[str]",
+			"numbers=[1, 2, 3]", "name=12", "n=3"},
 			"total: 6\nnote: null\nlist: [\"a\"]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, _, err := predict(t, c.stdin, c.args...); err != nil || got != c.want {
+			if got, err := predict(t, c.stdin, c.args...); err != nil || got != c.want {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
 		})
@@ -80,23 +85,30 @@ func TestPredict(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	const write = "\nwrite each input as name=value; the signature is review: str -> mood: Literal[\"good\", \"bad\"], score: float(ge=0, le=1)"
+	const write = "\nwrite each input as name=value; " +
+		`the signature is review: str -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`
 	model := []string{"-model", "openai:gpt-5.1"}
 	_, missing := os.ReadFile("missing.txt")
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"no signature":     {model, `the signature is missing; write one, such as 'question -> answer', and then its inputs, such as question="What is a writ?"`},
-		"a bad signature":  {append(model, "a -> b: flot"), `signature: column 9: the type "flot" is not known; did you mean float?`},
-		"a missing input":  {append(model, review), "signature: input: review is required" + write},
-		"an unknown input": {append(model, review, "review=x", "revue=y"), "signature: input: revue is not a known property" + write},
-		"not an input":     {append(model, review, "-json"), `argument "-json" is not an input; write name=value, and flags before the signature`},
-		"no model":         {[]string{review, "review=x"}, "-model is missing; write provider:model, such as -model openai:gpt-5.1"},
-		"no key":           {[]string{"-model", "groq:m", review, "review=x"}, `models: cannot open "groq:m": GROQ_API_KEY is not set; set it or pass Options.Key`},
+		"no signature": {model, "the signature is missing; write one, such as 'question -> answer', " +
+			`and then its inputs, such as question="What is a writ?"`},
+		"a bad signature": {append(model, "a -> b: flot"),
+			`signature: column 9: the type "flot" is not known; did you mean float?`},
+		"a missing input": {append(model, review), "signature: input: review is required" + write},
+		"an unknown input": {append(model, review, "review=x", "revue=y"),
+			"signature: input: revue is not a known property" + write},
+		"not an input": {append(model, review, "-json"),
+			`argument "-json" is not an input; write name=value, and flags before the signature`},
+		"no model": {[]string{review, "review=x"},
+			"-model is missing; write provider:model, such as -model openai:gpt-5.1"},
+		"no key": {[]string{"-model", "groq:m", review, "review=x"},
+			`models: cannot open "groq:m": GROQ_API_KEY is not set; set it or pass Options.Key`},
 		"a missing script": {[]string{"-model", "script:missing.txt", review, "review=x"}, missing.Error()},
 	} {
-		got, _, err := predict(t, "", c.args...)
+		got, err := predict(t, "", c.args...)
 		if err == nil || err.Error() != c.want || got != "" {
 			t.Errorf("%s:\ngot  %v\nwant %s", name, err, c.want)
 		}
@@ -106,13 +118,16 @@ func TestMistakes(t *testing.T) {
 // The provider's words reach the user.
 func TestProviderError(t *testing.T) {
 	t.Parallel()
-	_, _, err := predict(t, "", "-model", "openai:gpt-5.1", review, "review=Something else.")
-	if want := "module: no answer: the model: openai answered 400 Bad Request: Bad Request; check the model and the options of the request"; err == nil || err.Error() != want {
+	_, err := predict(t, "", "-model", "openai:gpt-5.1", review, "review=Something else.")
+	want := "module: no answer: the model: openai answered 400 Bad Request: Bad Request; " +
+		"check the model and the options of the request"
+	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, []string{"-model", "openai:gpt-5.1", review, "review=x"}, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "context canceled") {
+	err = run(ctx, []string{"-model", "openai:gpt-5.1", review, "review=x"}, nil, nil, nil)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -51,9 +51,14 @@ func handler(text string) http.Handler {
 
 // commands are what to try with the server at a URL.
 func commands(url string) string {
-	const question = ` 'review -> mood: Literal["good","bad"], score: float(ge=0, le=1)' review="Broke twice."`
-	return "Try, from another terminal:\n\n" +
-		"OPENAI_BASE_URL=" + url + "/openai OPENAI_API_KEY=test-key go run ./examples/predict -model openai:gpt-5.1" + question + "\n\n" +
-		"ANTHROPIC_BASE_URL=" + url + "/anthropic ANTHROPIC_API_KEY=test-key go run ./examples/predict -model anthropic:claude-sonnet-4-5" + question + "\n\n" +
-		"OLLAMA_HOST=" + url + "/ollama go run ./examples/predict -model ollama:qwen3" + question + "\n"
+	text := "Try, from another terminal:\n"
+	for _, try := range []struct{ environment, model string }{
+		{"OPENAI_API_KEY=test-key OPENAI_BASE_URL=" + url + "/openai", "openai:gpt-5.1"},
+		{"ANTHROPIC_API_KEY=test-key ANTHROPIC_BASE_URL=" + url + "/anthropic", "anthropic:claude-sonnet-4-5"},
+		{"OLLAMA_HOST=" + url + "/ollama", "ollama:qwen3"},
+	} {
+		text += "\n" + try.environment + " \\\n  go run ./examples/predict -model " + try.model + " \\\n  " +
+			`'review -> mood: Literal["good","bad"], score: float(ge=0, le=1)' review="Broke twice."` + "\n"
+	}
+	return text
 }

@@ -26,16 +26,20 @@ func (e *slowError) Error() string { return e.text }
 
 // generate asks the model. That an attempt took too long is an error of the kind
 // [Transient]: the context of the call is not done.
-func (a attempts) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (a attempts) generate(
+	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+) (*llms.ContentResponse, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	whole := time.AfterFunc(a.whole, func() {
-		cancel(&slowError{fmt.Sprintf("the reply took longer than %s, the limit of one attempt; raise OpenOptions.Attempt", a.whole)})
+		cancel(&slowError{fmt.Sprintf("the reply took longer than %s, the limit of one attempt; "+
+			"raise OpenOptions.Attempt", a.whole)})
 	})
 	defer whole.Stop()
 	if o := lm.Options(options); a.first > 0 && (o.StreamingFunc != nil || o.StreamingReasoningFunc != nil) {
 		first := time.AfterFunc(a.first, func() {
-			cancel(&slowError{fmt.Sprintf("nothing was streamed for %s, the limit of a reply's first piece; raise OpenOptions.FirstToken", a.first)})
+			cancel(&slowError{fmt.Sprintf("nothing was streamed for %s, the limit of a reply's first piece; "+
+				"raise OpenOptions.FirstToken", a.first)})
 		})
 		defer first.Stop()
 		options = onFirst(options, func() { first.Stop() })

@@ -57,7 +57,10 @@ func conversation() []llms.MessageContent {
 }
 
 func signed() models.Message {
-	return models.Message{TextContent: llms.TextContent{Text: "Paris"}, Provider: "anthropic", Raw: json.RawMessage(`{"thinking":"France","signature":"x"}`)}
+	return models.Message{
+		TextContent: llms.TextContent{Text: "Paris"}, Provider: "anthropic",
+		Raw: json.RawMessage(`{"thinking":"France","signature":"x"}`),
+	}
 }
 
 // A message goes to a model that states capabilities as it is, and to another one
@@ -98,7 +101,9 @@ func telling() *llmtest.Capable {
 		said := signed()
 		return llmtest.Reply{
 			Text: fmt.Sprint("Paris ", r.N), Model: "claude-x", ID: "msg_1", Message: &said, InputTokens: 10, OutputTokens: 3,
-			ToolCalls: []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: `{"a":1}`}}},
+			ToolCalls: []llms.ToolCall{
+				{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: `{"a":1}`}},
+			},
 		}, nil
 	}).With(canAll)
 }
@@ -119,7 +124,8 @@ func kept(ctx context.Context, t *testing.T, model llms.Model) lm.Reply {
 func TestReplyIsKeptWhole(t *testing.T) {
 	t.Parallel()
 	want := kept(t.Context(), t, telling())
-	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" || want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
+	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" ||
+		want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
 		t.Fatalf("the model says only %+v", want)
 	}
 	var file bytes.Buffer
@@ -147,7 +153,8 @@ func TestReplyIsKeptWhole(t *testing.T) {
 // none.
 func TestReplayWithoutCapabilities(t *testing.T) {
 	t.Parallel()
-	old := `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}`
+	old := `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},` +
+		`"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}`
 	model := replayed(t, old, nil)
 	if _, ok := model.(lm.Capable); ok {
 		t.Error("it states capabilities")
@@ -182,7 +189,8 @@ func TestParamsInKeys(t *testing.T) {
 	}
 	bad := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{`)})
 	_, err := models.Record(telling(), &bytes.Buffer{}, nil).GenerateContent(bad, question("Capital?"))
-	if want := "models: the schema of Params is not valid JSON; pass a JSON Schema"; failure(t, err).Kind != models.Invalid || failure(t, err).Err.Error() != want {
+	want := "the model: models: the schema of Params is not valid JSON; pass a JSON Schema"
+	if failure(t, err).Kind != models.Invalid || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -192,10 +200,13 @@ func TestParamsRecorded(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) string { return strings.ReplaceAll(text, "France", "[country]") }
 	var file bytes.Buffer
-	ctx := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{"title":"France"}`), Effort: "low"})
+	params := models.Params{Schema: json.RawMessage(`{"title":"France"}`), Effort: "low"}
+	ctx := models.WithParams(t.Context(), params)
 	want := kept(ctx, t, models.Record(telling(), &file, secret))
-	line := `{"request":{"params":{"schema":{"title":"[country]"},"effort":"low"},"messages":[{"role":"human","parts":[{"text":"Capital?"}]},` +
-		`{"role":"ai","parts":[{"kind":"message","value":{"provider":"anthropic","raw":{"signature":"x","thinking":"[country]"},"text":"Paris"}}]},` +
+	line := `{"request":{"params":{"schema":{"title":"[country]"},"effort":"low"},` +
+		`"messages":[{"role":"human","parts":[{"text":"Capital?"}]},` +
+		`{"role":"ai","parts":[{"kind":"message",` +
+		`"value":{"provider":"anthropic","raw":{"signature":"x","thinking":"[country]"},"text":"Paris"}}]},` +
 		`{"role":"human","parts":[{"text":"Sure?"}]}]},"reply":[{"text":"Paris 1","stop_reason":"tool_calls",` +
 		`"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}],` +
 		`"message":{"text":"Paris","provider":"anthropic","raw":{"signature":"x","thinking":"[country]"}},` +
@@ -224,7 +235,8 @@ func TestFallbackFailed(t *testing.T) {
 		want  string
 	}{
 		{models.Fallback(telling(), script(errKey)), ""},
-		{models.Fallback(script(errKey), telling()), "(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
+		{models.Fallback(script(errKey), telling()),
+			"(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
 		{models.Fallback(script(errKey), script(errors.New("503")), telling()),
 			"(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; (2) the model: 503"},
 		{models.Fallback(script(errKey), models.Fallback(script(errors.New("503")), telling())),

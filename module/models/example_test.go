@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 )
@@ -23,6 +25,27 @@ func busy() *llmtest.Model {
 		}
 		return llmtest.Reply{Text: "Paris", InputTokens: 1000, OutputTokens: 200}, nil
 	})
+}
+
+// A stub takes the place of the provider here. Without options, the key comes from
+// OPENAI_API_KEY.
+func ExampleOpen() {
+	server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: "Paris"}))
+	defer server.Close()
+	model, err := models.Open("openai:gpt-5.1", &models.OpenOptions{BaseURL: server.URL, Key: "test-key"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	fmt.Println("structured output:", models.CapabilitiesOf(model).Schema)
+
+	_, err = models.Open("gpt-5.1", nil)
+	fmt.Println(err)
+	// Output:
+	// Paris <nil>
+	// structured output: true
+	// models: "gpt-5.1" does not name a provider and a model; write both, such as "openai:gpt-5.1"
 }
 
 // The errors of modules have a kind too.

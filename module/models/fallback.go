@@ -29,7 +29,9 @@ import (
 // reply says under "writ:model" which model answered, if its provider says that,
 // and under "writ:failed" how those before it failed.
 func Fallback(models ...llms.Model) llms.Model {
-	answers := wrapped(func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	answers := wrapped(func(
+		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+	) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
 			return nil, &Error{Kind: Invalid, Err: errors.New("a fallback needs models; pass some")}
 		}

@@ -104,16 +104,23 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 
 // providers are the names of providers, as [Open] documents them.
 var providers = [...]string{
-	"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together", "vllm", "lmstudio",
+	"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
+	"vllm", "lmstudio",
 }
 
 func open(provider, name string, o *OpenOptions) (llms.Model, error) {
 	url := cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL"))
 	switch provider {
 	case "anthropic":
-		return anthropic.New(name, &anthropic.Options{Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra})
+		return anthropic.New(name, &anthropic.Options{
+			Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra,
+		})
 	case "ollama":
-		return ollama.New(name, &ollama.Options{Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Context: o.Context})
+		return ollama.New(name, &ollama.Options{
+			Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Context: o.Context,
+		})
 	}
-	return openai.New(name, &openai.Options{Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Dialect: provider})
+	return openai.New(name, &openai.Options{
+		Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Dialect: provider,
+	})
 }

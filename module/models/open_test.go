@@ -58,7 +58,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 		var h hearing
-		if _, err := lm.Ask(t.Context(), model, h.call(), question("Capital?")); err != nil || strings.Join(h.text, "") != "Paris" {
+		_, err = lm.Ask(t.Context(), model, h.call(), question("Capital?"))
+		if err != nil || strings.Join(h.text, "") != "Paris" {
 			t.Errorf("%s: heard %q, %v", name, h.text, err)
 		}
 		_, asked, _ := strings.Cut(name, ":")
@@ -73,12 +74,14 @@ func TestOpen(t *testing.T) {
 
 // What is wrong is said with what to do, before anything is asked.
 func TestOpenErrors(t *testing.T) {
-	for _, variable := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
-		"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "TOGETHER_API_KEY"} {
+	for _, provider := range []string{
+		"openai", "anthropic", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
+	} {
+		variable := strings.ToUpper(provider) + "_API_KEY"
 		t.Setenv(variable, "")
-		provider := strings.ToLower(strings.TrimSuffix(variable, "_API_KEY"))
 		_, err := models.Open(provider+":m", nil)
-		if want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass Options.Key"; err == nil || err.Error() != want {
+		want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass Options.Key"
+		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
@@ -87,8 +90,8 @@ func TestOpenErrors(t *testing.T) {
 		"":        `models: ""` + unnamed,
 		"gpt-5.1": `models: "gpt-5.1"` + unnamed,
 		"openai:": `models: "openai:"` + unnamed,
-		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, ` +
-			"openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL",
+		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, anthropic, ollama, gemini, ` +
+			"mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL",
 	} {
 		if model, err := models.Open(name, nil); model != nil || err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", name, err, want)
@@ -128,7 +131,8 @@ func hangs(begin string, then http.Handler) *http.Client {
 			<-r.Context().Done()
 			_ = out.CloseWithError(r.Context().Err())
 		}()
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: in, Request: r}, nil
+		header := http.Header{"Content-Type": {"text/event-stream"}}
+		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: in, Request: r}, nil
 	})}
 }
 
@@ -138,6 +142,8 @@ func TestOpenAttempt(t *testing.T) {
 	t.Parallel()
 	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
 	slow := "the model: the reply took longer than 1m0s, the limit of one attempt; raise OpenOptions.Attempt"
+	const second, minute = time.Second, time.Minute
+	once := &models.RetryOptions{Attempts: 1}
 	for name, c := range map[string]struct {
 		begin   string
 		options models.OpenOptions
@@ -146,11 +152,11 @@ func TestOpenAttempt(t *testing.T) {
 		after   time.Duration
 	}{
 		"the default":             {"", models.OpenOptions{}, false, "Paris", 10 * time.Minute},
-		"a limit":                 {"", models.OpenOptions{Attempt: time.Minute}, false, "Paris", time.Minute},
-		"no other attempt":        {"", models.OpenOptions{Attempt: time.Minute, Retry: &models.RetryOptions{Attempts: 1}}, false, slow, time.Minute},
-		"in a stream":             {piece, models.OpenOptions{Attempt: time.Minute, FirstToken: time.Second}, true, slow, time.Minute},
-		"the first piece is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: time.Second}, true, "Paris", time.Second},
-		"no stream, no piece":     {"", models.OpenOptions{FirstToken: time.Second, Attempt: time.Minute}, false, "Paris", time.Minute},
+		"a limit":                 {"", models.OpenOptions{Attempt: minute}, false, "Paris", minute},
+		"no other attempt":        {"", models.OpenOptions{Attempt: minute, Retry: once}, false, slow, minute},
+		"in a stream":             {piece, models.OpenOptions{Attempt: minute, FirstToken: second}, true, slow, minute},
+		"the first piece is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
+		"no stream, no piece":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,10 +26,14 @@ type capable struct {
 func (c capable) Capabilities() Capabilities { return c.capabilities() }
 
 // wrapped is a model made of a function.
-type wrapped func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error)
+type wrapped func(
+	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+) (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
-func (w wrapped) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (w wrapped) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	return w(ctx, messages, options)
 }
 

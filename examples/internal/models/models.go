@@ -14,7 +14,9 @@ import (
 )
 
 // Usage describes the argument of [Open].
-const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), anthropic:claude-sonnet-4-5 (ANTHROPIC_API_KEY), ollama:qwen3 (OLLAMA_HOST) or one of the others that models.Open lists; OPENAI_BASE_URL and the like are other addresses; script:FILE gives the replies that stand in a file, with lines of --- between them"
+const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), anthropic:claude-sonnet-4-5 " +
+	"(ANTHROPIC_API_KEY), ollama:qwen3 (OLLAMA_HOST) or one of the others that models.Open lists; OPENAI_BASE_URL " +
+	"and the like are other addresses; script:FILE takes the replies from a file, with lines of --- between them"
 
 // Options configures [Open].
 type Options struct {

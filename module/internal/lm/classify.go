@@ -129,7 +129,7 @@ var tellings = []telling{
 	{Auth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`), []int{0, 400, 401}},
 
 	{RateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ?_?exhausted|quota exceeded`), []int{0, 200}},
-	{Transient, regexp.MustCompile(`overloaded|api_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
+	{Transient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
 	{Auth, regexp.MustCompile(`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
 	{Invalid, regexp.MustCompile(`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported (human|content|message)|not supported`), []int{0, 200}},
 }

@@ -121,19 +121,22 @@ func ollamaMessages(r Request, _ *Options) string {
 }
 
 func ollamaSchema(r Request, o *Options) string {
-	switch r.Body["format"].(type) {
-	case nil:
-		return ""
-	case map[string]any:
-		if o.NoSchema {
-			return "failed to parse grammar: the schema in format is not supported"
-		}
+	_, isSchema := r.Body["format"].(map[string]any)
+	switch {
+	case isSchema && o.NoSchema:
+		return "failed to parse grammar: the schema in format is not supported"
+	case isSchema, r.Body["format"] == nil, r.Body["format"] == "json":
 		return ""
 	}
-	return fmt.Sprintf(`invalid format: %q; expected "json" or a valid JSON Schema object`, fmt.Sprint(r.Body["format"]))
+	return fmt.Sprintf(`invalid format: %q; expected "json" or a valid JSON Schema object`, r.Body["format"])
 }
 
-func (ollama) schema(r Request) any { return r.Body["format"] }
+func (ollama) schema(r Request) any {
+	if schema, ok := r.Body["format"].(map[string]any); ok {
+		return schema
+	}
+	return nil
+}
 
 func (ollama) failure(_ int, message string) any { return map[string]any{"error": message} }
 

@@ -59,7 +59,8 @@ func openAIParameters(r Request, o *Options) string {
 	for _, name := range slices.Sorted(maps.Keys(r.Body)) {
 		switch {
 		case name == "max_tokens" && !slices.Contains(o.Fields, name):
-			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+				"'max_completion_tokens' instead."
 		case !slices.Contains(openAIFields, name) && !slices.Contains(o.Fields, name):
 			return "Unrecognized request argument supplied: " + name
 		}
@@ -88,11 +89,16 @@ func toolName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
 }
 
+// orphan is the error of a tool's result that answers no call.
+const orphan = "Invalid parameter: messages with role 'tool' must be a response to a " +
+	"preceeding message with 'tool_calls'." //nolint:misspell // OpenAI's own spelling
+
 // openAIMessages checks the messages, and that each tool call is answered.
 func openAIMessages(r Request, o *Options) string {
 	messages, _ := r.Body["messages"].([]any)
 	if len(messages) == 0 {
-		return "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
+		return "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array " +
+			"instead."
 	}
 	var open []string // calls that no message has answered yet
 	for i, item := range messages {
@@ -106,7 +112,7 @@ func openAIMessages(r Request, o *Options) string {
 		id, _ := m["tool_call_id"].(string)
 		switch {
 		case role == "tool" && !slices.Contains(open, id):
-			return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+			return orphan
 		case role == "tool":
 			open = slices.DeleteFunc(open, func(s string) bool { return s == id })
 		case len(open) > 0:
@@ -133,8 +139,8 @@ func openAIMessages(r Request, o *Options) string {
 }
 
 func unanswered(ids []string) string {
-	return "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
-		"The following tool_call_ids did not have response messages: " + strings.Join(ids, ", ")
+	return "An assistant message with 'tool_calls' must be followed by tool messages responding to each " +
+		"'tool_call_id'. The following tool_call_ids did not have response messages: " + strings.Join(ids, ", ")
 }
 
 func openAISchema(r Request, o *Options) string {
@@ -151,7 +157,8 @@ func openAISchema(r Request, o *Options) string {
 	}
 	if wrapped["strict"] == true {
 		if context, problem := violation(wrapped["schema"]); problem != "" {
-			return fmt.Sprintf("Invalid schema for response_format '%s': In context=%s, %s", wrapped["name"], context, problem)
+			return fmt.Sprintf("Invalid schema for response_format '%s': In context=%s, %s",
+				wrapped["name"], context, problem)
 		}
 	}
 	return ""
@@ -218,7 +225,8 @@ func openAICall(c ToolCall, arguments string) map[string]any {
 }
 
 func openAIFrame(r Request, object string) map[string]any {
-	return map[string]any{"id": fmt.Sprintf("chatcmpl-%d", r.N), "object": object, "created": 1, "model": r.Body["model"]}
+	id := fmt.Sprintf("chatcmpl-%d", r.N)
+	return map[string]any{"id": id, "object": object, "created": 1, "model": r.Body["model"]}
 }
 
 func openAIReason(reply Reply) string {

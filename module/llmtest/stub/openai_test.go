@@ -40,7 +40,8 @@ func TestOpenAIRefusals(t *testing.T) {
 	t.Parallel()
 	messages := func(list string) string { return `{"model":"m","messages":[` + list + `]}` }
 	schema := func(schema string) string {
-		return `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` + schema + `}}}`
+		return `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,` +
+			`"schema":` + schema + `}}}`
 	}
 	called := `{"role":"user","content":"Hi."},{"role":"assistant","tool_calls":[{"id":"a"},{"id":"b"}]}`
 	const invalid = "Invalid schema for response_format 'answer': In context="
@@ -55,7 +56,8 @@ func TestOpenAIRefusals(t *testing.T) {
 		{"unknown model", `{"model":"x"}`, 404, "The model `x` does not exist or you do not have access to it."},
 		{"unknown field", `{` + hi + `,"random_seed":1}`, 400, "Unrecognized request argument supplied: random_seed"},
 		{"old field", `{` + hi + `,"max_tokens":1}`, 400,
-			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
+			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' " +
+				"instead."},
 		{"stream options", `{` + hi + `,"stream_options":{}}`, 400,
 			"The 'stream_options' parameter is only allowed when 'stream' is enabled."},
 		{"tool choice", `{` + hi + `,"tool_choice":"auto"}`, 400,
@@ -63,8 +65,10 @@ func TestOpenAIRefusals(t *testing.T) {
 		{"tool name", `{` + hi + `,"tools":[{"function":{"name":"a.b"}}]}`, 400, "Invalid 'tools[0].function.name': " +
 			"string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."},
 		{"no messages", messages(``), 400,
-			"Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."},
-		{"field of a message", messages(`{"role":"user","content":"x","text":"x"}`), 400, "Unknown parameter: 'messages[0].text'."},
+			"Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array " +
+				"instead."},
+		{"field of a message", messages(`{"role":"user","content":"x","text":"x"}`), 400,
+			"Unknown parameter: 'messages[0].text'."},
 		{"role", messages(`{"role":"human","content":"x"}`), 400, "Invalid value: 'human'. Supported values are: " +
 			"'system', 'assistant', 'user', 'function', 'tool', and 'developer'."},
 		{"no content", messages(`{"role":"user"}`), 400,
@@ -72,29 +76,37 @@ func TestOpenAIRefusals(t *testing.T) {
 		{"index of a call", messages(`{"role":"assistant","tool_calls":[{"id":"a","index":0}]}`), 400,
 			"Unknown parameter: 'messages[0].tool_calls[0].index'."},
 		{"result without a call", messages(`{"role":"tool","tool_call_id":"a","content":"1"}`), 400,
-			"Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."},
+			orphan},
 		{"call without a result", messages(called + `,{"role":"tool","tool_call_id":"a","content":"1"}`), 400,
-			"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+			"An assistant message with 'tool_calls' must be followed by tool messages responding to each " +
+				"'tool_call_id'. " +
 				"The following tool_call_ids did not have response messages: b"},
 		{"message before the results", messages(called + `,{"role":"user","content":"1"}`), 400,
-			"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+			"An assistant message with 'tool_calls' must be followed by tool messages responding to each " +
+				"'tool_call_id'. " +
 				"The following tool_call_ids did not have response messages: a, b"},
 		{"schema of a text", schema(`{"type":"string"}`), 400,
 			invalid + `(), schema must be a JSON Schema of 'type: "object"', got 'type: "string"'.`},
-		{"schema of several", schema(`{"type":"object","anyOf":[]}`), 400, invalid + "(), 'anyOf' is not permitted at the top level."},
+		{"schema of several", schema(`{"type":"object","anyOf":[]}`), 400, invalid +
+			"(), 'anyOf' is not permitted at the top level."},
 		{"open schema", schema(`{"type":"object","properties":{}}`), 400,
 			invalid + "(), 'additionalProperties' is required to be supplied and to be false."},
-		{"optional property", schema(`{"type":"object","properties":{"a":{},"b":{}},"required":["a"],"additionalProperties":false}`), 400,
+		{"optional property", schema(`{"type":"object","properties":{"a":{},"b":{}},"required":["a"],` +
+			`"additionalProperties":false}`), 400,
 			invalid + "(), " + must + "Missing 'b'."},
-		{"required but undeclared", schema(`{"type":"object","properties":{},"required":["a"],"additionalProperties":false}`), 400,
+		{"required but undeclared", schema(`{"type":"object","properties":{},"required":["a"],` +
+			`"additionalProperties":false}`), 400,
 			invalid + "(), " + must + "Extra required key 'a' supplied."},
-		{"constraint", schema(`{"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"type":"array","items":{"type":"string",` +
+		{"constraint", schema(`{"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"type":"array",` +
+			`"items":{"type":"string",` +
 			`"minLength":1}}]}},"required":["a"],"additionalProperties":false}`), 400,
 			invalid + "('properties', 'a', 'anyOf', '1', 'items'), 'minLength' is not permitted."},
-		{"no items", schema(`{"type":"object","properties":{"a":{"type":"array"}},"required":["a"],"additionalProperties":false}`), 400,
+		{"no items", schema(`{"type":"object","properties":{"a":{"type":"array"}},"required":["a"],` +
+			`"additionalProperties":false}`), 400,
 			invalid + "('properties', 'a'), array schema missing items."},
 		{"reply against the schema", schema(`{"type":"object","properties":{},"additionalProperties":false}`), 501,
-			"stub: the reply does not follow the schema; fix it or set Options.Unconstrained: invalid character 'o' looking for beginning of value"},
+			"stub: the reply does not follow the schema; fix it or set Options.Unconstrained: invalid character " +
+				"'o' looking for beginning of value"},
 		{"good", `{` + hi + `}`, 200, ""},
 	}
 	for _, test := range tests {
@@ -117,7 +129,8 @@ func TestOpenAIAnswers(t *testing.T) {
 	t.Parallel()
 	const fail = `{"error":{"code":%q,"message":%q,"param":null,"type":"invalid_request_error"}}`
 	chunk := func(choices, usage string) string {
-		return `data: {"choices":` + choices + `,"created":1,"id":"chatcmpl-1","model":"m","object":"chat.completion.chunk","usage":` + usage + "}\n\n"
+		return `data: {"choices":` + choices + `,"created":1,"id":"chatcmpl-1","model":"m",` +
+			`"object":"chat.completion.chunk","usage":` + usage + "}\n\n"
 	}
 	delta := func(delta, reason string) string {
 		return chunk(`[{"delta":`+delta+`,"finish_reason":`+reason+`,"index":0,"logprobs":null}]`, "null")
@@ -125,7 +138,8 @@ func TestOpenAIAnswers(t *testing.T) {
 	usage := `{"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":0},"prompt_tokens":100,` +
 		`"prompt_tokens_details":{"cached_tokens":0},"total_tokens":120}`
 	call := func(rest string) string { return delta(`{"tool_calls":[{`+rest+`}]}`, "null") }
-	calls := Reply{ToolCalls: []ToolCall{{ID: "a", Name: "f", Arguments: `{"x":123456}`}, {ID: "b", Name: "g", Arguments: `{}`}}}
+	calls := Reply{ToolCalls: []ToolCall{{ID: "a", Name: "f", Arguments: `{"x":123456}`}, {ID: "b", Name: "g",
+		Arguments: `{}`}}}
 	tests := []struct {
 		name, path, key, body string
 		reply                 Reply
@@ -134,16 +148,21 @@ func TestOpenAIAnswers(t *testing.T) {
 		{"path", "/chat", "test-key", `{}`, Reply{},
 			fmt.Sprintf(fail, "model_not_found", "Invalid URL (POST /chat)")},
 		{"wrong key", "/chat/completions", "k", `{}`, Reply{}, fmt.Sprintf(fail, "invalid_api_key",
-			"Incorrect API key provided: k. You can find your API key at https://platform.openai.com/account/api-keys.")},
-		{"whole", "/chat/completions", "test-key", `{` + hi + `}`, Reply{Text: "Hello."}, `{"choices":[{"finish_reason":"stop","index":0,` +
-			`"logprobs":null,"message":{"annotations":[],"content":"Hello.","refusal":null,"role":"assistant"}}],` +
-			`"created":1,"id":"chatcmpl-1","model":"m","object":"chat.completion","usage":` + usage + `}`},
-		{"cut", "/chat/completions", "test-key", `{` + hi + `}`, Reply{Text: "Hello.", Cut: 12}, `{"choices":[unexpected EOF`},
-		{"streamed", "/chat/completions", "test-key", `{` + hi + `,"stream":true,"stream_options":{"include_usage":true}}`, calls,
+			"Incorrect API key provided: k. You can find your API key at "+
+				"https://platform.openai.com/account/api-keys.")},
+		{"whole", "/chat/completions", "test-key", `{` + hi + `}`, Reply{Text: "Hello."},
+			`{"choices":[{"finish_reason":"stop","index":0,` +
+				`"logprobs":null,"message":{"annotations":[],"content":"Hello.","refusal":null,"role":"assistant"}}],` +
+				`"created":1,"id":"chatcmpl-1","model":"m","object":"chat.completion","usage":` + usage + `}`},
+		{"cut", "/chat/completions", "test-key", `{` + hi + `}`, Reply{Text: "Hello.", Cut: 12},
+			`{"choices":[unexpected EOF`},
+		{"streamed", "/chat/completions", "test-key", `{` + hi +
+			`,"stream":true,"stream_options":{"include_usage":true}}`, calls,
 			delta(`{"content":null,"refusal":null,"role":"assistant"}`, "null") +
 				call(`"function":{"arguments":"","name":"f"},"id":"a","index":0,"type":"function"`) +
 				call(`"function":{"arguments":"","name":"g"},"id":"b","index":1,"type":"function"`) +
-				call(`"function":{"arguments":"{\"x\":12"},"index":0`) + call(`"function":{"arguments":"{}"},"index":1`) +
+				call(`"function":{"arguments":"{\"x\":12"},"index":0`) +
+				call(`"function":{"arguments":"{}"},"index":1`) +
 				call(`"function":{"arguments":"3456}"},"index":0`) +
 				delta(`{}`, `"tool_calls"`) + chunk("[]", usage) + "data: [DONE]"},
 	}
@@ -164,7 +183,8 @@ func TestScript(t *testing.T) {
 	if status, body := post(t, server, "/chat/completions", "test-key", `{`+hi+`}`); status != 429 || body != "slow" {
 		t.Errorf("answer %d %s", status, body)
 	}
-	want := `{"error":{"code":null,"message":"stub: request 2, but the script has no more replies","param":null,"type":"server_error"}}`
+	want := `{"error":{"code":null,"message":"stub: request 2, but the script has no more replies","param":null,` +
+		`"type":"server_error"}}`
 	if status, body := post(t, server, "/chat/completions", "test-key", `{`+hi+`}`); status != 501 || body != want {
 		t.Errorf("answer %d %s", status, body)
 	}

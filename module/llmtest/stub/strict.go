@@ -78,18 +78,17 @@ func objectViolation(s map[string]any) string {
 	if s["additionalProperties"] != false {
 		return "'additionalProperties' is required to be supplied and to be false."
 	}
+	const every = "'required' is required to be supplied and to be an array including every key in properties."
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !slices.Contains(required, any(name)) {
-			return fmt.Sprintf("'required' is required to be supplied and to be an array including every key in properties. "+
-				"Missing '%s'.", name)
+			return fmt.Sprintf("%s Missing '%s'.", every, name)
 		}
 	}
 	for _, name := range required {
 		if _, ok := properties[fmt.Sprint(name)]; !ok {
-			return fmt.Sprintf("'required' is required to be supplied and to be an array including every key in properties. "+
-				"Extra required key '%v' supplied.", name)
+			return fmt.Sprintf("%s Extra required key '%v' supplied.", every, name)
 		}
 	}
 	return ""

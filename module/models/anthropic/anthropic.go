@@ -26,6 +26,9 @@
 //
 // A Model makes one request per call and does not retry. Errors say what to do and whether
 // it is worth trying again; models.Retry acts on that.
+//
+// Temperature and top_p are sent only to models that accept them: those before Claude Opus
+// 4.7, while they do not think.
 package anthropic
 
 import (
@@ -52,7 +55,8 @@ type Options struct {
 	// Key is the API key. Default: the environment variable ANTHROPIC_API_KEY.
 	Key string
 
-	// BaseURL is the address of the API. Default: https://api.anthropic.com.
+	// BaseURL is the address of the API, with or without /v1. Default:
+	// https://api.anthropic.com.
 	BaseURL string
 
 	// Client makes the requests. Default: a client without a timeout; the context of each
@@ -77,7 +81,10 @@ type Model struct {
 	schemas   wire.Schemas
 }
 
-var _ llms.Model = (*Model)(nil)
+var (
+	_ llms.Model = (*Model)(nil)
+	_ lm.Capable = (*Model)(nil)
+)
 
 // New returns the model of a name such as "claude-sonnet-5". It makes no request.
 func New(model string, o *Options) (*Model, error) {
@@ -153,24 +160,22 @@ func readStream(ctx context.Context, answer *wire.Answer, o llms.CallOptions) (*
 		if err != nil {
 			return nil, err
 		}
-		if err := s.add(ctx, e.Data); err != nil {
-			if _, ours := errors.AsType[*malformed](err); ours {
-				return nil, answer.Malformed(e.Data, err)
-			}
+		err = s.add(ctx, e.Data)
+		if m, ok := errors.AsType[*malformed](err); ok {
+			return nil, answer.Malformed(e.Data, m)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if s.ended {
-			break
+			r, err := s.whole()
+			if err != nil {
+				return nil, answer.Malformed(e.Data, err)
+			}
+			return finish(answer, r)
 		}
 	}
-	if !s.ended {
-		return nil, answer.Cut()
-	}
-	r, err := s.whole()
-	if err != nil {
-		return nil, answer.Malformed(nil, err)
-	}
-	return finish(answer, r)
+	return nil, answer.Cut()
 }
 
 func finish(answer *wire.Answer, r *reply) (*llms.ContentResponse, error) {

@@ -73,8 +73,13 @@ func weather() llms.CallOption {
 	}}})
 }
 
-func TestReply(t *testing.T) {
-	t.Parallel()
+// replyTest is a reply of a stub's, and what becomes of it.
+type replyTest struct {
+	reply stub.Reply
+	want  llms.ContentChoice
+}
+
+func replyTests() map[string]replyTest {
 	info := func(raw, text string) map[string]any {
 		return map[string]any{
 			"PromptTokens": 100, "PromptCachedTokens": 60, "CacheCreationInputTokens": 0,
@@ -84,10 +89,7 @@ func TestReply(t *testing.T) {
 				TextContent: llms.TextContent{Text: text}, Provider: "anthropic", Raw: json.RawMessage(raw)},
 		}
 	}
-	for name, test := range map[string]struct {
-		reply stub.Reply
-		want  llms.ContentChoice
-	}{
+	return map[string]replyTest{
 		"text": {
 			stub.Reply{Text: "Thimphu <b>is</b> the capital."},
 			llms.ContentChoice{Content: "Thimphu <b>is</b> the capital.", StopReason: "end_turn",
@@ -123,7 +125,12 @@ func TestReply(t *testing.T) {
 			llms.ContentChoice{Content: "Once upon", StopReason: "max_tokens",
 				GenerationInfo: info(`[{"text":"Once upon","type":"text"}]`, "Once upon")},
 		},
-	} {
+	}
+}
+
+func TestReply(t *testing.T) {
+	t.Parallel()
+	for name, test := range replyTests() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.reply.CachedTokens, test.reply.ReasoningTokens = 60, 5
@@ -133,6 +140,9 @@ func TestReply(t *testing.T) {
 				got, err := m.GenerateContent(t.Context(), ask("?"), options...)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if got, want := lm.UsageOf(got), (lm.Usage{Input: 100, Output: 20, Reasoning: 5, CachedInput: 60}); got != want {
+					t.Errorf("the usage is %+v, not %+v", got, want)
 				}
 				same(t, got, llms.ContentResponse{Choices: []*llms.ContentChoice{&test.want}})
 			}

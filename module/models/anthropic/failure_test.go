@@ -119,6 +119,8 @@ func TestBrokenStreams(t *testing.T) {
 			`the model: the reply broke off: unexpected EOF`},
 		"overloaded": {stub.Reply{Text: "Hello", Error: "overloaded_error"}, charged,
 			`the model: anthropic answered with an error: overloaded_error; try again`},
+		"timeout": {stub.Reply{Text: "Hello", Error: "timeout_error"}, charged,
+			`the model: anthropic answered with an error: timeout_error; try again`},
 		"no end": {events(start, `{"type":"ping"}`), charged,
 			`the model: anthropic ended the stream before the reply was complete; try again`},
 		"HTML": {stub.Reply{Status: 200, Body: "<html>"}, charged,

@@ -35,44 +35,46 @@ func TestRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, s.Requests()[0].Body, json.RawMessage(`{
-		"model": "claude-haiku-4-5", "max_tokens": 50, "stop_sequences": ["END"], "temperature": 0,
-		"system": [
-			{"type": "text", "text": "Be brief."},
-			{"type": "text", "text": "Be right.", "cache_control": {"type": "ephemeral"}}
-		],
-		"tool_choice": {"type": "auto"},
-		"tools": [{
-			"name": "weather", "description": "The weather in a city.", "cache_control": {"type": "ephemeral"},
-			"input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}
-		}],
-		"messages": [
-			{"role": "user", "content": [
-				{"type": "text", "text": "Look."},
-				{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "cG5n"}},
-				{"type": "document", "title": "attachment 2",
-					"source": {"type": "base64", "media_type": "application/pdf", "data": "cGRm"}},
-				{"type": "document", "title": "attachment 3",
-					"source": {"type": "text", "media_type": "text/plain", "data": "a,b"}},
-				{"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
-				{"type": "document", "title": "attachment 5",
-					"source": {"type": "url", "url": "https://example.com/a.PDF?x=1"}},
-				{"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "Z2lm"}}
-			]},
-			{"role": "assistant", "content": [
-				{"type": "text", "text": "I call."},
-				{"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Oslo"}},
-				{"type": "tool_use", "id": "t2", "name": "weather", "input": {}}
-			]},
-			{"role": "user", "content": [
-				{"type": "tool_result", "tool_use_id": "t1", "content": "rain"},
-				{"type": "tool_result", "tool_use_id": "t2", "content": ""},
-				{"type": "text", "text": "And now?"},
-				{"type": "text", "text": "Well?"}
-			]}
-		]
-	}`))
+	same(t, s.Requests()[0].Body, json.RawMessage(wantRequest))
 }
+
+const wantRequest = `{
+	"model": "claude-haiku-4-5", "max_tokens": 50, "stop_sequences": ["END"], "temperature": 0,
+	"system": [
+		{"type": "text", "text": "Be brief."},
+		{"type": "text", "text": "Be right.", "cache_control": {"type": "ephemeral"}}
+	],
+	"tool_choice": {"type": "auto"},
+	"tools": [{
+		"name": "weather", "description": "The weather in a city.", "cache_control": {"type": "ephemeral"},
+		"input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}
+	}],
+	"messages": [
+		{"role": "user", "content": [
+			{"type": "text", "text": "Look."},
+			{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "cG5n"}},
+			{"type": "document", "title": "attachment 2",
+				"source": {"type": "base64", "media_type": "application/pdf", "data": "cGRm"}},
+			{"type": "document", "title": "attachment 3",
+				"source": {"type": "text", "media_type": "text/plain", "data": "a,b"}},
+			{"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
+			{"type": "document", "title": "attachment 5",
+				"source": {"type": "url", "url": "https://example.com/a.PDF?x=1"}},
+			{"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "Z2lm"}}
+		]},
+		{"role": "assistant", "content": [
+			{"type": "text", "text": "I call."},
+			{"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Oslo"}},
+			{"type": "tool_use", "id": "t2", "name": "weather", "input": {}}
+		]},
+		{"role": "user", "content": [
+			{"type": "tool_result", "tool_use_id": "t1", "content": "rain"},
+			{"type": "tool_result", "tool_use_id": "t2", "content": ""},
+			{"type": "text", "text": "And now?"},
+			{"type": "text", "text": "Well?"}
+		]}
+	]
+}`
 
 func TestToolChoice(t *testing.T) {
 	t.Parallel()

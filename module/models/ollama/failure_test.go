@@ -3,9 +3,10 @@ package ollama_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,59 +37,73 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 100)
 	for name, test := range map[string]struct {
-		stream bool
-		reply  stub.Reply
-		want   lm.Error
-		text   string
+		reply stub.Reply
+		want  lm.Error
+		text  string
 	}{
-		"400": {false, stub.Reply{Status: 400}, lm.Error{Kind: lm.Invalid, Status: 400},
+		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.Invalid, Status: 400},
 			`the model: ollama answered 400 Bad Request: Bad Request; check the model and the options of the request`},
-		"401": {false, stub.Reply{Status: 401}, lm.Error{Kind: lm.Auth, Status: 401},
+		"401": {stub.Reply{Status: 401}, lm.Error{Kind: lm.Auth, Status: 401},
 			`the model's provider refuses access: ollama answered 401 Unauthorized: Unauthorized; check the key ` +
 				`in OLLAMA_API_KEY`},
-		"429": {false, stub.Reply{Status: 429}, lm.Error{Kind: lm.RateLimited, Status: 429},
+		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.RateLimited, Status: 429},
 			`the model's rate limit is reached: ollama answered 429 Too Many Requests: Too Many Requests; ask ` +
 				`later or less often`},
-		"429 with a time": {false, stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
+		"429 with a time": {stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
 			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 7 * time.Second},
 			`the model's rate limit is reached, for 7s: ollama answered 429 Too Many Requests: Too Many ` +
 				`Requests; ask later or less often`},
-		"500": {false, stub.Reply{Status: 500}, lm.Error{Kind: lm.Transient, Status: 500},
+		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.Transient, Status: 500},
 			`the model: ollama answered 500 Internal Server Error: Internal Server Error; try again`},
-		"503": {false, stub.Reply{Status: 503, Body: `{"error":"server busy, maximum pending requests exceeded"}`},
+		"503": {stub.Reply{Status: 503, Body: `{"error":"server busy, maximum pending requests exceeded"}`},
 			lm.Error{Kind: lm.Transient, Status: 503},
 			`the model: ollama answered 503 Service Unavailable: server busy, maximum pending ` +
 				`requests exceeded; try again`},
-		"HTML": {false, stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
+		"HTML": {stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
 			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
 			`the model: ollama answered 502 Bad Gateway: an HTML page with the title "Bad gateway"; try again`},
-		"HTML with 200": {false, stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 			`the model: ollama sent an HTML page; check Options.BaseURL`},
-		"no content": {false, stub.Reply{Status: 200, Body: `{}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"no content": {stub.Reply{Status: 200, Body: `{}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 			`the model: ollama sent a reply without "done": true; try again`},
-		"cut": {false, stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"cut": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 			`the model: the reply broke off: unexpected EOF`},
-		"cut stream": {true, stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: the reply broke off: unexpected EOF`},
-		"stream ends": {true, stub.Reply{Status: 200, Body: "{}\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: ollama ended the stream before the reply was complete; try again`},
-		"strange stream": {true, stub.Reply{Status: 200, Body: "[]\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: ollama sent a reply that is not what its protocol says (cannot read the line: json: ` +
-				`cannot unmarshal array into Go value of type ollama.reply): []`},
-		"error in stream": {true, stub.Reply{Text: "Hello", Error: "internal server error"},
-			lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: ollama answered with an error: internal server error; try again`},
-		"model cannot act": {false, stub.Reply{Status: 400, Body: `{"error":"library/qwen3 does not support tools"}`},
+		"no tools": {stub.Reply{Status: 400, Body: `{"error":"library/qwen3 does not support tools"}`},
 			lm.Error{Kind: lm.Invalid, Status: 400},
 			`the model: the model "qwen3" cannot call tools; use one that can, from ollama.com/search?c=tools`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, _ := serve(t, nil, test.reply)
-			var options []llms.CallOption
-			if test.stream {
-				options, _, _ = streaming()
-			}
+			_, err := m.GenerateContent(t.Context(), ask("?"))
+			checkError(t, err, test.want, test.text)
+		})
+	}
+}
+
+func TestBrokenStreams(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 100)
+	for name, test := range map[string]struct {
+		reply stub.Reply
+		want  lm.Error
+		text  string
+	}{
+		"cut stream": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+			`the model: the reply broke off: unexpected EOF`},
+		"stream ends": {stub.Reply{Status: 200, Body: "{}\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+			`the model: ollama ended the stream before the reply was complete; try again`},
+		"strange stream": {stub.Reply{Status: 200, Body: "[]\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+			`the model: ollama sent a reply that is not what its protocol says (json: ` +
+				`cannot unmarshal array into Go value of type ollama.reply): []`},
+		"error in stream": {stub.Reply{Text: "Hello", Error: "internal server error"},
+			lm.Error{Kind: lm.Transient, MaybeCharged: true},
+			`the model: ollama answered with an error: internal server error; try again`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, _ := serve(t, nil, test.reply)
+			options, _, _ := streaming()
 			_, err := m.GenerateContent(t.Context(), ask("?"), options...)
 			checkError(t, err, test.want, test.text)
 		})
@@ -102,15 +117,21 @@ func TestUnavailable(t *testing.T) {
 	checkError(t, err, lm.Error{Kind: lm.Invalid, Status: 404},
 		`the model: ollama does not have the model "qwen3"; get it with "ollama pull qwen3"`)
 
-	server := httptest.NewServer(nil)
-	server.Close()
-	m, err = ollama.New("qwen3", &ollama.Options{BaseURL: server.URL})
+	m, err = ollama.New("qwen3", &ollama.Options{
+		BaseURL: "http://localhost:11434", Client: &http.Client{Transport: refusing{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Transient}, "the model: ollama is not running at "+server.URL+
-		`; start it with "ollama serve", or set OLLAMA_HOST or Options.BaseURL`)
+	checkError(t, err, lm.Error{Kind: lm.Transient}, "the model: ollama is not running at http://localhost:11434; "+
+		`start it with "ollama serve", or set OLLAMA_HOST or Options.BaseURL`)
+}
+
+// refusing is a network on which nobody listens.
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 }
 
 func TestCancel(t *testing.T) {
@@ -142,8 +163,8 @@ func TestInvalidMessages(t *testing.T) {
 		part llms.ContentPart
 		want string
 	}{
-		"PDF": {llms.BinaryPart("application/pdf", nil),
-			`the model: an attachment is of type "application/pdf"; ollama takes only images`},
+		"PDF": {llms.BinaryPart("application/pdf", []byte{0xff}),
+			`the model: attachment 1 is of type "application/pdf"; ollama takes only images and text`},
 		"URL": {llms.ImageURLPart("https://example.com/a.png"),
 			"the model: an attachment is a URL; ollama takes images only as data, so fetch it and pass the bytes"},
 	} {

@@ -89,7 +89,10 @@ type Model struct {
 	models map[string]about // by name
 }
 
-var _ llms.Model = (*Model)(nil)
+var (
+	_ llms.Model = (*Model)(nil)
+	_ lm.Capable = (*Model)(nil)
+)
 
 // New returns the model of a name such as "qwen3" or "gpt-oss:20b". It makes no request.
 func New(model string, o *Options) (*Model, error) {

@@ -151,19 +151,20 @@ func TestRequest(t *testing.T) {
 	m, s := serve(t, nil, stub.Reply{Text: "Hello."})
 	_, err := m.GenerateContent(t.Context(), []llms.MessageContent{
 		message(llms.ChatMessageTypeSystem, llms.TextPart("Be brief.")),
-		message(llms.ChatMessageTypeHuman, llms.TextPart("Look."), llms.BinaryPart("image/png", []byte("png"))),
+		message(llms.ChatMessageTypeHuman, llms.TextPart("Look."),
+			llms.BinaryPart("image/png", []byte("png")), llms.BinaryPart("text/csv", []byte("a,b"))),
 		message(llms.ChatMessageTypeAI, lm.Message{TextContent: llms.TextPart("I call."), Provider: "openai"},
 			call("t1", "weather", `{"city":"Oslo"}`), call("t2", "weather", `{"city":`)),
 		message(llms.ChatMessageTypeTool, llms.ToolCallResponse{ToolCallID: "t1", Name: "weather", Content: "rain"},
 			llms.ToolCallResponse{ToolCallID: "t2", Name: "weather", Content: "sun"}),
 		message(llms.ChatMessageTypeHuman, llms.TextPart("Well?"), llms.TextPart("Well?")),
-	}, weather(), llms.WithStopWords([]string{"END"}), llms.WithMaxTokens(50),
-		llms.WithTemperature(0), llms.WithTopP(0.5), llms.WithSeed(7))
+	}, weather(), llms.WithStopWords([]string{"END"}), llms.WithMaxTokens(50), llms.WithModel("gemma3"),
+		llms.WithJSONMode(), llms.WithTemperature(0), llms.WithTopP(0.5), llms.WithSeed(7))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, s.Requests()[0].Body, json.RawMessage(`{
-		"model": "qwen3", "stream": false, "truncate": false, "shift": false,
+		"model": "gemma3", "stream": false, "truncate": false, "shift": false, "format": "json",
 		"options": {"num_ctx": 4096, "num_predict": 50, "seed": 7, "stop": ["END"], "temperature": 0, "top_p": 0.5},
 		"tools": [{"type": "function", "function": {
 			"name": "weather", "description": "The weather in a city.",
@@ -171,7 +172,7 @@ func TestRequest(t *testing.T) {
 		}}],
 		"messages": [
 			{"role": "system", "content": "Be brief."},
-			{"role": "user", "content": "Look.", "images": ["cG5n"]},
+			{"role": "user", "content": "Look.\nattachment 2:\na,b", "images": ["cG5n"]},
 			{"role": "assistant", "content": "I call.", "tool_calls": [
 				{"id": "t1", "function": {"index": 0, "name": "weather", "arguments": {"city": "Oslo"}}},
 				{"id": "t2", "function": {"index": 0, "name": "weather", "arguments": {}}}

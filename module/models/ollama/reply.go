@@ -58,8 +58,8 @@ type stream struct {
 	thought           func(ctx context.Context, thought, chunk []byte) error
 }
 
-// errLine is the error of a line that is not what the protocol says.
-var errLine = errors.New("cannot read the line")
+// malformed is the error of a line that is not what the protocol says.
+type malformed struct{ error }
 
 // maxCalls is how many tools a streamed reply may call.
 const maxCalls = 10_000
@@ -69,13 +69,11 @@ func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 		if err == nil {
 			err = s.add(ctx, line.Data)
 		}
-		switch {
-		case errors.Is(err, errLine):
-			return answer.Malformed(line.Data, err)
-		case err != nil:
+		if m, ok := errors.AsType[*malformed](err); ok {
+			return answer.Malformed(line.Data, m)
+		}
+		if err != nil || s.whole.Done {
 			return err
-		case s.whole.Done:
-			return nil
 		}
 	}
 	return answer.Cut()
@@ -85,11 +83,11 @@ func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 func (s *stream) add(ctx context.Context, line []byte) error {
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("%w: %w", errLine, err)
+		return &malformed{err}
 	}
 	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
 	if len(calls) > maxCalls {
-		return fmt.Errorf("%w: it is the call of tool %d", errLine, len(calls))
+		return &malformed{fmt.Errorf("more than %d tool calls", maxCalls)}
 	}
 	s.content.WriteString(r.Message.Content)
 	s.thinking.WriteString(r.Message.Thinking)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -18,6 +19,7 @@ type request struct {
 	fields  map[string]any
 	context int // num_ctx
 	bytes   int // of the text of the prompt
+	images  int
 	calls   int // of tools, in the conversation so far
 }
 
@@ -51,14 +53,22 @@ func (m *Model) newRequest(
 	r := &request{model: model, fields: map[string]any{
 		"model": model, "stream": streams(o), "truncate": false, "shift": false,
 	}}
-	images, err := r.add(messages)
-	if err != nil {
-		return nil, err
+	var all []any // a message, or the JSON of one that Ollama wrote
+	for _, message := range messages {
+		encoded, err := r.encode(message)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, encoded...)
 	}
+	r.fields["messages"] = all
 	if len(o.Tools) > 0 {
 		r.fields["tools"] = o.Tools
 		tools, _ := json.Marshal(o.Tools) // Post reports what cannot be encoded
 		r.bytes += len(tools)
+	}
+	if o.JSONMode {
+		r.fields["format"] = "json"
 	}
 	room := replyRoom
 	if think := thinkOf(p); think != nil {
@@ -68,7 +78,7 @@ func (m *Model) newRequest(
 	}
 	limit := cmp.Or(o.MaxTokens, m.options.MaxTokens)
 	room = cmp.Or(limit, room+p.ThinkingTokens)
-	r.context = m.contextFor(ctx, model, r.bytes, room+images*imageSize+len(messages)*turnSize)
+	r.context = m.contextFor(ctx, model, r.bytes, room+r.images*imageSize+len(messages)*turnSize)
 	r.fields["options"] = r.options(o, lm.SamplingOf(options), limit)
 	return r, nil
 }
@@ -119,49 +129,33 @@ func thinkOf(p lm.Params) any {
 	return p.Effort
 }
 
-// add encodes the messages, and returns how many images they have.
-func (r *request) add(messages []llms.MessageContent) (images int, err error) {
-	var all []any // a message, or the JSON of one that Ollama wrote
-	for _, m := range messages {
-		encoded, err := r.encode(m)
-		if err != nil {
-			return 0, err
-		}
-		for _, e := range encoded {
-			if e, ok := e.(*message); ok {
-				images += len(e.Images)
-			}
-		}
-		all = append(all, encoded...)
-	}
-	r.fields["messages"] = all
-	return images, nil
-}
-
 var roles = map[llms.ChatMessageType]string{
 	llms.ChatMessageTypeSystem: "system", llms.ChatMessageTypeAI: "assistant", llms.ChatMessageTypeTool: "tool",
 }
 
-// encode returns a message for the texts, images and tool calls of m, and one for each
+// encode returns a message for the texts, attachments and tool calls of m, and one for each
 // result of a tool. A reply of Ollama's goes back as it came.
 func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 	own := &message{Role: cmp.Or(roles[m.Role], "user")}
 	var texts []string
+	var raw json.RawMessage
+	attachments := 0
 	for _, part := range m.Parts {
 		switch p := part.(type) {
 		case lm.Message:
 			if p.Provider == provider {
-				r.bytes, r.calls = r.bytes+len(p.Raw), r.calls+toolCalls(m.Parts)
-				return []any{p.Raw}, nil
+				raw = p.Raw
 			}
 			texts = append(texts, p.Text)
 		case llms.TextContent:
 			texts = append(texts, p.Text)
 		case llms.BinaryContent:
-			if !strings.HasPrefix(p.MIMEType, "image/") {
-				return nil, invalid("an attachment is of type %q; ollama takes only images", p.MIMEType)
+			attachments++
+			text, err := own.attach(attachments, p)
+			if err != nil {
+				return nil, err
 			}
-			own.Images = append(own.Images, p.Data)
+			texts = append(texts, text...)
 		case llms.ToolCall:
 			own.ToolCalls = append(own.ToolCalls, callOf(p))
 		case llms.ToolCallResponse:
@@ -174,21 +168,29 @@ func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 		}
 	}
 	own.Content = strings.Join(texts, "\n")
-	r.bytes += len(own.Content)
+	r.bytes += max(len(own.Content), len(raw))
+	r.images += len(own.Images)
 	r.calls += len(own.ToolCalls)
-	if own.Content != "" || len(own.Images)+len(own.ToolCalls) > 0 {
+	switch {
+	case raw != nil:
+		all = append(all, raw)
+	case own.Content != "" || len(own.Images)+len(own.ToolCalls) > 0:
 		all = append(all, own)
 	}
 	return all, nil
 }
 
-func toolCalls(parts []llms.ContentPart) (n int) {
-	for _, p := range parts {
-		if _, ok := p.(llms.ToolCall); ok {
-			n++
-		}
+// attach adds an image to the message, or returns the text of a file. The number is by which
+// the question of a module speaks of it.
+func (m *message) attach(number int, p llms.BinaryContent) (text []string, err error) {
+	switch {
+	case strings.HasPrefix(p.MIMEType, "image/"):
+		m.Images = append(m.Images, p.Data)
+		return nil, nil
+	case utf8.Valid(p.Data) && p.MIMEType != "application/pdf":
+		return []string{fmt.Sprintf("attachment %d:\n%s", number, p.Data)}, nil
 	}
-	return n
+	return nil, invalid("attachment %d is of type %q; ollama takes only images and text", number, p.MIMEType)
 }
 
 // callOf is a call that the model made. Ollama takes only objects as arguments.

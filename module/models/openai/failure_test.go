@@ -21,7 +21,8 @@ func checkError(t *testing.T, err error, want lm.Error, text string) {
 	if !ok {
 		t.Fatalf("error %v is not an *Error", err)
 	}
-	same(t, "error", lm.Error{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter, MaybeCharged: e.MaybeCharged}, want)
+	same(t, "error", lm.Error{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter, MaybeCharged: e.MaybeCharged},
+		want)
 	same(t, "text", e.Error(), text)
 }
 
@@ -42,23 +43,30 @@ func TestBadAnswers(t *testing.T) {
 			"the model: openai answered 400 Bad Request: Unrecognized request argument supplied: max_tokenz; " +
 				"check the model and the options of the request"},
 		{"401", stub.Reply{}, Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.Auth, Status: 401},
-			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: [key]. " +
-				"You can find your API key at https://platform.openai.com/account/api-keys.; check the key in OPENAI_API_KEY"},
-		{"404 model", stub.Reply{}, Options{Extra: map[string]any{"model": "gpt-0"}}, false, lm.Error{Kind: lm.Invalid, Status: 404},
-			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access to it.; " +
+			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: " +
+				"[key]. " +
+				"You can find your API key at https://platform.openai.com/account/api-keys.; check the key in " +
+				"OPENAI_API_KEY"},
+		{"404 model", stub.Reply{}, Options{Extra: map[string]any{"model": "gpt-0"}}, false,
+			lm.Error{Kind: lm.Invalid, Status: 404},
+			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access " +
+				"to it.; " +
 				"check the name of the model and Options.BaseURL"},
 		{"429", stub.Reply{Status: 429}, Options{}, true, lm.Error{Kind: lm.RateLimited, Status: 429},
-			"the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask later or less often"},
+			"the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask " +
+				"later or less often"},
 		{"429 with Retry-After", stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"2"}}}, Options{}, false,
 			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 2 * time.Second},
-			"the model's rate limit is reached, for 2s: openai answered 429 Too Many Requests: Too Many Requests; ask later or less often"},
+			"the model's rate limit is reached, for 2s: openai answered 429 Too Many Requests: Too Many Requests; " +
+				"ask later or less often"},
 		{"500", stub.Reply{Status: 500}, Options{}, false, lm.Error{Kind: lm.Transient, Status: 500},
 			"the model: openai answered 500 Internal Server Error: Internal Server Error; try again"},
 		{"HTML", raw("<html><title>Welcome</title>"), Options{}, false, broken,
 			`the model: openai sent an HTML page with the title "Welcome"; check Options.BaseURL`},
 		{"HTML for a stream", raw("<html><title>Welcome</title>"), Options{}, true, broken,
 			`the model: openai sent an HTML page with the title "Welcome"; check Options.BaseURL`},
-		{"no choices", raw(`{"choices":[]}`), Options{}, false, broken, "the model: openai sent a reply without choices; try again"},
+		{"no choices", raw(`{"choices":[]}`), Options{}, false, broken,
+			"the model: openai sent a reply without choices; try again"},
 		{"no choices in a stream", raw("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), Options{}, true, broken,
 			"the model: openai sent a reply without choices; try again"},
 		{"no message", raw(`{"choices":[{"message":null}]}`), Options{}, false, broken,
@@ -66,18 +74,23 @@ func TestBadAnswers(t *testing.T) {
 		{"another message", raw(`{"choices":[{"message":[]}]}`), Options{}, false, broken,
 			"the model: openai sent a reply that is not what its protocol says " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},
-		{"too many calls", raw(`{"choices":[{"message":{"tool_calls":[{}` + strings.Repeat(",{}", maxCalls) + `]}}]}`), Options{},
+		{"too many calls", raw(`{"choices":[{"message":{"tool_calls":[{}` + strings.Repeat(",{}", maxCalls) +
+			`]}}]}`), Options{},
 			false, broken, "the model: openai sent a reply with 129 tool calls; the limit is 128"},
-		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\",\"code\":502}}\n\n"), Options{}, true,
+		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
+			"\"code\":502}}\n\n"), Options{}, true,
 			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
 			"the model: openai answered with an error: The server is overloaded.; try again"},
-		{"cut", stub.Reply{Text: "Hello.", Cut: 50}, Options{}, false, broken, "the model: the reply broke off: unexpected EOF"},
+		{"cut", stub.Reply{Text: "Hello.", Cut: 50}, Options{}, false, broken,
+			"the model: the reply broke off: unexpected EOF"},
 		{"cut stream", stub.Reply{Text: "Hello, world.", Cut: 300}, Options{}, true, broken,
 			"the model: the reply broke off: unexpected EOF"},
-		{"stream without an end", raw("data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n"), Options{}, true, broken,
+		{"stream without an end", raw("data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n"), Options{}, true,
+			broken,
 			"the model: openai ended the stream before the reply was complete; try again"},
 		{"index out of range", raw("data: {\"choices\":[{\"index\":1000,\"delta\":{}}]}\n\n"), Options{}, true, broken,
-			"the model: openai sent a reply that is not what its protocol says (the index of the choice is out of range): " +
+			"the model: openai sent a reply that is not what its protocol says (the index of the choice is out of " +
+				"range): " +
 				`{"choices":[{"index":1000,"delta":{}}]}`},
 	}
 	for _, test := range tests {
@@ -107,7 +120,8 @@ func TestNew(t *testing.T) {
 		{"m", &Options{Dialect: "mistral"}, ""},
 		{"m", &Options{Dialect: "vllm"}, ""},
 		{"", &Options{Key: "k"}, "the model: the model has no name; pass one that openai knows"},
-		{"m", &Options{Dialect: "grok"}, `the model: the dialect "grok" does not exist; choose one of deepseek, gemini, groq, lmstudio, ` +
+		{"m", &Options{Dialect: "grok"}, `the model: the dialect "grok" does not exist; choose one of deepseek, ` +
+			`gemini, groq, lmstudio, ` +
 			"mistral, openai, openrouter, together, vllm, xai"},
 		{"m", &Options{Key: "k", BaseURL: "localhost:8000"}, "the model: the base URL is not valid; " +
 			"pass one such as https://api.example.com/v1, without a query"},
@@ -160,7 +174,8 @@ func TestSchema(t *testing.T) {
 	t.Parallel()
 	good := `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
 	loose := `{"type":"object","properties":{"a":{"type":"string"}}}`
-	number := `{"type":"object","properties":{"a":{"type":"number","minimum":1}},"required":["a"],"additionalProperties":false}`
+	number := `{"type":"object","properties":{"a":{"type":"number","minimum":1}},"required":["a"],` +
+		`"additionalProperties":false}`
 	hi := stub.Reply{Text: `{"a":"hi"}`}
 	tests := []struct {
 		name, schema string
@@ -170,7 +185,8 @@ func TestSchema(t *testing.T) {
 		want         string // of each of two calls, then whether each request had the schema
 	}{
 		{"accepted", good, stub.Options{}, "", hi, `{"a":"hi"} {"a":"hi"}: true true`},
-		{"not supported by the model", good, stub.Options{NoSchema: true}, "", hi, `{"a":"hi"} {"a":"hi"}: true false false`},
+		{"not supported by the model", good, stub.Options{NoSchema: true}, "", hi,
+			`{"a":"hi"} {"a":"hi"}: true false false`},
 		{"not strict", loose, stub.Options{}, "", hi, `{"a":"hi"} {"a":"hi"}: true false false`},
 		{"with a limit", number, stub.Options{}, "", stub.Reply{Text: `{"a":0}`}, `{"a":0} {"a":0}: true false false`},
 		{"not followed", good, stub.Options{Unconstrained: true}, "", stub.Reply{Text: "no"}, `no no: true true`},
@@ -178,9 +194,11 @@ func TestSchema(t *testing.T) {
 			`{"a":"hi"} {"a":"hi"}: false false`},
 		{"refused for good", loose, stub.Options{}, "", stub.Reply{Status: 500},
 			"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the options of the request " +
+				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
+				"options of the request " +
 				"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the options of the request" +
+				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
+				"options of the request" +
 				": true false true false"},
 	}
 	for _, test := range tests {

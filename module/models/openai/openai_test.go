@@ -101,7 +101,8 @@ func TestReply(t *testing.T) {
 	clock := stub.ToolCall{ID: "call_2", Name: "clock", Arguments: `{"zone":"Europe/Zurich"}`}
 	none := stub.ToolCall{ID: "call_3", Name: "now"}
 	call := func(id, name, arguments string) llms.ToolCall {
-		return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: arguments}}
+		return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name,
+			Arguments: arguments}}
 	}
 	tests := []struct {
 		name  string
@@ -110,7 +111,8 @@ func TestReply(t *testing.T) {
 		raw   string
 		told  string
 	}{
-		{"text", stub.Reply{Text: "Hello, <world> & äöü."}, llms.ContentChoice{Content: "Hello, <world> & äöü.", StopReason: "stop"},
+		{"text", stub.Reply{Text: "Hello, <world> & äöü."}, llms.ContentChoice{Content: "Hello, <world> & äöü.",
+			StopReason: "stop"},
 			`{"role":"assistant","content":"Hello, <world> & äöü."}`, "Hello, |<world>| & äöü."},
 		{"empty", stub.Reply{}, llms.ContentChoice{StopReason: "stop"}, `{"role":"assistant","content":""}`, ""},
 		{"thinking", stub.Reply{Thinking: "Well, now.", Text: "Yes."},
@@ -118,7 +120,8 @@ func TestReply(t *testing.T) {
 			`{"role":"assistant","content":"Yes.","reasoning_content":"Well, now."}`, "(Well, n)|(ow.)|Yes."},
 		{"several tool calls", stub.Reply{Text: "Let me see.", ToolCalls: []stub.ToolCall{weather, clock, none}},
 			llms.ContentChoice{Content: "Let me see.", StopReason: "tool_calls", ToolCalls: []llms.ToolCall{
-				call("call_1", "weather", weather.Arguments), call("call_2", "clock", clock.Arguments), call("call_3", "now", "{}")}},
+				call("call_1", "weather", weather.Arguments), call("call_2", "clock", clock.Arguments), call("call_3",
+					"now", "{}")}},
 			`{"role":"assistant","content":"Let me see.","tool_calls":[
 			{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}"}},
 			{"id":"call_2","type":"function","function":{"name":"clock","arguments":"{\"zone\":\"Europe/Zurich\"}"}},
@@ -128,9 +131,11 @@ func TestReply(t *testing.T) {
 			llms.ContentChoice{StopReason: "tool_calls", ToolCalls: []llms.ToolCall{call("a", "f", "{}")}},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function",
 			"extra_content":{"google":{"thought_signature":"Es=="}},"function":{"name":"f","arguments":"{}"}}]}`, ""},
-		{"refusal", stub.Reply{Refusal: "I cannot help."}, llms.ContentChoice{Content: "I cannot help.", StopReason: "refusal"},
+		{"refusal", stub.Reply{Refusal: "I cannot help."}, llms.ContentChoice{Content: "I cannot help.",
+			StopReason: "refusal"},
 			`{"role":"assistant","content":null,"refusal":"I cannot help."}`, ""},
-		{"truncated", stub.Reply{Text: "It is", Truncate: true}, llms.ContentChoice{Content: "It is", StopReason: "length"},
+		{"truncated", stub.Reply{Text: "It is", Truncate: true}, llms.ContentChoice{Content: "It is",
+			StopReason: "length"},
 			`{"role":"assistant","content":"It is"}`, "It is"},
 	}
 	for _, test := range tests {
@@ -139,11 +144,12 @@ func TestReply(t *testing.T) {
 				t.Parallel()
 				var told []string
 				var options []llms.CallOption
-				test.reply.CachedTokens, test.reply.ReasoningTokens = 64, 5
+				scripted := test.reply
+				scripted.CachedTokens, scripted.ReasoningTokens = 64, 5
 				if stream {
 					options = streamed(&told)
 				}
-				got := *reply(t, serve(t, nil, stub.OpenAI(nil, test.reply)), question, options...)
+				got := *reply(t, serve(t, nil, stub.OpenAI(nil, scripted)), question, options...)
 				message, _ := got.GenerationInfo[lm.MessageKey].(*lm.Message)
 				raw := decoded(t, string(message.Raw))
 				if raw["refusal"] == nil {
@@ -156,7 +162,8 @@ func TestReply(t *testing.T) {
 				delete(got.GenerationInfo, lm.MessageKey)
 				same(t, "info", got.GenerationInfo, map[string]any{
 					"PromptTokens": 100, "CompletionTokens": 20, "TotalTokens": 120, "ReasoningTokens": 5,
-					"PromptCachedTokens": 64, "CacheCreationInputTokens": 0, lm.ModelKey: "gpt-5.1", lm.IDKey: "chatcmpl-1",
+					"PromptCachedTokens": 64, "CacheCreationInputTokens": 0, lm.ModelKey: "gpt-5.1",
+					lm.IDKey: "chatcmpl-1",
 				})
 				got.GenerationInfo = nil
 				same(t, "choice", got, test.want)
@@ -171,7 +178,8 @@ func TestReply(t *testing.T) {
 // TestAsk checks what package lm makes of replies that are not answers.
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Refusal: "I cannot help."}, stub.Reply{Text: "It is", Truncate: true, CachedTokens: 7}))
+	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Refusal: "I cannot help."}, stub.Reply{Text: "It is",
+		Truncate: true, CachedTokens: 7}))
 	_, err := lm.Ask(t.Context(), m, lm.Call{}, question)
 	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.Refused {
 		t.Errorf("error %v", err)
@@ -198,12 +206,14 @@ func TestTurns(t *testing.T) {
 		if stream {
 			options = streamed(&told)
 		}
-		messages := append([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be", "brief.")}, question...)
+		messages := append([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be", "brief.")},
+			question...)
 		first := reply(t, m, messages, options...)
-		messages = append(messages, turn(first), llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
-			llms.ToolCallResponse{ToolCallID: "a", Name: "f", Content: "1"},
-			llms.ToolCallResponse{ToolCallID: "b", Name: "g", Content: "2"},
-		}})
+		messages = append(messages, turn(first), llms.MessageContent{Role: llms.ChatMessageTypeTool,
+			Parts: []llms.ContentPart{
+				llms.ToolCallResponse{ToolCallID: "a", Name: "f", Content: "1"},
+				llms.ToolCallResponse{ToolCallID: "b", Name: "g", Content: "2"},
+			}})
 		second := reply(t, m, messages, options...)
 		messages = append(messages, turn(second), llms.TextParts(llms.ChatMessageTypeHuman, "Thanks."))
 		same(t, "last", reply(t, m, messages, options...).Content, "Bye.")
@@ -253,21 +263,27 @@ func TestMessages(t *testing.T) {
 			llms.ImageURLWithDetailPart("https://x.example/i", "low"), llms.BinaryPart("audio/mpeg", []byte("a")),
 			llms.BinaryPart("audio/x-wav", []byte("a")),
 			llms.BinaryPart("application/pdf", []byte("f")), llms.BinaryPart("text/csv; charset=utf-8", []byte("a,b"))),
-			`[{"content":[{"text":"See:","type":"text"},{"image_url":{"url":"data:image/png;base64,cA=="},"type":"image_url"},` +
+			`[{"content":[{"text":"See:","type":"text"},{"image_url":{"url":"data:image/png;base64,cA=="},` +
+				`"type":"image_url"},` +
 				`{"image_url":{"detail":"low","url":"https://x.example/i"},"type":"image_url"},` +
 				`{"input_audio":{"data":"YQ==","format":"mp3"},"type":"input_audio"},` +
 				`{"input_audio":{"data":"YQ==","format":"wav"},"type":"input_audio"},` +
-				`{"file":{"file_data":"data:application/pdf;base64,Zg==","filename":"attachment-6.pdf"},"type":"file"},` +
+				`{"file":{"file_data":"data:application/pdf;base64,Zg==","filename":"attachment-6.pdf"},` +
+				`"type":"file"},` +
 				`{"text":"attachment 7:\na,b","type":"text"}],"role":"user"}]`},
-		{"of another provider", message("ai", other, llms.ToolCall{ID: "a", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}),
-			`[{"content":"Hm.","role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"a","type":"function"}]}]`},
+		{"of another provider", message("ai", other, llms.ToolCall{ID: "a",
+			FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}),
+			`[{"content":"Hm.","role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"f"},` +
+				`"id":"a","type":"function"}]}]`},
 		{"only calls", message("ai", llms.ToolCall{ID: "a", FunctionCall: &llms.FunctionCall{Name: "f"}}),
-			`[{"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"","name":"f"},"id":"a","type":"function"}]}]`},
+			`[{"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"","name":"f"},"id":"a",` +
+				`"type":"function"}]}]`},
 		{"empty", message("ai"), "the model: message 1 (ai): it is empty; give it a part"},
 		{"role", message("function", llms.TextPart("x")),
 			"the model: message 1 (function): the role is not supported; use system, human, ai or tool"},
 		{"misplaced", message("tool", llms.TextPart("x")),
-			"the model: message 1 (tool): a part of type llms.TextContent does not belong here; move it to a message of its own role"},
+			"the model: message 1 (tool): a part of type llms.TextContent does not belong here; move it to a " +
+				"message of its own role"},
 		{"no function", message("ai", llms.ToolCall{ID: "a"}),
 			`the model: message 1 (ai): the tool call "a" has no function; set ToolCall.FunctionCall`},
 	}
@@ -277,7 +293,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %s, %v\nwant %s", test.name, text, err, test.want)
 		}
 	}
-	if _, err := m.messages(nil); err == nil || err.Error() != "the model: the request has no message; pass at least one" {
+	if _, err := m.messages(nil); err == nil || err.Error() != "the model: the request has no message; pass at "+
+		"least one" {
 		t.Errorf("no messages: %v", err)
 	}
 }
@@ -296,19 +313,24 @@ func TestRequest(t *testing.T) {
 		want    string
 	}{
 		{"plain", Options{}, lm.Params{}, nil, `{}`},
-		{"all", Options{MaxTokens: 5}, lm.Params{Effort: "high", ThinkingTokens: 9, CacheSystem: true}, []llms.CallOption{
-			llms.WithMaxTokens(7), llms.WithStopWords([]string{"x"}), llms.WithSeed(3), llms.WithTemperature(0), llms.WithTopP(0.5),
-			llms.WithTools([]llms.Tool{tool}), llms.WithToolChoice(llms.ToolChoice{Type: "function",
-				Function: &llms.FunctionReference{Name: "f"}}), llms.WithJSONMode(), llms.WithFrequencyPenalty(1),
-			llms.WithPresencePenalty(2), llms.WithN(2), llms.WithMetadata(map[string]any{"x": 1}), llms.WithModel("gpt-5.2"),
-		}, `{"model":"gpt-5.2","max_completion_tokens":7,"stop":["x"],"seed":3,"temperature":0,"top_p":0.5,"reasoning_effort":"high",
+		{"all", Options{MaxTokens: 5}, lm.Params{Effort: "high", ThinkingTokens: 9, CacheSystem: true},
+			[]llms.CallOption{
+				llms.WithMaxTokens(7), llms.WithStopWords([]string{"x"}), llms.WithSeed(3), llms.WithTemperature(0),
+				llms.WithTopP(0.5),
+				llms.WithTools([]llms.Tool{tool}), llms.WithToolChoice(llms.ToolChoice{Type: "function",
+					Function: &llms.FunctionReference{Name: "f"}}), llms.WithJSONMode(), llms.WithFrequencyPenalty(1),
+				llms.WithPresencePenalty(2), llms.WithN(2), llms.WithMetadata(map[string]any{"x": 1}),
+				llms.WithModel("gpt-5.2"),
+			}, `{"model":"gpt-5.2","max_completion_tokens":7,"stop":["x"],"seed":3,"temperature":0,"top_p":0.5,"reasoning_effort":"high",
 			"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object"}}}],
 			"tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"json_object"},
 			"frequency_penalty":1,"presence_penalty":2,"n":2}`},
 		{"schema", Options{MaxTokens: 5}, lm.Params{Schema: schema}, []llms.CallOption{llms.WithJSONMode()},
-			`{"max_completion_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` +
+			`{"max_completion_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"answer",` +
+				`"strict":true,"schema":` +
 				string(schema) + `}}}`},
-		{"extra", Options{Extra: map[string]any{"verbosity": "low", "seed": nil}}, lm.Params{}, []llms.CallOption{llms.WithSeed(3)},
+		{"extra", Options{Extra: map[string]any{"verbosity": "low", "seed": nil}}, lm.Params{},
+			[]llms.CallOption{llms.WithSeed(3)},
 			`{"verbosity":"low"}`},
 		{"tool choice without tools", Options{}, lm.Params{}, []llms.CallOption{llms.WithToolChoice("auto")}, `{}`},
 	}
@@ -317,7 +339,8 @@ func TestRequest(t *testing.T) {
 			t.Parallel()
 			server := stub.OpenAI(&stub.Options{Unconstrained: true}, stub.Reply{Text: "ok"})
 			m := serve(t, &test.options, server)
-			if _, err := m.GenerateContent(lm.WithParams(t.Context(), test.params), question, test.call...); err != nil {
+			if _, err := m.GenerateContent(lm.WithParams(t.Context(), test.params), question,
+				test.call...); err != nil {
 				t.Fatal(err)
 			}
 			want := decoded(t, test.want)
@@ -326,7 +349,8 @@ func TestRequest(t *testing.T) {
 				want["model"] = "gpt-5.1"
 			}
 			same(t, "request", sent(t, server), want)
-			if raw := string(server.Requests()[0].Raw); test.params.Schema != nil && !strings.Contains(raw, string(schema)) {
+			if raw := string(server.Requests()[0].Raw); test.params.Schema != nil && !strings.Contains(raw,
+				string(schema)) {
 				t.Errorf("the order of the properties changed: %s", raw)
 			}
 		})

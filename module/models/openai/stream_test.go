@@ -26,26 +26,34 @@ func TestAssembly(t *testing.T) {
 			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"So "}]}]}`,
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"so."}]}]}`,
 			`{"content":"It "}`, `{"content":"is."}`},
-			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"So so."}]},{"type":"text","text":"It is."}]}`,
+			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"So so."}]},` +
+				`{"type":"text","text":"It is."}]}`,
 			"(So )|(so.)|It |is."},
-		{"text, then chunks", []string{`{"content":"a"}`, `{"content":[{"type":"text","text":"b"},{"type":"reference","reference_ids":[1,2]}]}`},
-			`{"role":"assistant","content":[{"type":"text","text":"ab"},{"type":"reference","reference_ids":[1,2]}]}`, "a|b"},
+		{"text, then chunks", []string{`{"content":"a"}`, `{"content":[{"type":"text","text":"b"},` +
+			`{"type":"reference","reference_ids":[1,2]}]}`},
+			`{"role":"assistant","content":[{"type":"text","text":"ab"},{"type":"reference","reference_ids":[1,2]}]}`,
+			"a|b"},
 		{"gemini: whole calls without an index", []string{
-			`{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}}]}`,
+			`{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},` +
+				`"extra_content":{"google":{"thought_signature":"x"}}}]}`,
 			`{"tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[
 			{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}},
 			{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`, ""},
 		{"the same index for different calls", []string{
-			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`, `{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`,
+			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`,
 			`{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}},
 			{"id":"b","function":{"name":"f","arguments":"{}"}}]}`, ""},
 		{"what is repeated", []string{
-			`{"role":"assistant","content":"a","tool_calls":[{"index":1,"id":"a","type":"function","function":{"name":"f","arguments":"{"}}]}`,
-			`{"role":"assistant","content":null,"tool_calls":[{"index":1,"id":"a","type":"function","function":{"name":"f","arguments":"}"}}]}`,
+			`{"role":"assistant","content":"a","tool_calls":[{"index":1,"id":"a","type":"function",` +
+				`"function":{"name":"f","arguments":"{"}}]}`,
+			`{"role":"assistant","content":null,"tool_calls":[{"index":1,"id":"a","type":"function",` +
+				`"function":{"name":"f","arguments":"}"}}]}`,
 			`{"role":"","content":"b","tool_calls":[{"index":1,"id":"","function":{"name":""}}]}`},
-			`{"role":"assistant","content":"ab","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`, "a|b"},
+			`{"role":"assistant","content":"ab","tool_calls":[{"id":"a","type":"function","function":{"name":"f",` +
+				`"arguments":"{}"}}]}`, "a|b"},
 		{"openrouter: details of the reasoning", []string{
 			`{"reasoning":"So ","reasoning_details":[{"type":"reasoning.text","text":"So ","format":"v1","index":0}]}`,
 			`{"reasoning":"so.","reasoning_details":[{"type":"reasoning.text","text":"so.","signature":"s","format":"v1","index":0},
@@ -62,7 +70,8 @@ func TestAssembly(t *testing.T) {
 			var body strings.Builder
 			for _, delta := range test.deltas {
 				delta = strings.ReplaceAll(delta, "\n", "")
-				body.WriteString(`data: {"id":"x","choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]}` + "\n\n")
+				body.WriteString(`data: {"id":"x","choices":[{"index":0,"delta":` + delta +
+					`,"finish_reason":null}]}` + "\n\n")
 			}
 			body.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n") // no [DONE]
 			var told []string
@@ -82,7 +91,8 @@ func TestAssembly(t *testing.T) {
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		`"{\"a\":1}"`: `{"a":1}`, `{"a":1}`: `{"a":1}`, `""`: "{}", `" "`: "{}", `null`: "{}", ``: "{}", `"{\"a"`: `{"a`,
+		`"{\"a\":1}"`: `{"a":1}`, `{"a":1}`: `{"a":1}`, `""`: "{}", `" "`: "{}", `null`: "{}", ``: "{}",
+		`"{\"a"`: `{"a`,
 	} {
 		same(t, raw, arguments(json.RawMessage(raw)), want)
 	}
@@ -92,8 +102,10 @@ func TestArguments(t *testing.T) {
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	body := `data: {"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"a"}}]}` + "\n\n" +
-		`data: {"choices":[{"index":1,"delta":{"content":"y"},"finish_reason":"stop"},{"index":0,"delta":{},"finish_reason":"length"}]}` + "\n\n" +
-		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"prompt_cache_hit_tokens":1}}` + "\n\ndata: [DONE]\n\n"
+		`data: {"choices":[{"index":1,"delta":{"content":"y"},"finish_reason":"stop"},{"index":0,"delta":{},` +
+		`"finish_reason":"length"}]}` + "\n\n" +
+		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"prompt_cache_hit_tokens":1}}` +
+		"\n\ndata: [DONE]\n\n"
 	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Status: 200, Body: body}))
 	var told []string
 	response, err := m.GenerateContent(t.Context(), question, append(streamed(&told), llms.WithN(2))...)
@@ -132,7 +144,8 @@ func FuzzStream(f *testing.F) {
 
 // FuzzReply checks that every answer is a reply or an *Error.
 func FuzzReply(f *testing.F) {
-	f.Add(`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"a","function":{"arguments":{}}}]}}],"usage":{"total_tokens":1}}`)
+	f.Add(`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"a","function":{"arguments":{}}}]}}],` +
+		`"usage":{"total_tokens":1}}`)
 	f.Add(`{"choices":[{"message":{"content":[{"text":"a"},{"thinking":[{"text":"b"}]}]}},{}]}`)
 	f.Add(`{"error":{"message":[1],"code":"x"}}`)
 	f.Fuzz(func(t *testing.T, body string) {

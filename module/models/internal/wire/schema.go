@@ -51,7 +51,7 @@ func Send[T any](
 	return plain, nil
 }
 
-var schemaWords = regexp.MustCompile(`(?i)schema|response.?format|output.?(config|format)|structured|grammar|json|\bformat\b`)
+var schemaWords = regexp.MustCompile(`(?i)schema|json|structured|grammar|\bformat\b|response.?format|output.?config`)
 
 // aboutSchema reports whether a provider refused a request because of its schema.
 func aboutSchema(err error) bool {

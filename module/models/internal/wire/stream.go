@@ -31,8 +31,8 @@ func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 			field, value, _ := bytes.Cut(line, []byte(":"))
 			value = bytes.TrimPrefix(value, []byte(" "))
 			switch {
-			case len(line) == 0 && data != nil:
-				if !a.yield(Event{name, data}, yield) {
+			case len(line) == 0:
+				if len(data) > 0 && !a.yield(Event{name, data}, yield) {
 					return
 				}
 				name, data = "", nil
@@ -48,7 +48,7 @@ func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 				return
 			}
 		}
-		if data != nil { // some servers leave out the last blank line
+		if len(data) > 0 { // some servers leave out the last blank line
 			a.yield(Event{name, data}, yield)
 		}
 	}

@@ -53,7 +53,7 @@ func Key(option, variable string) (string, error) {
 // server. The error does not quote it: it may contain a password.
 func BaseURL(base string) (string, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery+u.Fragment != "" {
 		return "", &lm.Error{Kind: lm.Invalid, Err: errors.New(
 			"the base URL is not valid; pass one such as https://api.example.com/v1, without a query")}
 	}
@@ -72,7 +72,8 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, &data)
 	if err != nil {
-		return nil, &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf("cannot make a request to %s: %w", c.Provider, unquoted(err))}
+		err = fmt.Errorf("cannot make a request to %s: %w", c.Provider, unquoted(err))
+		return nil, &lm.Error{Kind: lm.Invalid, Err: err}
 	}
 	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", "application/json")

@@ -21,7 +21,8 @@ func serving(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return &Client{Provider: "acme", Variable: "ACME_API_KEY", BaseURL: server.URL, Key: "sk-secret", HTTP: server.Client()}
+	return &Client{Provider: "acme", Variable: "ACME_API_KEY", BaseURL: server.URL, Key: "sk-secret",
+		HTTP: server.Client()}
 }
 
 func TestRefused(t *testing.T) {
@@ -36,39 +37,57 @@ func TestRefused(t *testing.T) {
 	}{
 		{"400", 400, nil, `{"error":{"message":"Unknown parameter: 'x'.","type":"invalid_request_error","code":null}}`,
 			lm.Error{Kind: lm.Invalid, Status: 400},
-			"the model: acme answered 400 Bad Request: Unknown parameter: 'x'.; check the model and the options of the request"},
+			"the model: acme answered 400 Bad Request: Unknown parameter: 'x'.; check the model and the options " +
+				"of the request"},
 		{"401 with the key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-secret."}}`,
 			lm.Error{Kind: lm.Auth, Status: 401},
-			"the model's provider refuses access: acme answered 401 Unauthorized: Incorrect API key provided: [key].; check the key in ACME_API_KEY"},
+			"the model's provider refuses access: acme answered 401 Unauthorized: Incorrect API key provided: " +
+				"[key].; check the key in ACME_API_KEY"},
 		{"402", 402, nil, `{"message":"Insufficient Balance"}`, lm.Error{Kind: lm.Auth, Status: 402},
-			"the model's provider refuses access: acme answered 402 Payment Required: Insufficient Balance; check the credit and the limits of the account"},
+			"the model's provider refuses access: acme answered 402 Payment Required: Insufficient Balance; check " +
+				"the credit and the limits of the account"},
 		{"403", 403, nil, `{"detail":"no access"}`, lm.Error{Kind: lm.Auth, Status: 403},
-			"the model's provider refuses access: acme answered 403 Forbidden: no access; check what the key in ACME_API_KEY may do"},
+			"the model's provider refuses access: acme answered 403 Forbidden: no access; check what the key in " +
+				"ACME_API_KEY may do"},
 		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.Invalid, Status: 404},
-			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and Options.BaseURL"},
+			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and " +
+				"Options.BaseURL"},
 		{"429", 429, nil, ``, lm.Error{Kind: lm.RateLimited, Status: 429},
-			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or less often"},
+			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or " +
+				"less often"},
 		{"429 in seconds", 429, http.Header{"Retry-After": {"1.5"}}, `[{"error":{"message":"slow"}}]`,
 			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
-			"the model's rate limit is reached, for 1.5s: acme answered 429 Too Many Requests: slow; ask later or less often"},
+			"the model's rate limit is reached, for 1.5s: acme answered 429 Too Many Requests: slow; ask later or " +
+				"less often"},
 		{"429 in milliseconds", 429, http.Header{"Retry-After-Ms": {"20"}, "Retry-After": {"1"}}, `slow`,
 			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
-			"the model's rate limit is reached, for 20ms: acme answered 429 Too Many Requests: slow; ask later or less often"},
-		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
+			"the model's rate limit is reached, for 20ms: acme answered 429 Too Many Requests: slow; ask later or " +
+				"less often"},
+		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"},
+			"X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
 			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 6 * time.Minute},
-			"the model's rate limit is reached, for 6m0s: acme answered 429 Too Many Requests: slow; ask later or less often"},
-		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`,
+			"the model's rate limit is reached, for 6m0s: acme answered 429 Too Many Requests: slow; ask later or " +
+				"less often"},
+		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota",` +
+			`"code":"insufficient_quota"}}`,
 			lm.Error{Kind: lm.Auth, Status: 429},
-			"the model's provider refuses access: acme answered 429 Too Many Requests: You exceeded your current quota; check the credit and the limits of the account"},
+			"the model's provider refuses access: acme answered 429 Too Many Requests: You exceeded your current " +
+				"quota; check the credit and the limits of the account"},
 		{"500", 500, nil, `{"error":{"message":""}}`, lm.Error{Kind: lm.Transient, Status: 500},
 			"the model: acme answered 500 Internal Server Error: {\"message\":\"\"}; try again"},
-		{"502 as HTML", 502, nil, "\n<html><head><title>Bad &amp; ugly</title>", lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+		{"502 as HTML", 502, nil, "\n<html><head><title>Bad &amp; ugly</title>",
+			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
 			"the model: acme answered 502 Bad Gateway: an HTML page with the title \"Bad & ugly\"; try again"},
-		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example"}}, ``, lm.Error{Kind: lm.Invalid, Status: 307},
-			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set Options.BaseURL to the address of the API"},
-		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`, lm.Error{Kind: lm.ContextTooLong, Status: 400},
-			"the question is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt or use a model with a larger context"},
-		{"filtered", 400, nil, `{"error":{"message":"no","code":"content_filter"}}`, lm.Error{Kind: lm.Refused, Status: 400},
+		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example"}}, ``,
+			lm.Error{Kind: lm.Invalid, Status: 307},
+			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set Options.BaseURL " +
+				"to the address of the API"},
+		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`,
+			lm.Error{Kind: lm.ContextTooLong, Status: 400},
+			"the question is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt " +
+				"or use a model with a larger context"},
+		{"filtered", 400, nil, `{"error":{"message":"no","code":"content_filter"}}`,
+			lm.Error{Kind: lm.Refused, Status: 400},
 			"the model refuses to answer: acme answered 400 Bad Request: no; change the prompt"},
 	}
 	for _, test := range tests {
@@ -94,7 +113,8 @@ func checkError(t *testing.T, err error, want lm.Error, text string) {
 	if !ok {
 		t.Fatalf("error %v is not an *Error", err)
 	}
-	if got := (lm.Error{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter, MaybeCharged: e.MaybeCharged}); got != want {
+	if got := (lm.Error{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter,
+		MaybeCharged: e.MaybeCharged}); got != want {
 		t.Errorf("error %+v, want %+v", got, want)
 	}
 	if got := e.Error(); got != text {
@@ -107,7 +127,8 @@ func TestRetryAfterDate(t *testing.T) {
 	for _, test := range []struct {
 		at   string
 		wait bool
-	}{{"Mon, 02 Jan 2006 15:04:05 GMT", false}, {"Fri, 02 Jan 2099 15:04:05 GMT", true}, {"-3", false}, {"NaN", false}} {
+	}{{"Mon, 02 Jan 2006 15:04:05 GMT", false}, {"Fri, 02 Jan 2099 15:04:05 GMT", true}, {"-3", false},
+		{"NaN", false}} {
 		if got := waitOf(http.Header{"Retry-After": {test.at}}, 503); got > 0 != test.wait {
 			t.Errorf("%s: wait %v", test.at, got)
 		}
@@ -119,7 +140,8 @@ func TestUnreachable(t *testing.T) {
 	c := &Client{Provider: "acme", BaseURL: "http://user:password@127.0.0.1:1"}
 	_, err := c.Post(t.Context(), "/chat?key=secret", nil)
 	checkError(t, err, lm.Error{Kind: lm.Transient},
-		"the model: cannot reach acme: dial tcp 127.0.0.1:1: connect: connection refused; check the network and Options.BaseURL")
+		"the model: cannot reach acme: dial tcp 127.0.0.1:1: connect: connection refused; check the network and "+
+			"Options.BaseURL")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = c.Post(ctx, "/chat", nil)
@@ -137,8 +159,10 @@ func TestDecode(t *testing.T) {
 		want       lm.Error
 		text       string
 	}{
-		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected end of JSON input): {"a":`},
-		{"an error", `{"error":{"message":"overloaded","code":503}}`, lm.Error{Kind: lm.Transient, Status: 503, MaybeCharged: true},
+		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected ` +
+			`end of JSON input): {"a":`},
+		{"an error", `{"error":{"message":"overloaded","code":503}}`,
+			lm.Error{Kind: lm.Transient, Status: 503, MaybeCharged: true},
 			`the model: acme answered with an error: overloaded; try again`},
 		{"crowded", `[` + strings.Repeat(`{},`, maxElements) + `{}]`, charged,
 			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
@@ -153,14 +177,17 @@ func TestDecode(t *testing.T) {
 		})
 	}
 	var into struct{ A string }
-	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(), &into); err != nil {
+	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(),
+		&into); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	c := serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!doctype html><title>Log in</title>") })
+	c := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<!doctype html><title>Log in</title>")
+	})
 	_, err := c.Post(t.Context(), "/chat", nil)
 	checkError(t, err, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 		`the model: acme sent an HTML page with the title "Log in"; check Options.BaseURL`)
@@ -178,8 +205,9 @@ func TestEvents(t *testing.T) {
 		want       []string
 	}{
 		{"plain", "data: 1\n\ndata:2\n\n", []string{"=1", "=2"}},
-		{"named, with comments", ": hi\nevent: a\ndata: 1\nid: 3\n\nevent: ping\n\ndata: [DONE]\n\n", []string{"a=1", "ping=[DONE]"}},
+		{"named, with comments", ": hi\nevent: a\ndata: 1\nid: 3\n\ndata: [DONE]\n\n", []string{"a=1", "=[DONE]"}},
 		{"several lines, CRLF", "data: {\r\ndata: }\r\n\r\n", []string{"={\n}"}},
+		{"heartbeats", "data:\n\nevent: ping\n\n\ndata: 1\n\n", []string{"=1"}},
 		{"no last blank line", "data: {}", []string{"={}"}},
 		{"cut", "data: {}\n\ndata: {\"a\"", []string{"={}"}},
 		{"a long line", "data: " + long + "\n\n", []string{"=" + long}},
@@ -210,7 +238,8 @@ func TestLines(t *testing.T) {
 	for e, err := range answer("{\"a\":1}\n\n{\"error\":\"no such model\"}\n{}").Lines(t.Context()) {
 		got = append(got, string(e.Data), fmt.Sprint(err))
 	}
-	want := []string{`{"a":1}`, "<nil>", "", "the model: acme answered with an error: no such model; check the model and the options of the request"}
+	want := []string{`{"a":1}`, "<nil>", "", "the model: acme answered with an error: no such model; check the " +
+		"model and the options of the request"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("lines %q, want %q", got, want)
 	}
@@ -250,7 +279,8 @@ func TestSchemas(t *testing.T) {
 				return bad
 			}
 			return down
-		}, "schema plain the model: Invalid schema for response_format, schema plain the model: Invalid schema for response_format"},
+		}, "schema plain the model: Invalid schema for response_format, schema plain the model: Invalid schema " +
+			"for response_format"},
 		{"down", func(bool) error { return down }, "schema the model: schema, schema the model: schema"},
 	}
 	for _, test := range tests {
