@@ -88,6 +88,10 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 func (c *completion) response(provider string, answer *wire.Answer) (*llms.ContentResponse, error) {
 	response := &llms.ContentResponse{}
 	for _, choice := range c.Choices {
+		switch choice.Reason {
+		case "error", "insufficient_system_resource": // of openrouter and mistral; of deepseek
+			return nil, answer.Strange("a part of a reply, which ended with %q; try again", choice.Reason)
+		}
 		var m message
 		if len(choice.Message) == 0 || string(choice.Message) == "null" {
 			return nil, answer.Missing("a message")
