@@ -73,12 +73,14 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	}
 	var chunks []struct {
 		Text     string
-		Thinking text
+		Thinking []struct{ Text string }
 	}
 	if json.Unmarshal(raw, &chunks) == nil {
 		for _, c := range chunks {
 			t.said += c.Text
-			t.thought += c.Thinking.said
+			for _, thought := range c.Thinking {
+				t.thought += thought.Text
+			}
 		}
 	}
 	return nil
