@@ -51,7 +51,7 @@ type ModelRequest struct {
 	// Messages is the whole prompt. As JSON a picture or a file is its type and size.
 	Messages []llms.MessageContent `json:"-"`
 
-	// Model is the model that the call options name, or "".
+	// Model is the model that is asked, or "" if it does not say its name.
 	Model string `json:"model,omitempty"`
 
 	// Options are what the call options amount to. Temperature is nil if none was asked for.

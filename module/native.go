@@ -45,7 +45,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 // callsTools returns how the model calls tools by its provider's protocol, or nil if it does
 // not.
 func (p *Predictor) callsTools() *calling {
-	if p.calling == nil || p.Adapter != nil || !lm.CapabilitiesOf(p.Model).Tools {
+	if p.calling == nil || p.Adapter != nil || p.textual.Load() || !lm.CapabilitiesOf(p.Model).Tools {
 		return nil
 	}
 	return p.calling

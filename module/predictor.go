@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,7 @@ type Predictor struct {
 	CallOptions []llms.CallOption
 
 	calling *calling        // how tools are called by a model that can; or nil
+	textual atomic.Bool     // the model refused tools
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(context.Context, Event)
 	system  atomic.Pointer[prompt]
@@ -161,7 +163,7 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	}
 	request := p.request(conversation, options)
 	request.Schema = p.constrains(r.spec)
-	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.inputs, r.closing != ""
+	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.asked.inputs, r.closing != ""
 	r.emit(request)
 	if err := r.fault(); err != nil {
 		r.emit(ModelResponse{Origin: r.at(step), Err: err})
@@ -197,7 +199,7 @@ func (p *Predictor) request(conversation []message, options []llms.CallOption) M
 		temperature = lm.SamplingOf(options).Temperature
 	}
 	return ModelRequest{
-		Messages: contents(conversation), Model: o.Model, Options: o, Temperature: temperature, Rollout: p.Rollout,
+		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model), Options: o, Temperature: temperature, Rollout: p.Rollout,
 	}
 }
 

@@ -77,7 +77,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		if r.calling != nil {
+		if r.predictor.callsTools() != nil {
 			out, answer, done, err := a.callTools(ctx, r)
 			switch {
 			case err != nil:
@@ -128,7 +128,7 @@ func (a *ReAct[In, Out]) answer(r *reactRun, next action) (out Out, answer json.
 // extract asks for an answer from what is known. Models that have submitted nothing
 // in so many steps may do so now.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
-	if r.calling != nil {
+	if r.predictor.callsTools() != nil {
 		return a.extractCall(ctx, r)
 	}
 	if out, answer, err = extract(ctx, r.run, a.signature); !errors.Is(err, ErrMaxIters) {
@@ -152,7 +152,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		return out, nil, err
 	}
 	for _, c := range r.toolCalls {
-		if r.calling.paths[c.FunctionCall.Name] != submit || r.last().Truncated {
+		if r.predictor.callsTools().paths[c.FunctionCall.Name] != submit || r.last().Truncated {
 			continue
 		}
 		if out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(c)}); err == nil {
@@ -193,7 +193,6 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 		return nil, nil, err
 	}
 	r.journal = journal.New(a.options.Journal)
-	r.calling = a.Predictor.callsTools()
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil
 }

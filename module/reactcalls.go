@@ -24,7 +24,7 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 		return out, nil, false, nil
 	}
 	r.reasoning = strings.TrimSpace(r.last().Reply)
-	if path := r.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
+	if path := r.predictor.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
 		out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(calls[0])})
 		if err == nil {
 			return out, answer, true, nil
@@ -45,7 +45,7 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
 	var all *sandbox.Outcome
 	for _, c := range calls {
-		path := r.calling.paths[c.FunctionCall.Name]
+		path := r.predictor.calling.paths[c.FunctionCall.Name]
 		switch path {
 		case "":
 			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", shorten(c.FunctionCall.Name, maxToolName)))

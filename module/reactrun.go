@@ -23,7 +23,6 @@ type reactRun struct {
 	free      int                 // calls that may be held without taking a step
 	attempt   *journal.Attempt    // all calls of a run are those of one program
 	reasoning string              // of the last reply
-	calling   *calling            // how the model calls tools by its provider's protocol; or nil
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
 }
 

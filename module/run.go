@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -30,7 +32,7 @@ type run struct {
 	predictor *Predictor
 	spec      *signature.Spec // whose outputs are asked for
 	path      string          // of the predictor
-	inputs    signature.Values
+	asked     question
 	opening   []message
 	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
 	wrote     *lm.Message      // the last reply, as its provider wrote it; or nil
@@ -62,7 +64,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 // asking makes a run that has begun one that asks a predictor.
 func (r *recorder) asking(p *Predictor, q question, opening []message) *run {
 	path := cmp.Or(r.scope.paths[p], ownField)
-	return &run{recorder: r, predictor: p, spec: p.Spec, path: path, inputs: q.inputs, opening: opening}
+	return &run{recorder: r, predictor: p, spec: p.Spec, path: path, asked: q, opening: opening}
 }
 
 // ask begins a step: the model says something. As long as the conversation is
@@ -71,10 +73,31 @@ func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
 	for step := len(r.Steps) + 1; ; {
 		err := r.say(ctx, step, r.conversation(step))
-		if err == nil || !contextTooLong(err) || !r.forget(step) {
+		switch {
+		case contextTooLong(err) && r.forget(step):
+		case toolsRefused(err) && r.withoutTools(step):
+		default:
 			return err
 		}
 	}
+}
+
+// withoutTools puts the question as text to a model that was thought to call tools, and
+// remembers that. It reports whether that changes anything.
+func (r *run) withoutTools(step int) bool {
+	if step > 1 || r.predictor.callsTools() == nil {
+		return false
+	}
+	r.predictor.textual.Store(true)
+	opening, err := r.predictor.opening(r.asked)
+	r.opening = opening
+	return err == nil
+}
+
+// toolsRefused reports whether a provider's error is that the model does not call tools.
+func toolsRefused(err error) bool {
+	e, ok := errors.AsType[*lm.Error](err)
+	return ok && e.Kind == lm.Invalid && e.Err != nil && strings.Contains(e.Err.Error(), "tool")
 }
 
 // calls are those that the journal has, if there is one.

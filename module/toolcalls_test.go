@@ -153,3 +153,24 @@ func TestToolCallsExtract(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A model that turns out not to call tools is asked in text.
+func TestToolCallsRefused(t *testing.T) {
+	t.Parallel()
+	refused := &models.Error{Kind: models.Invalid, Err: errors.New("gemma3 does not support tools")}
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Options.Tools) > 0 {
+			return llmtest.Reply{}, refused
+		}
+		return llmtest.Reply{Text: submits1}, nil
+	}).With(models.Capabilities{Tools: true})
+	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	for want := 2; want <= 3; want++ {
+		if pred, err := m.Run(t.Context(), anything); err != nil || pred.Output.Total != 1 || len(pred.Trajectory.Steps) != 1 {
+			t.Fatalf("got %+v, %v", pred, err)
+		}
+		if got := len(model.Requests()); got != want {
+			t.Errorf("asked %d times, not %d", got, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 //	Thinking bool // it obeys Params.Effort and Params.ThinkingTokens
 //	Caching  bool // it obeys Params.CacheSystem
 //	Vision   bool // it reads images
+//	Model    string // its name, such as "gpt-5.1"; "" if it is not known, or may be one of several
 //
 //	func (c Capabilities) And(o Capabilities) Capabilities // what both can do
 //

@@ -9,6 +9,9 @@ type Capabilities struct {
 	Thinking bool `json:"thinking,omitempty"` // it obeys [Params].Effort and [Params].ThinkingTokens
 	Caching  bool `json:"caching,omitempty"`  // it obeys [Params].CacheSystem
 	Vision   bool `json:"vision,omitempty"`   // it reads images
+
+	// Model is its name, such as "gpt-5.1"; "" if it is not known, or may be one of several.
+	Model string `json:"model,omitempty"`
 }
 
 // Capable is implemented by models that state what they can do. Every [Message] is sent
@@ -27,8 +30,11 @@ func CapabilitiesOf(model llms.Model) Capabilities {
 
 // And returns what both can do.
 func (c Capabilities) And(o Capabilities) Capabilities {
+	if c.Model != o.Model {
+		c.Model = ""
+	}
 	return Capabilities{
-		Schema: c.Schema && o.Schema, Tools: c.Tools && o.Tools, Thinking: c.Thinking && o.Thinking,
+		Model: c.Model, Schema: c.Schema && o.Schema, Tools: c.Tools && o.Tools, Thinking: c.Thinking && o.Thinking,
 		Caching: c.Caching && o.Caching, Vision: c.Vision && o.Vision,
 	}
 }

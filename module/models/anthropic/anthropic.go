@@ -111,7 +111,7 @@ func New(model string, o *Options) (*Model, error) {
 
 // Capabilities returns all there are.
 func (m *Model) Capabilities() lm.Capabilities {
-	return lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
+	return lm.Capabilities{Model: m.model, Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
 }
 
 // Call returns the reply to a prompt.

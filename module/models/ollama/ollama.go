@@ -135,7 +135,7 @@ func hostURL(host string) string {
 
 // Capabilities returns what Ollama can do. Not every model can call tools, think or see.
 func (m *Model) Capabilities() lm.Capabilities {
-	return lm.Capabilities{Schema: true, Tools: true, Thinking: true, Vision: true}
+	return lm.Capabilities{Model: m.model, Schema: true, Tools: true, Thinking: true, Vision: true}
 }
 
 // Call returns the reply to a prompt.

@@ -40,6 +40,7 @@ func TestDialects(t *testing.T) {
 			fields := []string{"max_tokens", "random_seed", "reasoning", "extra_body"}
 			server := stub.OpenAI(&stub.Options{Fields: fields}, stub.Reply{Text: "a"}, stub.Reply{Text: "b"})
 			m := serve(t, &Options{Dialect: name}, server)
+			test.can.Model = "gpt-5.1"
 			same(t, "capabilities", m.Capabilities(), test.can)
 			raw := []byte(`{"role":"assistant","content":"raw"}`)
 			said := lm.Message{TextContent: llms.TextPart("text"), Provider: name, Raw: raw}
