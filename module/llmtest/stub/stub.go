@@ -4,22 +4,23 @@
 //	package main
 //
 //	import (
+//		"context"
 //		"fmt"
-//		"net/http"
+//		"log"
 //		"net/http/httptest"
-//		"strings"
 //
 //		"github.com/writ-go/writ/module/llmtest/stub"
+//		"github.com/writ-go/writ/module/models/openai"
 //	)
 //
 //	func main() {
 //		server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: "Hello."}))
 //		defer server.Close()
-//		r, _ := http.NewRequest("POST", server.URL+"/chat/completions",
-//			strings.NewReader(`{"model": "gpt-5.1", "messages": [{"role": "user", "content": "Hi."}]}`))
-//		r.Header.Set("Authorization", "Bearer test-key")
-//		answer, err := http.DefaultClient.Do(r)
-//		fmt.Println(answer.Status, err)
+//		model, err := openai.New("gpt-5.1", &openai.Options{Key: "test-key", BaseURL: server.URL})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(model.Call(context.Background(), "Hi."))
 //	}
 package stub
 

@@ -42,11 +42,11 @@ func dialects() map[string]dialect {
 			maxTokens: old, seed: "seed", think: deepSeekThinking, noSchema: true, noVision: true},
 		"xai": {variable: "XAI_API_KEY", url: "https://api.x.ai/v1",
 			maxTokens: most, seed: "seed", think: byEffort},
-		"together": {variable: "TOGETHER_API_KEY", url: "https://api.together.xyz/v1",
+		"together": {variable: "TOGETHER_API_KEY", url: "https://api.together.ai/v1",
 			maxTokens: old, seed: "seed", think: byEffort},
 		"vllm": {variable: "VLLM_API_KEY", url: "http://localhost:8000/v1",
 			maxTokens: old, seed: "seed", think: byEffort, local: true},
-		"lmstudio": {variable: "LM_STUDIO_API_KEY", url: "http://localhost:1234/v1",
+		"lmstudio": {variable: "LM_API_TOKEN", url: "http://localhost:1234/v1",
 			maxTokens: old, seed: "seed", think: byEffort, local: true},
 	}
 }

@@ -71,6 +71,11 @@ func TestBadAnswers(t *testing.T) {
 			"the model: openai sent a reply without choices; try again"},
 		{"no message", raw(`{"choices":[{"message":null}]}`), Options{}, false, broken,
 			"the model: openai sent a reply without a message; try again"},
+		{"broken reply", raw(`{"choices":[{"message":{"content":"It"},"finish_reason":"insufficient_system_resource"}]}`),
+			Options{}, false, broken,
+			`the model: openai sent a part of a reply, which ended with "insufficient_system_resource"; try again`},
+		{"broken stream", raw("data: {\"choices\":[{\"delta\":{\"content\":\"It\"},\"finish_reason\":\"error\"}]}\n\n"),
+			Options{}, true, broken, `the model: openai sent a part of a reply, which ended with "error"; try again`},
 		{"another message", raw(`{"choices":[{"message":[]}]}`), Options{}, false, broken,
 			"the model: openai sent a reply that is not what its protocol says " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},

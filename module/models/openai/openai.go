@@ -134,10 +134,8 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-// GenerateContent implements [llms.Model]. Errors are [models.Error]s, except those of the
-// functions that a stream is given to.
-//
-// [models.Error]: https://pkg.go.dev/github.com/writ-go/writ/module/models#Error
+// GenerateContent implements [llms.Model]. An error is a *models.Error, or what a streaming
+// function returned.
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {

@@ -73,12 +73,14 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	}
 	var chunks []struct {
 		Text     string
-		Thinking text
+		Thinking []struct{ Text string }
 	}
 	if json.Unmarshal(raw, &chunks) == nil {
 		for _, c := range chunks {
 			t.said += c.Text
-			t.thought += c.Thinking.said
+			for _, thought := range c.Thinking {
+				t.thought += thought.Text
+			}
 		}
 	}
 	return nil
@@ -88,6 +90,10 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 func (c *completion) response(provider string, answer *wire.Answer) (*llms.ContentResponse, error) {
 	response := &llms.ContentResponse{}
 	for _, choice := range c.Choices {
+		switch choice.Reason {
+		case "error", "insufficient_system_resource": // of openrouter and mistral; of deepseek
+			return nil, answer.Strange("a part of a reply, which ended with %q; try again", choice.Reason)
+		}
 		var m message
 		if len(choice.Message) == 0 || string(choice.Message) == "null" {
 			return nil, answer.Missing("a message")

@@ -214,16 +214,10 @@ func waitOf(h http.Header, status int) time.Duration {
 		return 0
 	}
 	var wait time.Duration
-	for _, of := range []string{"Requests", "Tokens", "Input-Tokens", "Output-Tokens"} {
-		if h.Get("X-Ratelimit-Remaining-"+of) == "0" {
-			if d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of)); err == nil {
-				wait = max(wait, bounded(d.Seconds()))
-			}
-		}
-		if h.Get("Anthropic-Ratelimit-"+of+"-Remaining") == "0" {
-			if at, err := time.Parse(time.RFC3339, h.Get("Anthropic-Ratelimit-"+of+"-Reset")); err == nil {
-				wait = max(wait, bounded(time.Until(at).Seconds()))
-			}
+	for _, of := range []string{"Requests", "Tokens"} {
+		d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of))
+		if err == nil && h.Get("X-Ratelimit-Remaining-"+of) == "0" {
+			wait = max(wait, bounded(d.Seconds()))
 		}
 	}
 	return wait
