@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Anthropic returns a stub of Anthropic's messages, at any path that ends in /v1/messages. It
-// gives the replies in order. Thinking is signed, and must come back as it was.
+// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages.
+// It gives the replies in order. It signs thoughts and refuses those that come back changed.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
 type anthropic struct{}
@@ -87,7 +87,7 @@ func anthropicParameters(r Request, o *Options) string {
 	return ""
 }
 
-// extra is the complaint about a field that an object may not have, or "".
+// extra returns the complaint about a field that an object must not have, or "".
 func extra(object map[string]any, allowed ...string) string {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(allowed, name) {
@@ -242,7 +242,7 @@ func (anthropic) usage(reply Reply) map[string]any {
 	}
 }
 
-// stream writes the reply as events. The inputs of several tool calls come in turn.
+// stream writes the reply as events. The inputs of several tool calls are interleaved.
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := anthropicEvents{w}
@@ -280,7 +280,7 @@ func (e anthropicEvents) delta(index int, kind, field, text string) {
 	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
 }
 
-// block writes a block of content, but for the input of a tool, whose pieces it returns.
+// block writes a block of content, except for the input of a tool, whose pieces it returns.
 func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	start := maps.Clone(block)
 	for _, field := range []string{"text", "thinking", "signature"} {
@@ -307,7 +307,7 @@ func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	return input
 }
 
-// inputs writes the inputs of the tools that are called.
+// inputs writes the inputs of the tool calls, interleaved.
 func (e anthropicEvents) inputs(inputs [][]string) {
 	for n, more := 0, true; more; n++ {
 		more = false
