@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -41,7 +42,7 @@ func (p anthropic) refuse(r Request, o *Options) (int, string) {
 		return http.StatusNotFound, "model: " + model
 	}
 	for _, check := range []func(Request, *Options) string{
-		anthropicParameters, anthropicThinking, anthropicSystem, anthropicMessages, anthropicSchema,
+		anthropicParameters, anthropicThinking, anthropicGeneration, anthropicSystem, anthropicMessages, anthropicSchema,
 	} {
 		if problem := check(r, o); problem != "" {
 			return http.StatusBadRequest, problem
@@ -114,6 +115,33 @@ func anthropicThinking(r Request, _ *Options) string {
 		return "`max_tokens` must be greater than `thinking.budget_tokens`."
 	case kind != "disabled" && r.Body["temperature"] != nil && r.Body["temperature"] != 1.0:
 		return "`temperature` may only be set to 1 when thinking is enabled."
+	}
+	return ""
+}
+
+// Claude 4.5 and older think with a budget; Opus 4.7 and everything from Claude 5 on without.
+var (
+	budgeted = regexp.MustCompile(`^claude-(3-|[a-z]+-4-([0-5]\b|20))`)
+	adaptive = regexp.MustCompile(`^claude-(opus-4-[78]|[a-z]+-5)`)
+)
+
+// anthropicGeneration checks what only some generations of Claude accept.
+func anthropicGeneration(r Request, _ *Options) string {
+	model, _ := r.Body["model"].(string)
+	thinking, _ := r.Body["thinking"].(map[string]any)
+	config, _ := r.Body["output_config"].(map[string]any)
+	switch {
+	case budgeted.MatchString(model) && thinking["type"] == "adaptive":
+		return "adaptive thinking is not supported on this model"
+	case budgeted.MatchString(model) && config["effort"] != nil && !strings.HasPrefix(model, "claude-opus-4-5"):
+		return "This model does not support the effort parameter."
+	case adaptive.MatchString(model) && thinking["type"] == "enabled":
+		return "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and " +
+			"\"output_config.effort\" to control thinking behavior."
+	case adaptive.MatchString(model) && r.Body["temperature"] != nil:
+		return "`temperature` is deprecated for this model."
+	case adaptive.MatchString(model) && r.Body["top_p"] != nil:
+		return "`top_p` is deprecated for this model."
 	}
 	return ""
 }
