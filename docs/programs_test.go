@@ -30,7 +30,7 @@ var printed = map[string]string{
 	"agent":                   "Three.",
 	"module":                  "day 4 24",
 	"module/llmtest":          "first <nil> --- human ---\nHello?",
-	"module/llmtest/stub":     "200 OK <nil>",
+	"module/llmtest/stub":     "Hello. <nil>",
 	"module/models/anthropic": "… ANTHROPIC_API_KEY is not set; set it or pass Options.Key",
 	"module/models/ollama":    "Thimphu.",
 	"module/models/openai":    "… MISTRAL_API_KEY is not set; set it or pass Options.Key",

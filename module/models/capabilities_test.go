@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/module/models/openai"
 )
 
 var canAll = models.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
@@ -35,6 +36,10 @@ func TestCapabilities(t *testing.T) {
 		if _, ok := model.(lm.Capable); ok {
 			t.Errorf("%s of a model that states nothing states something", w.name)
 		}
+	}
+	var unmade *openai.Model
+	if got := models.CapabilitiesOf(models.Retry(unmade, nil)); got != (models.Capabilities{}) {
+		t.Errorf("a model that was not made can %+v", got)
 	}
 	some := models.Capabilities{Schema: true, Vision: true}
 	for want, list := range map[models.Capabilities][]llms.Model{

@@ -62,11 +62,6 @@ func Fallback(models ...llms.Model) llms.Model {
 	}}
 }
 
-func isCapable(model llms.Model) bool {
-	_, ok := model.(lm.Capable)
-	return ok
-}
-
 // noteFailed adds to a response how the models before its own failed.
 func noteFailed(response *llms.ContentResponse, failures []*Error) {
 	if response == nil || len(failures) == 0 {

@@ -87,9 +87,9 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if strings.TrimSpace(name) == "" {
 		return nil, fmt.Errorf(`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
 	}
-	if !slices.Contains(providers[:], provider) {
+	if !slices.Contains(providers(), provider) {
 		return nil, fmt.Errorf("models: provider %q of model %q is unknown; use one of %s, or openai with a BaseURL",
-			provider, model, strings.Join(providers[:], ", "))
+			provider, model, strings.Join(providers(), ", "))
 	}
 	opened, err := open(provider, name, o)
 	if e, ok := errors.AsType[*Error](err); ok && e.Err != nil {
@@ -102,10 +102,12 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	return Retry(wrap(opened, attempts{opened, whole, o.FirstToken}.generate), o.Retry), nil
 }
 
-// providers are the names of providers, as [Open] documents them.
-var providers = [...]string{
-	"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
-	"vllm", "lmstudio",
+// providers returns the names of providers, as [Open] documents them.
+func providers() []string {
+	return []string{
+		"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
+		"vllm", "lmstudio",
+	}
 }
 
 func open(provider, name string, o *OpenOptions) (llms.Model, error) {

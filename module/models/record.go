@@ -122,8 +122,8 @@ func (redact Redact) recording(model llms.Model, r *request, answer *llms.Conten
 			rec.Failure.Message = redact.text(e.Err.Error())
 		}
 	}
-	if c, ok := model.(lm.Capable); ok {
-		can := c.Capabilities()
+	if isCapable(model) {
+		can := CapabilitiesOf(model)
 		rec.Capabilities = &can
 	}
 	if answer != nil {

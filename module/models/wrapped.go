@@ -10,10 +10,15 @@ import (
 // wrap returns a model that answers by a function which asks model. It has the
 // capabilities of model, and states none if model does not.
 func wrap(model llms.Model, generate wrapped) llms.Model {
-	if c, ok := model.(lm.Capable); ok {
-		return capable{generate, c.Capabilities}
+	if isCapable(model) {
+		return capable{generate, func() Capabilities { return CapabilitiesOf(model) }}
 	}
 	return generate
+}
+
+func isCapable(model llms.Model) bool {
+	_, ok := model.(lm.Capable)
+	return ok
 }
 
 // capable is a model made of a function, with the capabilities of another one.

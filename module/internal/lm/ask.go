@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime/debug"
 
 	"github.com/tmc/langchaingo/llms"
@@ -100,7 +99,7 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	defer func() {
 		if p := recover(); p != nil {
 			response, err = nil, panicked(p)
-			if v := reflect.ValueOf(model); v.Kind() == reflect.Pointer && v.IsNil() {
+			if isNil(model) {
 				err = &Error{Kind: Invalid, Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
 			}
 		}

@@ -1,6 +1,10 @@
 package lm
 
-import "github.com/tmc/langchaingo/llms"
+import (
+	"reflect"
+
+	"github.com/tmc/langchaingo/llms"
+)
 
 // Capabilities are what a model can do beyond answering text with text.
 type Capabilities struct {
@@ -20,12 +24,18 @@ type Capable interface {
 	Capabilities() Capabilities
 }
 
-// CapabilitiesOf returns what a model states that it can do, and nothing if it does not.
+// CapabilitiesOf returns what a model states that it can do, and nothing if it does not
+// or is a nil pointer: asking that one is an error.
 func CapabilitiesOf(model llms.Model) Capabilities {
-	if c, ok := model.(Capable); ok {
+	if c, ok := model.(Capable); ok && !isNil(model) {
 		return c.Capabilities()
 	}
 	return Capabilities{}
+}
+
+func isNil(model llms.Model) bool {
+	v := reflect.ValueOf(model)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // And returns what both can do.

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Anthropic returns a stub of Anthropic's messages, at any path that ends in /v1/messages. It
-// gives the replies in order. Thinking is signed, and must come back as it was.
+// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages.
+// It gives the replies in order. It signs thoughts and refuses those that come back changed.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
 type anthropic struct{}
@@ -41,7 +42,7 @@ func (p anthropic) refuse(r Request, o *Options) (int, string) {
 		return http.StatusNotFound, "model: " + model
 	}
 	for _, check := range []func(Request, *Options) string{
-		anthropicParameters, anthropicThinking, anthropicSystem, anthropicMessages, anthropicSchema,
+		anthropicParameters, anthropicThinking, anthropicGeneration, anthropicSystem, anthropicMessages, anthropicSchema,
 	} {
 		if problem := check(r, o); problem != "" {
 			return http.StatusBadRequest, problem
@@ -87,7 +88,7 @@ func anthropicParameters(r Request, o *Options) string {
 	return ""
 }
 
-// extra is the complaint about a field that an object may not have, or "".
+// extra returns the complaint about a field that an object must not have, or "".
 func extra(object map[string]any, allowed ...string) string {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(allowed, name) {
@@ -114,6 +115,33 @@ func anthropicThinking(r Request, _ *Options) string {
 		return "`max_tokens` must be greater than `thinking.budget_tokens`."
 	case kind != "disabled" && r.Body["temperature"] != nil && r.Body["temperature"] != 1.0:
 		return "`temperature` may only be set to 1 when thinking is enabled."
+	}
+	return ""
+}
+
+// Claude 4.5 and older think with a budget; Opus 4.7 and everything from Claude 5 on without.
+var (
+	budgeted = regexp.MustCompile(`^claude-(3-|[a-z]+-4-([0-5]\b|20))`)
+	adaptive = regexp.MustCompile(`^claude-(opus-4-[78]|[a-z]+-5)`)
+)
+
+// anthropicGeneration checks what only some generations of Claude accept.
+func anthropicGeneration(r Request, _ *Options) string {
+	model, _ := r.Body["model"].(string)
+	thinking, _ := r.Body["thinking"].(map[string]any)
+	config, _ := r.Body["output_config"].(map[string]any)
+	switch {
+	case budgeted.MatchString(model) && thinking["type"] == "adaptive":
+		return "adaptive thinking is not supported on this model"
+	case budgeted.MatchString(model) && config["effort"] != nil && !strings.HasPrefix(model, "claude-opus-4-5"):
+		return "This model does not support the effort parameter."
+	case adaptive.MatchString(model) && thinking["type"] == "enabled":
+		return "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and " +
+			"\"output_config.effort\" to control thinking behavior."
+	case adaptive.MatchString(model) && r.Body["temperature"] != nil:
+		return "`temperature` is deprecated for this model."
+	case adaptive.MatchString(model) && r.Body["top_p"] != nil:
+		return "`top_p` is deprecated for this model."
 	}
 	return ""
 }
@@ -242,7 +270,7 @@ func (anthropic) usage(reply Reply) map[string]any {
 	}
 }
 
-// stream writes the reply as events. The inputs of several tool calls come in turn.
+// stream writes the reply as events. The inputs of several tool calls are interleaved.
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := anthropicEvents{w}
@@ -280,7 +308,7 @@ func (e anthropicEvents) delta(index int, kind, field, text string) {
 	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
 }
 
-// block writes a block of content, but for the input of a tool, whose pieces it returns.
+// block writes a block of content, except for the input of a tool, whose pieces it returns.
 func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	start := maps.Clone(block)
 	for _, field := range []string{"text", "thinking", "signature"} {
@@ -307,7 +335,7 @@ func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	return input
 }
 
-// inputs writes the inputs of the tools that are called.
+// inputs writes the inputs of the tool calls, interleaved.
 func (e anthropicEvents) inputs(inputs [][]string) {
 	for n, more := 0, true; more; n++ {
 		more = false

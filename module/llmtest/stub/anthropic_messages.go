@@ -17,14 +17,14 @@ var anthropicBlocks = map[string][]string{
 	"redacted_thinking": {"data", "type"},
 }
 
-// anthropicMessages checks the messages: whose turn it is, the blocks, that each tool call is
-// answered in the next message, and that thoughts come back as they were.
+// anthropicMessages checks that roles alternate, that the blocks are valid, that the next
+// message has the result of each tool call, and that thoughts come back unchanged.
 func anthropicMessages(r Request, _ *Options) string {
 	messages, _ := r.Body["messages"].([]any)
 	if len(messages) == 0 {
 		return "messages: at least one message is required"
 	}
-	var open []string // tool calls of the message before
+	var open []string // tool calls of the previous message
 	var before any
 	for i, item := range messages {
 		m, _ := item.(map[string]any)
@@ -111,7 +111,7 @@ func unfinished(i int, ids []string) string {
 		i, strings.Join(ids, ", "))
 }
 
-// tampered is the complaint about a thought that is not as it was.
+// tampered returns the complaint about a thought that was changed, or "".
 func tampered(block map[string]any) string {
 	if block["type"] == "thinking" {
 		if thought, _ := block["thinking"].(string); block["signature"] != signature(thought) {

@@ -75,6 +75,31 @@ func TestAnthropicRefusals(t *testing.T) {
 	refusals{"path": {asked, "Not found"}}.check(t, anthropic{}, "/chat/completions", header, Options{})
 }
 
+func TestAnthropicGenerations(t *testing.T) {
+	t.Parallel()
+	header := http.Header{"X-Api-Key": {"test-key"}, "Anthropic-Version": {"2023-06-01"}}
+	body := func(model, fields string) string {
+		return `{"model":"` + model + `","max_tokens":2000,"messages":[{"role":"user","content":"Hi."}],` + fields + `}`
+	}
+	const (
+		budget   = `"thinking":{"type":"enabled","budget_tokens":1024}`
+		adaptive = `"thinking":{"type":"adaptive"}`
+	)
+	refusals{
+		"old":          {body("claude-haiku-4-5-20251001", budget), ""},
+		"old adaptive": {body("claude-haiku-4-5", adaptive), "adaptive thinking is not supported on this model"},
+		"old effort": {body("claude-sonnet-4-20250514", `"output_config":{"effort":"low"}`),
+			"This model does not support the effort parameter."},
+		"between":          {body("claude-opus-4-6", budget), ""},
+		"between adaptive": {body("claude-opus-4-6", adaptive), ""},
+		"new":              {body("claude-opus-4-7", adaptive), ""},
+		"new budget": {body("claude-sonnet-5-5", budget), `"thinking.type.enabled" is not supported for this model. ` +
+			`Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`},
+		"new temperature": {body("claude-haiku-5-5", `"temperature":1`), "`temperature` is deprecated for this model."},
+		"new top_p":       {body("claude-opus-5", `"top_p":1`), "`top_p` is deprecated for this model."},
+	}.check(t, anthropic{}, "/v1/messages", header, Options{Key: "test-key"})
+}
+
 func TestAnthropicMessages(t *testing.T) {
 	t.Parallel()
 	header := http.Header{"X-Api-Key": {"test-key"}, "Anthropic-Version": {"2023-06-01"}}

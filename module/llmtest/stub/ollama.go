@@ -10,8 +10,8 @@ import (
 )
 
 // Ollama returns a stub of Ollama's /api/chat and /api/show. It gives the replies in order to
-// the former; the latter says that the model has a context of 32768 tokens, thinks and calls
-// tools. A request needs a key only if the options have one.
+// the former; the latter reports a model that has a context of 32768 tokens, thinks and calls
+// tools. A key is required only if Options.Key is set.
 func Ollama(o *Options, replies ...Reply) *Server {
 	return newServer(ollama{keyed: o != nil && o.Key != ""}, o, replies)
 }
@@ -152,7 +152,7 @@ func (p ollama) answer(w http.ResponseWriter, r Request, reply Reply) {
 	writeJSON(w, http.StatusOK, p.last(r, reply, message))
 }
 
-// message has what is usual of the two texts: Ollama leaves an empty thought out.
+// message returns a message. Like Ollama, it leaves out an empty thought.
 func (ollama) message(text, thinking string) map[string]any {
 	m := map[string]any{"role": "assistant", "content": text}
 	if thinking != "" {

@@ -1,5 +1,5 @@
-// Package anthropic is Anthropic's Messages API as a model: structured output, several tool
-// calls in a reply, thinking that is sent back as it came, prompt caching, images and PDFs.
+// Package anthropic is a provider of Claude models through Anthropic's Messages API. It supports
+// structured output, several tool calls in one reply, thinking, prompt caching, images and PDFs.
 //
 //	package main
 //
@@ -27,8 +27,8 @@
 // A Model makes one request per call and does not retry. Errors say what to do and whether
 // it is worth trying again; models.Retry acts on that.
 //
-// Temperature and top_p are sent only to models that accept them: those before Claude Opus
-// 4.7, while they do not think.
+// Claude Opus 4.7 and later models refuse temperature and top_p, and older ones refuse them
+// while they think. In these cases the Model does not send them.
 package anthropic
 
 import (
@@ -63,17 +63,17 @@ type Options struct {
 	// call limits it.
 	Client *http.Client
 
-	// MaxTokens limits each reply, including what the model thinks. The option
-	// llms.WithMaxTokens of a call wins. Default: 16,000, or fewer for older models, and
-	// in addition the tokens that the call allows for thinking.
+	// MaxTokens limits each reply, including its thinking. The call option
+	// llms.WithMaxTokens wins. Default: 16,000 tokens (fewer for older models) plus the
+	// tokens that the call allows for thinking.
 	MaxTokens int
 
-	// Extra is merged into the JSON of each request and wins over it, for what Writ does
-	// not know: {"service_tier": "standard_only"}. A nil removes a field.
+	// Extra is merged into the JSON of each request and wins. It is for fields that Writ
+	// does not know, such as {"service_tier": "standard_only"}. A nil removes a field.
 	Extra map[string]any
 }
 
-// Model is a model of Anthropic's. It is safe for concurrent use.
+// Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
 	model     string
 	maxTokens int
@@ -86,7 +86,7 @@ var (
 	_ lm.Capable = (*Model)(nil)
 )
 
-// New returns the model of a name such as "claude-sonnet-5". It makes no request.
+// New returns the model with a name such as "claude-sonnet-5". It makes no request.
 func New(model string, o *Options) (*Model, error) {
 	if o == nil {
 		o = &Options{}
@@ -109,7 +109,7 @@ func New(model string, o *Options) (*Model, error) {
 	}}, nil
 }
 
-// Capabilities returns all there are.
+// Capabilities returns every capability: current Claude models have all of them.
 func (m *Model) Capabilities() lm.Capabilities {
 	return lm.Capabilities{Model: m.model, Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
 }
@@ -119,8 +119,8 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-// GenerateContent returns the model's reply to messages, which is one choice. It streams the
-// reply if there is an option for that.
+// GenerateContent returns the model's reply as one choice. It streams the reply if the call
+// options contain a streaming function.
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -144,7 +144,7 @@ func (m *Model) GenerateContent(
 	})
 }
 
-// read returns the reply in an answer that is not streamed.
+// read reads a reply that is not streamed.
 func read(ctx context.Context, answer *wire.Answer) (*llms.ContentResponse, error) {
 	var r reply
 	if err := answer.Decode(ctx, &r); err != nil {
@@ -153,7 +153,7 @@ func read(ctx context.Context, answer *wire.Answer) (*llms.ContentResponse, erro
 	return finish(answer, &r)
 }
 
-// readStream returns the reply in a stream of events, and passes on its text and thoughts.
+// readStream reads a streamed reply and passes its text and its thoughts on to the caller.
 func readStream(ctx context.Context, answer *wire.Answer, o llms.CallOptions) (*llms.ContentResponse, error) {
 	s := &stream{text: o.StreamingFunc, thought: o.StreamingReasoningFunc}
 	for e, err := range answer.Events(ctx) {

@@ -12,8 +12,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// attachment is the block of an image or a document. The number is by which the question
-// of a module speaks of it.
+// attachment encodes an image or a document. The prompts of modules refer to attachments by
+// their number within the message.
 func attachment(number int, part llms.ContentPart) (object, error) {
 	switch p := part.(type) {
 	case llms.BinaryContent:

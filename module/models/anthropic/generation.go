@@ -7,18 +7,18 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// generation is what differs between generations of Claude in a request.
+// generation describes how requests to one generation of Claude differ from others.
 type generation struct {
-	adaptive bool // it decides how much it thinks, guided by an effort; older models take a budget
+	adaptive bool // the model decides how much it thinks, guided by an effort; older ones take a budget
 	sampling bool // it accepts temperature and top_p
 	reply    int  // default max_tokens
 }
 
-// version finds 4.5 in claude-opus-4-5-20251101 and 3.7 in claude-3-7-sonnet-latest.
+// version matches 4.5 in claude-opus-4-5-20251101 and 3.7 in claude-3-7-sonnet-latest.
 var version = regexp.MustCompile(`claude(?:-[a-z]+)?-(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// generationOf goes by the version in the model's name. A name without one is taken for a
-// current model.
+// generationOf reads the version in the model's name. A name without a version is treated as
+// a current model.
 func generationOf(model string) generation {
 	m := version.FindStringSubmatch(model)
 	if m == nil {
@@ -39,14 +39,14 @@ func generationOf(model string) generation {
 
 const minBudget = 1024
 
-// budgets are the efforts of models that take a number of tokens instead.
+// budgets maps efforts to tokens, for models that take a number of tokens.
 var budgets = map[string]int{
 	"minimal": minBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_768, "max": 32_768,
 }
 
-// think returns the thinking and the effort that the parameters ask for, and the tokens
-// that this needs besides the reply. Not every current model can be kept from thinking:
-// for them, no effort is the lowest.
+// think returns the request's "thinking" and effort, and how many tokens to allow for
+// thinking. Some current models always think; for adaptive models, the effort "none" is
+// therefore sent as "low".
 func (g generation) think(p lm.Params) (thinking object, effort string, tokens int) {
 	if !g.adaptive {
 		tokens = p.ThinkingTokens

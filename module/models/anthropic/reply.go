@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// reply is a message of the model's.
+// reply is a message that the model wrote.
 type reply struct {
 	ID         string          `json:"id"`
 	Model      string          `json:"model"`
@@ -33,7 +33,7 @@ type received struct {
 	Input                          json.RawMessage
 }
 
-// response is what the caller gets.
+// response converts the reply for the caller.
 func (r *reply) response() (*llms.ContentResponse, error) {
 	var text, thoughts strings.Builder
 	var blocks []received

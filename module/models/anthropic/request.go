@@ -13,7 +13,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// request is what becomes the body of POST /v1/messages.
+// request becomes the body of POST /v1/messages.
 type request struct {
 	system   []object
 	messages []message
@@ -26,7 +26,7 @@ type message struct {
 	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
 }
 
-// newRequest is the request for messages, without a schema.
+// newRequest encodes a call, except for the schema of its reply.
 func (m *Model) newRequest(
 	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
@@ -65,7 +65,7 @@ func (m *Model) newRequest(
 	return r, nil
 }
 
-// body is the request with the schema of the reply, if that is not nil.
+// body returns the body of the request, with the schema of the reply if it is not nil.
 func (r *request) body(schema json.RawMessage) object {
 	body := maps.Clone(r.fields)
 	body["messages"] = r.messages
@@ -85,7 +85,7 @@ func (r *request) body(schema json.RawMessage) object {
 	return body
 }
 
-// addTools takes over the tools of the call options and how they may be chosen.
+// addTools encodes the tools and the tool choice of the call options.
 func (r *request) addTools(o llms.CallOptions) {
 	for _, t := range o.Tools {
 		if f := t.Function; f != nil {
@@ -114,8 +114,8 @@ func (r *request) addTools(o llms.CallOptions) {
 	}
 }
 
-// cache ends the part of the request that the provider should keep: the API puts tools
-// before the system message.
+// cache marks the end of the tools and of the system message as cache breakpoints. The API
+// puts the tools first.
 func (r *request) cache() {
 	for _, list := range [][]object{r.tools, r.system} {
 		if n := len(list); n > 0 {
@@ -124,8 +124,8 @@ func (r *request) cache() {
 	}
 }
 
-// add appends a message. Those of one role in a row become one, as the API demands for
-// the results of several tool calls.
+// add appends a message. Consecutive messages of one role are merged, because the API wants
+// the results of all tool calls in one message.
 func (r *request) add(m llms.MessageContent) error {
 	role := "user"
 	switch m.Role {
@@ -158,7 +158,7 @@ func (r *request) add(m llms.MessageContent) error {
 	return nil
 }
 
-// contentOf is the content of a message. A reply of Claude's goes back as it came.
+// contentOf encodes the content of a message. A reply that Claude wrote is sent back verbatim.
 func contentOf(parts []llms.ContentPart) (content []any, err error) {
 	attachments := 0
 	for _, part := range parts {
@@ -199,7 +199,8 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	return content, nil
 }
 
-// toolUse is a call that the model made. The API takes only objects as input.
+// toolUse encodes a tool call. The API accepts only an object as the input; anything else is
+// sent as an empty one.
 func toolUse(call llms.ToolCall) object {
 	block := object{"type": "tool_use", "id": call.ID, "input": object{}}
 	if f := call.FunctionCall; f != nil {

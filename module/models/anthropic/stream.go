@@ -9,7 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// stream puts a reply together from its events.
+// stream assembles a reply from its events.
 type stream struct {
 	reply
 	blocks  []*growing
@@ -22,10 +22,10 @@ func streams(o llms.CallOptions) bool {
 	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
 }
 
-// growing is a block of content of which a part has arrived.
+// growing is a block of content that is still arriving.
 type growing struct {
-	start  map[string]json.RawMessage // as the provider began it
-	deltas map[string][]byte          // what came after, by the field that it belongs to
+	start  map[string]json.RawMessage // the block as it started
+	deltas map[string][]byte          // what has arrived since, by field
 }
 
 // event is any event of a stream.
@@ -46,8 +46,7 @@ type event struct {
 // maxBlocks is how many blocks of content a streamed reply may have.
 const maxBlocks = 10_000
 
-// add takes one event. Events that are not known change nothing, as the API's
-// documentation asks.
+// add adds one event. It ignores unknown events, as the API's documentation asks.
 func (s *stream) add(ctx context.Context, data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -81,7 +80,7 @@ func (s *stream) add(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// grow appends a delta to the block that it belongs to, and tells the caller.
+// grow appends a delta to its block and passes text and thoughts on to the caller.
 func (s *stream) grow(ctx context.Context, deltas map[string][]byte, e *event) error {
 	switch d := e.Delta; d.Type {
 	case "text_delta":
@@ -107,7 +106,7 @@ func (s *stream) grow(ctx context.Context, deltas map[string][]byte, e *event) e
 	return nil
 }
 
-// whole is the reply, as it would have come unstreamed.
+// whole returns the reply in the form that an unstreamed one has.
 func (s *stream) whole() (*reply, error) {
 	r, content := s.reply, make([]json.RawMessage, len(s.blocks))
 	for i, b := range s.blocks {
@@ -142,8 +141,8 @@ func (b *growing) whole() (json.RawMessage, error) {
 	return json.Marshal(b.start)
 }
 
-// input is the input of a tool. One that was cut off is put into an object, which is how
-// the API wants to see it again.
+// input returns the input of a tool call. Input that was cut off is wrapped in an object, as
+// the API's documentation recommends for sending it back.
 func input(delta, start json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case len(delta) == 0:
@@ -154,5 +153,5 @@ func input(delta, start json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(map[string]string{"INVALID_JSON": string(delta)})
 }
 
-// malformed is the error of an event that is not what the protocol says.
+// malformed is the error of an event that does not follow the protocol.
 type malformed struct{ error }

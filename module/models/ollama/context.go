@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Ollama loads a model with a context of num_ctx tokens. By default that is a few thousand,
-// and what does not fit is cut off: whole messages first, then the start of the prompt, down
-// to half of the context. Three things keep that from happening unseen.
+// Ollama loads a model with a context of num_ctx tokens, by default a few thousand. If a
+// prompt does not fit, Ollama silently drops the oldest messages, then cuts off the start of
+// the prompt until it fills half of the context. Three things prevent that:
 //
 //   - num_ctx is set to fit each prompt.
 //   - "truncate": false makes Ollama refuse a prompt that does not fit; see [tooLong].
-//   - Versions before October 2025 do not know that field. They report how many tokens of
-//     the prompt they read, which shows what they cut off; see [request.cutOff].
+//   - Versions before October 2025 ignore that field. How many tokens they report to have
+//     read shows whether they cut the prompt off; see [request.cutOff].
 
 const (
 	minContext = 4096
@@ -42,8 +42,8 @@ func (m *Model) about(model string) about {
 	return m.models[model]
 }
 
-// describe asks Ollama about a model, once. A server that does not answer tells nothing: the
-// request that follows reports what is wrong.
+// describe asks Ollama about a model, once. If that fails, nothing is known about the model,
+// and the request that follows reports the error.
 func (m *Model) describe(ctx context.Context, model string) about {
 	if a := m.about(model); a.described {
 		return a
@@ -74,7 +74,7 @@ func (m *Model) describe(ctx context.Context, model string) about {
 	return a
 }
 
-// contextFor returns num_ctx for a prompt of some bytes and the tokens beyond it.
+// contextFor returns num_ctx for a prompt of that many bytes and the tokens needed besides it.
 func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int) int {
 	if m.options.Context > 0 {
 		return m.options.Context
@@ -96,15 +96,15 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 	return a.context
 }
 
-// tooLong knows how Ollama refuses a prompt that does not fit.
+// tooLong reports whether Ollama refused a prompt because it does not fit.
 func tooLong(message string) bool {
 	return strings.Contains(message, "context length") || strings.Contains(message, "context size")
 }
 
-// cutOff returns an error if Ollama read so little of the prompt that it must have cut some
-// of it off. That can only be where the prompt, at four bytes a token, is longer than the
-// context; six bytes a token is more than tokenizers reach. A prompt that is shorter raises
-// no alarm, whatever the count: versions before 2025 leave out what was cached.
+// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off.
+// It considers only prompts that exceed the context at four bytes per token, because old
+// versions do not count tokens that were cached. Tokenizers average fewer than six bytes per
+// token, so a lower count means that a part is missing.
 func (r *request) cutOff(read int) error {
 	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
 		return nil

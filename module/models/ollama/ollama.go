@@ -1,5 +1,5 @@
-// Package ollama is a model that Ollama runs, on this machine or elsewhere: structured output,
-// tool calls, thinking, images, and a context that is large enough for each prompt.
+// Package ollama is a provider of the models that an Ollama server runs. It supports structured
+// output, tool calls, thinking and images, and sizes the context to fit each prompt.
 //
 //	package main
 //
@@ -52,8 +52,8 @@ const provider = "ollama" // of an [lm.Message]
 
 // Options of [New]. Nil and the zero value are the defaults.
 type Options struct {
-	// Key is the API key that Ollama's cloud asks for. Default: the environment variable
-	// OLLAMA_API_KEY, which may be missing.
+	// Key is the API key, which only Ollama's cloud requires. Default: the environment
+	// variable OLLAMA_API_KEY, if it is set.
 	Key string
 
 	// BaseURL is the address of Ollama. Default: the environment variable OLLAMA_HOST, or
@@ -64,21 +64,21 @@ type Options struct {
 	// call limits it.
 	Client *http.Client
 
-	// MaxTokens limits each reply, including what the model thinks. The option
-	// llms.WithMaxTokens of a call wins. Default: what fits into the context.
+	// MaxTokens limits each reply, including its thinking. The call option
+	// llms.WithMaxTokens wins. Default: what fits into the context.
 	MaxTokens int
 
-	// Context is the context in tokens (num_ctx) that Ollama loads the model with. Default:
-	// enough for the prompt and the reply, at least 4096, and at most what the model has.
-	// Ollama loads the model anew when it changes, so that it only ever grows.
+	// Context is the size of the context in tokens (num_ctx). Default: enough for the prompt
+	// and the reply, at least 4096, and at most what the model supports. Ollama reloads the
+	// model when the size changes; therefore the default grows but never shrinks.
 	Context int
 
-	// Extra is merged into the JSON of each request and wins over it, for what Writ does
-	// not know: {"keep_alive": "1h"}. A nil removes a field.
+	// Extra is merged into the JSON of each request and wins. It is for fields that Writ
+	// does not know, such as {"keep_alive": "1h"}. A nil removes a field.
 	Extra map[string]any
 }
 
-// Model is a model that Ollama runs. It is safe for concurrent use.
+// Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
 	model   string
 	options Options
@@ -94,7 +94,7 @@ var (
 	_ lm.Capable = (*Model)(nil)
 )
 
-// New returns the model of a name such as "qwen3" or "gpt-oss:20b". It makes no request.
+// New returns the model with a name such as "qwen3" or "gpt-oss:20b". It makes no request.
 func New(model string, o *Options) (*Model, error) {
 	if o == nil {
 		o = &Options{}
@@ -117,8 +117,8 @@ func New(model string, o *Options) (*Model, error) {
 	}}, nil
 }
 
-// hostURL is the address in OLLAMA_HOST, which may be as short as ":8080" and may be that
-// of a server that listens everywhere.
+// hostURL returns the URL of a value of OLLAMA_HOST, such as ":8080" or "0.0.0.0". The latter
+// makes a server listen on all addresses; clients use localhost.
 func hostURL(host string) string {
 	if host = strings.TrimSpace(host); strings.Contains(host, "://") {
 		return host
@@ -133,7 +133,8 @@ func hostURL(host string) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(name, port)}).String()
 }
 
-// Capabilities returns what Ollama can do. Not every model can call tools, think or see.
+// Capabilities returns what Ollama supports. Not every model can call tools, think or read
+// images.
 func (m *Model) Capabilities() lm.Capabilities {
 	return lm.Capabilities{Model: m.model, Schema: true, Tools: true, Thinking: true, Vision: true}
 }
@@ -143,9 +144,9 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-// GenerateContent returns the model's reply to messages, which is one choice. It streams the
-// reply if there is an option for that. A prompt that is longer than the model's context is
-// an error.
+// GenerateContent returns the model's reply as one choice. It streams the reply if the call
+// options contain a streaming function. A prompt that does not fit into the model's context
+// is an error.
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -160,7 +161,7 @@ func (m *Model) GenerateContent(
 	return response, m.explain(err, r)
 }
 
-// explain says what to do about the errors that are Ollama's own.
+// explain rewords errors that are specific to Ollama, to say what to do about them.
 func (m *Model) explain(err error, r *request) error {
 	e, ok := errors.AsType[*lm.Error](err)
 	if !ok {

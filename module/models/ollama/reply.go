@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// reply is an answer of Ollama's, or a line of one that is streamed.
+// reply is an answer of Ollama, or one line of a streamed answer.
 type reply struct {
 	Model      string  `json:"model"`
 	Message    message `json:"message"`
@@ -26,7 +26,7 @@ func streams(o llms.CallOptions) bool {
 	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
 }
 
-// send makes the request.
+// send makes the request and reads the reply.
 func (m *Model) send(
 	ctx context.Context, r *request, schema json.RawMessage, o llms.CallOptions,
 ) (*llms.ContentResponse, error) {
@@ -50,7 +50,7 @@ func (m *Model) send(
 	return s.whole.response(r.calls)
 }
 
-// stream puts a reply together from its lines.
+// stream assembles a reply from its lines.
 type stream struct {
 	whole             reply
 	content, thinking strings.Builder
@@ -58,10 +58,10 @@ type stream struct {
 	thought           func(ctx context.Context, thought, chunk []byte) error
 }
 
-// malformed is the error of a line that is not what the protocol says.
+// malformed is the error of a line that does not follow the protocol.
 type malformed struct{ error }
 
-// maxCalls is how many tools a streamed reply may call.
+// maxCalls is how many tool calls a streamed reply may have.
 const maxCalls = 10_000
 
 func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
@@ -79,7 +79,7 @@ func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 	return answer.Cut()
 }
 
-// add takes one line, and tells the caller.
+// add adds one line and passes its text and thoughts on to the caller.
 func (s *stream) add(ctx context.Context, line []byte) error {
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -108,8 +108,8 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// response is what the caller gets. Tool calls without an id are numbered from those that
-// the conversation has already.
+// response converts the reply for the caller. Old versions give tool calls no ids; they get
+// numbers that follow the calls already in the conversation.
 func (r *reply) response(calls int) (*llms.ContentResponse, error) {
 	choice := &llms.ContentChoice{
 		Content: r.Message.Content, ReasoningContent: r.Message.Thinking, StopReason: r.DoneReason,

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// request is what becomes the body of POST /api/chat.
+// request becomes the body of POST /api/chat.
 type request struct {
 	model   string
 	fields  map[string]any
@@ -44,7 +44,7 @@ type function struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// newRequest is the request for messages, without a schema.
+// newRequest encodes a call, except for the schema of its reply.
 func (m *Model) newRequest(
 	ctx context.Context, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
@@ -83,7 +83,7 @@ func (m *Model) newRequest(
 	return r, nil
 }
 
-// options are the parameters of the model, of which only those are sent that were asked for.
+// options returns the parameters of the model: num_ctx, and those that the caller set.
 func (r *request) options(o llms.CallOptions, s lm.Sampling, limit int) map[string]any {
 	options := map[string]any{"num_ctx": r.context}
 	if limit > 0 {
@@ -104,7 +104,7 @@ func (r *request) options(o llms.CallOptions, s lm.Sampling, limit int) map[stri
 	return options
 }
 
-// body is the request with the schema of the reply, if that is not nil.
+// body returns the body of the request, with the schema of the reply if it is not nil.
 func (r *request) body(schema json.RawMessage) map[string]any {
 	body := maps.Clone(r.fields)
 	if schema != nil {
@@ -113,7 +113,7 @@ func (r *request) body(schema json.RawMessage) map[string]any {
 	return body
 }
 
-// thinkOf is how much the model should think: nil leaves that to Ollama.
+// thinkOf returns the request's "think". Nil leaves it to Ollama.
 func thinkOf(p lm.Params) any {
 	switch p.Effort {
 	case "none":
@@ -133,8 +133,8 @@ var roles = map[llms.ChatMessageType]string{
 	llms.ChatMessageTypeSystem: "system", llms.ChatMessageTypeAI: "assistant", llms.ChatMessageTypeTool: "tool",
 }
 
-// encode returns a message for the texts, attachments and tool calls of m, and one for each
-// result of a tool. A reply of Ollama's goes back as it came.
+// encode returns one message for the texts, attachments and tool calls of m, and one for each
+// tool result. A reply that Ollama wrote is sent back verbatim.
 func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 	own := &message{Role: cmp.Or(roles[m.Role], "user")}
 	var texts []string
@@ -180,8 +180,8 @@ func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 	return all, nil
 }
 
-// attach adds an image to the message, or returns the text of a file. The number is by which
-// the question of a module speaks of it.
+// attach adds an image to the message, or returns the text of a file. The prompts of modules
+// refer to attachments by their number within the message.
 func (m *message) attach(number int, p llms.BinaryContent) (text []string, err error) {
 	switch {
 	case strings.HasPrefix(p.MIMEType, "image/"):
@@ -193,7 +193,8 @@ func (m *message) attach(number int, p llms.BinaryContent) (text []string, err e
 	return nil, invalid("attachment %d is of type %q; ollama takes only images and text", number, p.MIMEType)
 }
 
-// callOf is a call that the model made. Ollama takes only objects as arguments.
+// callOf encodes a tool call. Ollama accepts only an object as the arguments; anything else is
+// sent as an empty one.
 func callOf(call llms.ToolCall) toolCall {
 	c := toolCall{ID: call.ID, Function: function{Arguments: json.RawMessage("{}")}}
 	if f := call.FunctionCall; f != nil {
