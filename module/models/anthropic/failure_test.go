@@ -189,7 +189,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
+	all := lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true, Model: budgeted}
 	if got := m.Capabilities(); got != all {
 		t.Errorf("the capabilities are %+v", got)
 	}
