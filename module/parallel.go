@@ -112,13 +112,10 @@ func resultIn[In, Out any](ctx context.Context, g *recorder, m, original Module[
 	}
 	s.run = g
 	r := answerOf(s.in(ctx), m, in)
-	all, recorded, more := r.Trajectory(), g.trajectory(), false
-	if all.empty() {
-		all, more = recorded, !recorded.empty()
-	} else {
-		more = all.add(recorded)
-	}
-	if more {
+	switch all, recorded := r.Trajectory(), g.trajectory(); {
+	case all.empty() && !recorded.empty():
+		r = r.with(recorded)
+	case !all.empty() && all.add(recorded):
 		r = r.with(all)
 	}
 	g.settle(r.Trajectory())

@@ -62,13 +62,6 @@ func group(ctx context.Context) *recorder {
 	return g
 }
 
-// in returns the context for what belongs to a group.
-func (r *recorder) in(ctx context.Context) context.Context {
-	s := scopeOf(ctx)
-	s.run = r
-	return s.in(ctx)
-}
-
 // settle makes t what the group did.
 func (r *recorder) settle(t Trajectory) {
 	r.mu.Lock()

@@ -121,13 +121,6 @@ const (
 	anthropicReply = `{"type":"message","role":"assistant","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3}}`
 )
 
-func (p provider) reply() string {
-	if p == openAI {
-		return openAIReply
-	}
-	return anthropicReply
-}
-
 func eachProvider(t *testing.T, test func(t *testing.T, p provider)) {
 	for _, p := range []provider{openAI, anthropicAI} {
 		t.Run(string(p), func(t *testing.T) {

@@ -25,12 +25,14 @@ func Text(emit Emit) Splitter { return text{emit} }
 
 type text struct{ emit Emit }
 
+// Add tells the piece.
 func (t text) Add(piece string) {
 	if piece != "" {
 		t.emit("", piece)
 	}
 }
 
+// End does nothing: no text is held back.
 func (text) End() {}
 
 // Markers divides a reply in which every field stands under its marker, [[ ## name ## ]].
@@ -47,6 +49,7 @@ type markers struct {
 	over   bool
 }
 
+// Add implements [Splitter].
 func (m *markers) Add(piece string) {
 	m.held += piece
 	for !m.over && m.step() {
@@ -81,6 +84,7 @@ func (m *markers) step() bool {
 	return m.held != ""
 }
 
+// End implements [Splitter].
 func (m *markers) End() {
 	if !m.over && !strings.HasPrefix(m.held, "[[") {
 		m.out.write(m.held)

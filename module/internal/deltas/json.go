@@ -39,6 +39,7 @@ const (
 	after                 // the object
 )
 
+// Add implements [Splitter].
 func (o *object) Add(piece string) {
 	for i := 0; i < len(piece); {
 		_, size := utf8.DecodeRuneInString(piece[i:])
@@ -48,6 +49,7 @@ func (o *object) Add(piece string) {
 	o.out.flush()
 }
 
+// End implements [Splitter].
 func (o *object) End() { o.out.flush() }
 
 // take takes one character.

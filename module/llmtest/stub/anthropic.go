@@ -215,14 +215,14 @@ func (p anthropic) answer(w http.ResponseWriter, r Request, reply Reply) {
 		p.stream(w, r, reply)
 		return
 	}
-	message := p.message(r, reply)
+	message := p.message(r)
 	message["content"] = p.content(reply)
 	message["stop_reason"] = p.reason(reply)
 	message["usage"] = p.usage(reply)
 	writeJSON(w, http.StatusOK, message)
 }
 
-func (anthropic) message(r Request, reply Reply) map[string]any {
+func (anthropic) message(r Request) map[string]any {
 	return map[string]any{
 		"id": fmt.Sprintf("msg_%d", r.N), "type": "message", "role": "assistant", "model": r.Body["model"],
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
@@ -274,7 +274,7 @@ func (anthropic) usage(reply Reply) map[string]any {
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := anthropicEvents{w}
-	message := p.message(r, reply)
+	message := p.message(r)
 	message["usage"] = p.usage(reply)
 	e.send("message_start", map[string]any{"message": message})
 	e.send("ping", map[string]any{})

@@ -146,7 +146,7 @@ func anthropicThoughts(r Request, messages []any) string {
 	if kind := first["type"]; kind != "thinking" && kind != "redacted_thinking" {
 		return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%v`. "+
 			"When `thinking` is enabled, a final `assistant` message must start with a thinking block "+
-			"(preceeding the lastmost set of `tool_use` and `tool_result` blocks).", i, kind)
+			"(preceding the lastmost set of `tool_use` and `tool_result` blocks).", i, kind)
 	}
 	return ""
 }

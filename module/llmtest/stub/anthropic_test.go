@@ -145,7 +145,7 @@ func TestAnthropicMessages(t *testing.T) {
 		"good": {replied(thought+","+use, result), ""},
 		"no thought": {replied(use, result), "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, " +
 			"but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block " +
-			"(preceeding the lastmost set of `tool_use` and `tool_result` blocks)."},
+			"(preceding the lastmost set of `tool_use` and `tool_result` blocks)."},
 		"changed thought": {replied(`{"type":"thinking","thinking":"Hm!","signature":"x"}`, `{"type":"text","text":"x"}`),
 			"messages.1.content.0: Invalid `signature` in `thinking` block"},
 		"changed secret": {replied(`{"type":"redacted_thinking","data":"x"}`, `{"type":"text","text":"x"}`),

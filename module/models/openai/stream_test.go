@@ -167,7 +167,7 @@ func FuzzReply(f *testing.F) {
 type canned string
 
 func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
 // BenchmarkStream reads a reply of 10,000 pieces.
