@@ -75,7 +75,7 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	before := resources()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample, Calls: 100}, Workers: soakWorkers})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample}, Workers: soakWorkers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,9 @@ func TestSoak(t *testing.T) {
 	}{{"before", before}, {"after a tenth", warm}, {"at the end", end}, {"closed", after}} {
 		t.Logf("| %s | %d | %d | %d | %d |", row.when, row.memory>>20, row.goroutines, row.descriptors, row.children)
 	}
-	if end.memory > warm.memory+soakGrowth {
+	// The race detector keeps something for each goroutine that there ever was at a time:
+	// with it, memory approaches 250 MiB, where it stays at 23 without.
+	if !raceDetector && end.memory > warm.memory+soakGrowth {
 		t.Errorf("memory grew from %d to %d bytes", warm.memory, end.memory)
 	}
 	if end.children > soakWorkers {
