@@ -130,7 +130,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal = journal.New(r.options.Journal)
+	r.keepCalls(journal.New(r.options.Journal))
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}

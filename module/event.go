@@ -23,8 +23,8 @@ type Event interface {
 // Origin says when and where an event happened. It is part of every event.
 type Origin struct {
 	Time   time.Time `json:"time"`
-	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or the name given to Compose
-	Name   string    `json:"name,omitempty"`          // the path of the module within the one that it is part of, such as "Sort"
+	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or what Compose calls it
+	Name   string    `json:"name,omitempty"`          // the path of the module in the one that it is part of, such as "Sort"
 	Run    uint64    `json:"run,string"`              // a random number for each run of a module
 	Parent uint64    `json:"parent,string,omitempty"` // the run within which this one was made, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole

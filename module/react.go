@@ -192,7 +192,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
-	r.journal = journal.New(a.options.Journal)
+	r.keepCalls(journal.New(a.options.Journal))
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil
 }

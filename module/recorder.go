@@ -111,9 +111,9 @@ func (r *recorder) trajectory() Trajectory {
 		t.Calls = r.journal.Entries()
 	}
 	for _, w := range r.within {
-		part := w.trajectory().collapsed()
+		part, counted := w.part()
 		switch {
-		case w.counted:
+		case counted:
 			t.Spent.merge(part.UsageByModel())
 		case !part.empty():
 			t.Runs = append(t.Runs, part)
@@ -123,6 +123,14 @@ func (r *recorder) trajectory() Trajectory {
 		}
 	}
 	return t
+}
+
+// part is what the enclosing run keeps of a run or a group, or counts.
+func (r *recorder) part() (t Trajectory, counted bool) {
+	t = r.trajectory().collapsed()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t, r.counted
 }
 
 // collapsed is the trajectory of a group: if there is only one run, that one.
@@ -243,6 +251,20 @@ func (r *recorder) score(s Score) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Score = &s
+}
+
+// keepCalls makes the calls of a journal those of the run.
+func (r *recorder) keepCalls(j *journal.Journal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.journal = j
+}
+
+// keepUsageOnly has the enclosing run keep nothing of the run but its usage.
+func (r *recorder) keepUsageOnly() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counted = true
 }
 
 // keepOrphans adds to the effects that no accepted program asked for.

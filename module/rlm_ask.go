@@ -52,7 +52,8 @@ func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		r.path, r.counted = "Sub", true // there may be thousands; what they cost is in Spent
+		r.path = "Sub"
+		r.keepUsageOnly() // there may be thousands
 		defer func() { enclosing.count(r.recorder) }()
 		if err := r.ask(ctx); err != nil {
 			return "", unanswered(ctx, "", r.incomplete(err), err)
