@@ -110,7 +110,7 @@ const general = "Do the task. Look before you act, and do only what the task ask
 // missing.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
-		return nil, errors.New("agent: there is no model; pass one of langchaingo's")
+		return nil, errors.New("agent: there is no model; open one by models.Open, or pass one of langchaingo's")
 	}
 	if o == nil || o.Sandbox == nil {
 		return nil, errors.New("agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end")

@@ -31,7 +31,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(agent.New(nil, &agent.Options{Sandbox: open(t)})), "agent: there is no model; pass one of langchaingo's"},
+		{second(agent.New(nil, &agent.Options{Sandbox: open(t)})), "agent: there is no model; open one by models.Open, or pass one of langchaingo's"},
 		{second(agent.New(llmtest.New(), nil)), "agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
 		{second(agent.New(llmtest.New(), &agent.Options{})), "agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
 	} {

@@ -22,7 +22,7 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		fmt.Fprintf(b, "%sstep %d%s\n", margin, i+1, t.Steps[i].cost())
 		t.Steps[i].write(b, margin+"  ")
 	}
-	if t.Err != nil && margin != "" {
+	if t.Err != nil {
 		paragraph(b, margin, "no answer", shorten(bare(t.Err), maxReason))
 	}
 	for i := range t.Runs {

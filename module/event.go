@@ -58,7 +58,8 @@ type ModelRequest struct {
 	Options     llms.CallOptions `json:"-"`
 	Temperature *float64         `json:"temperature,omitempty"`
 
-	// Schema is the JSON Schema to which the reply is constrained, or nil.
+	// Schema is the JSON Schema to which the reply is constrained, or nil. As JSON, "tools" are
+	// those of Options.
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// Rollout is [Predictor].Rollout.
@@ -67,11 +68,16 @@ type ModelRequest struct {
 	extract bool // the steps are used up
 }
 
+// Text is everything that the model is sent, for people: the messages under their roles, the
+// tools, and the schema of the reply.
+func (e ModelRequest) Text() string { return sentText(e.Messages, e.Options.Tools, e.Schema) }
+
 // Question is the text of the last message: the question, or what came of the last step.
 func (e ModelRequest) Question() string { return lastText(e.Messages) }
 
 // TextDelta is a piece of the model's reply, as it comes, in a [Stream]. Only models
-// that stream have them. Of the adapters of this package it is text of the value of a field
+// that stream have them. If a reply is rejected, the next one begins anew: forget the pieces
+// when [ReplyRejected] comes. With the adapters of this package it is text of the value of a field
 // alone, without the markers, keys and escapes around it.
 type TextDelta struct {
 	Origin

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/tmc/langchaingo/llms"
 )
 
 // MarshalJSON writes it with the whole usage, the answer, and the text of Err as
@@ -88,7 +90,8 @@ func (e ModelRequest) MarshalJSON() ([]byte, error) {
 	return eventJSON("model_request", struct {
 		plain
 		Messages []messageJSON `json:"messages"`
-	}{plain(e), messagesJSON(e.Messages)})
+		Tools    []llms.Tool   `json:"tools,omitempty"`
+	}{plain(e), messagesJSON(e.Messages), e.Options.Tools})
 }
 
 // MarshalJSON writes the event as "text_delta".

@@ -132,10 +132,17 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt is exactly what the model was sent, the last time if it was asked again with
-	// less. As JSON it has the text of each message, and the type and the size of its
-	// pictures and files.
+	// Prompt is the messages that the model was sent, the last time if it was asked again with
+	// less. Among the parts are models.Message, replies as their provider wrote them. In the
+	// JSON of a Trajectory it has the text of each message, and the type and the size of its
+	// pictures and files; "shared_messages" says with how many messages of the step before it
+	// begins.
 	Prompt []llms.MessageContent `json:"-"`
+
+	// Tools are the tools that the model was given by the provider's protocol, and Schema is
+	// the JSON Schema to which its reply was constrained, or nil.
+	Tools  []llms.Tool     `json:"tools,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// Model is the model that replied, as far as the provider or the call options say.
 	Model string `json:"model,omitempty"`
@@ -155,6 +162,10 @@ type Step struct {
 
 	before int // how many calls the journal had when it began
 }
+
+// Sent is everything that the model was sent, for people: the messages under their roles, the
+// tools, and the schema of the reply.
+func (s Step) Sent() string { return sentText(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.
 func (s *Step) replied() bool {

@@ -322,7 +322,7 @@ func notMade(name string) error {
 var (
 	errNoPredictor = errors.New("module: a Predictor is nil; its module's New function makes it")
 	errNoSignature = errors.New("module: there is no signature; make one by signature.New")
-	errNoModel     = errors.New("module: there is no model; pass one of langchaingo's")
+	errNoModel     = errors.New("module: there is no model; open one by models.Open, or pass one of langchaingo's")
 	errNilOption   = errors.New("module: there is a nil among the Predictor's CallOptions; leave it out")
 	errNoSandbox   = errors.New("module: there is no sandbox; open one by sandbox.New and close it in the end")
 )

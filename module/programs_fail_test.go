@@ -166,7 +166,7 @@ func TestProgramOfThoughtPutTogetherWrongly(t *testing.T) {
 		want string
 	}{
 		{run(module.NewProgramOfThought(noSig, model, box, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; pass one of langchaingo's"},
+		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
 		{run(module.NewProgramOfThought(adding, model, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
 		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 		{run(&module.ProgramOfThought[orders, sum]{}), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},

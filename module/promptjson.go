@@ -1,6 +1,7 @@
 package module
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -71,6 +72,27 @@ func messagesJSON(messages []llms.MessageContent) []messageJSON {
 
 func (m messageJSON) equal(o messageJSON) bool {
 	return m.Role == o.Role && m.Text == o.Text && len(m.Attachments)+len(o.Attachments) == 0
+}
+
+// sentText is a prompt as text.
+func sentText(messages []llms.MessageContent, tools []llms.Tool, schema json.RawMessage) string {
+	var b strings.Builder
+	for _, m := range messagesJSON(messages) {
+		fmt.Fprintf(&b, "--- %s ---\n%s\n", m.Role, m.Text)
+		for _, a := range m.Attachments {
+			fmt.Fprintf(&b, "(%s)\n", a)
+		}
+	}
+	for _, t := range tools {
+		if t.Function != nil {
+			raw, _ := json.Marshal(t.Function.Parameters) // a schema
+			fmt.Fprintf(&b, "--- tool %s ---\n%s\n%s\n", t.Function.Name, t.Function.Description, raw)
+		}
+	}
+	if schema != nil {
+		fmt.Fprintf(&b, "--- schema ---\n%s\n", schema)
+	}
+	return b.String()
 }
 
 // textOf is the text of a message, with its tool calls and their results as text.

@@ -39,7 +39,7 @@ func TestActingPutTogetherWrongly(t *testing.T) {
 	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
 	const (
 		noSignature = "module: there is no signature; make one by signature.New"
-		noModel     = "module: there is no model; pass one of langchaingo's"
+		noModel     = "module: there is no model; open one by models.Open, or pass one of langchaingo's"
 		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
 		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)

@@ -226,6 +226,7 @@ func (t *Trajectory) requested(e ModelRequest, before int) {
 	}
 	s := t.last()
 	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.extract
+	s.Tools, s.Schema = e.Options.Tools, e.Schema
 	s.Usage.add(underway)
 }
 

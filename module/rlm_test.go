@@ -303,7 +303,7 @@ func TestRLMPutTogetherWrongly(t *testing.T) {
 		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(withoutSub), "module: a Predictor is nil; its module's New function makes it"},
 		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; pass one of langchaingo's"},
+		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
 		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
 		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
 		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function of that name: tools: tool "rlm": another tool has that name; choose another`},

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/module"
@@ -48,6 +49,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	name := flags.String("model", "", models.Usage)
 	instructions := flags.String("instructions", "", "what the model is to do, in a `sentence`")
 	asJSON := flags.Bool("json", false, "print one JSON object")
+	verbose := flags.Bool("v", false, "print what the model was sent and what it replied, to standard error")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -70,11 +72,26 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return err
 	}
+	if *verbose {
+		ctx = module.Observe(ctx, func(_ context.Context, e module.Event) { show(stderr, e) })
+	}
 	pred, err := module.NewPredict(sig, model, nil).Run(ctx, in)
 	if err != nil {
 		return err
 	}
 	return write(stdout, pred.Output, *asJSON)
+}
+
+// show prints what passes between the program and the model.
+func show(w io.Writer, event module.Event) {
+	switch e := event.(type) {
+	case module.ModelRequest:
+		fmt.Fprintf(w, "=== request %d ===\n%s", e.Step, e.Text())
+	case module.ModelResponse:
+		fmt.Fprintf(w, "=== reply %d of %s in %s ===\n%s\n", e.Step, e.Model, e.Duration.Round(time.Millisecond), e.Text)
+	case module.ReplyRejected:
+		fmt.Fprintf(w, "=== rejected ===\n%s\n", e.Observation)
+	}
 }
 
 // inputs reads arguments such as name=value.

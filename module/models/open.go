@@ -95,6 +95,9 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if e, ok := errors.AsType[*Error](err); ok && e.Err != nil {
 		err = e.Err // nothing was asked yet
 	}
+	if variable := strings.ToUpper(provider) + "_BASE_URL"; err != nil && o.BaseURL == "" && os.Getenv(variable) != "" {
+		err = fmt.Errorf("%w (%s is set)", err, variable)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("models: cannot open %q: %w", model, err)
 	}

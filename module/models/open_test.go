@@ -80,7 +80,7 @@ func TestOpenErrors(t *testing.T) {
 		variable := strings.ToUpper(provider) + "_API_KEY"
 		t.Setenv(variable, "")
 		_, err := models.Open(provider+":m", nil)
-		want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass Options.Key"
+		want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass a key"
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

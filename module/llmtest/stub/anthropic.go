@@ -211,6 +211,7 @@ func signature(thought string) string {
 }
 
 func (p anthropic) answer(w http.ResponseWriter, r Request, reply Reply) {
+	reply = reply.named()
 	if r.Body["stream"] == true {
 		p.stream(w, r, reply)
 		return

@@ -186,6 +186,7 @@ func (openAI) failure(status int, message string) any {
 }
 
 func (p openAI) answer(w http.ResponseWriter, r Request, reply Reply) {
+	reply = reply.named()
 	if r.Body["stream"] == true {
 		p.stream(w, r, reply)
 		return
@@ -287,6 +288,11 @@ func (openAI) stream(w http.ResponseWriter, r Request, reply Reply) {
 				delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": function}}}, nil)
 			}
 		}
+	}
+	if reply.Error != "" {
+		data, _ := json.Marshal(openAI{}.failure(http.StatusInternalServerError, reply.Error))
+		fmt.Fprintf(w, "data: %s\n\n", data)
+		return
 	}
 	delta(map[string]any{}, openAIReason(reply))
 	if options, _ := r.Body["stream_options"].(map[string]any); options["include_usage"] == true {

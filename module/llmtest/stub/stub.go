@@ -91,7 +91,8 @@ type Reply struct {
 
 // ToolCall is a call of a tool.
 type ToolCall struct {
-	ID, Name  string
+	ID        string // default: call_1, call_2 and so on; for Ollama, whose older versions have none, none
+	Name      string
 	Arguments string         // JSON
 	Extra     map[string]any // further fields of the call, as some providers have them
 }
@@ -234,6 +235,15 @@ func (s *Server) unfaithful(r Request, reply Reply) string {
 		return fmt.Sprintf("stub: the reply does not follow the schema; fix it or set Options.Unconstrained: %v", err)
 	}
 	return ""
+}
+
+// named is the reply with an id for each of its calls.
+func (r Reply) named() Reply {
+	r.ToolCalls = slices.Clone(r.ToolCalls)
+	for i := range r.ToolCalls {
+		r.ToolCalls[i].ID = cmp.Or(r.ToolCalls[i].ID, fmt.Sprintf("call_%d", i+1))
+	}
+	return r
 }
 
 // counted is the reply with the default numbers of tokens.

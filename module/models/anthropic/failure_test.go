@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 			`the question is too long for the model: anthropic answered 400 Bad Request: prompt is too long: ` +
 				`200001 tokens > 200000 maximum; shorten the prompt or use a model with a larger context`},
 		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: anthropic sent an HTML page; check Options.BaseURL`},
+			`the model: anthropic sent an HTML page; check the base URL`},
 		"no content": {stub.Reply{Status: 200, Body: `{"id":"msg_1"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 			`the model: anthropic sent a reply without content; try again`},
 		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
@@ -94,7 +94,7 @@ func TestUnknown(t *testing.T) {
 	_, err := m.GenerateContent(t.Context(), ask("?"))
 	checkError(t, err, lm.Error{Kind: lm.Invalid, Status: 404},
 		"the model: anthropic answered 404 Not Found: model: claude-haiku-4-5; check the name of the model "+
-			"and Options.BaseURL")
+			"and the base URL")
 
 	m, _ = serve(t, &stub.Options{Key: "another-key"})
 	_, err = m.GenerateContent(t.Context(), ask("?"))
@@ -124,7 +124,7 @@ func TestBrokenStreams(t *testing.T) {
 		"no end": {events(start, `{"type":"ping"}`), charged,
 			`the model: anthropic ended the stream before the reply was complete; try again`},
 		"HTML": {stub.Reply{Status: 200, Body: "<html>"}, charged,
-			`the model: anthropic sent an HTML page; check Options.BaseURL`},
+			`the model: anthropic sent an HTML page; check the base URL`},
 		"not JSON": {events(start, `{"type":`), charged,
 			`the model: anthropic sent a reply that is not what its protocol says (unexpected end of JSON input): {"type":`},
 		"no block": {events(start, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`),
@@ -177,13 +177,13 @@ func TestNew(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "")
 	_, err := anthropic.New(budgeted, nil)
 	checkError(t, err, lm.Error{Kind: lm.Auth},
-		"the model's provider refuses access: ANTHROPIC_API_KEY is not set; set it or pass Options.Key")
+		"the model's provider refuses access: ANTHROPIC_API_KEY is not set; set it or pass a key")
 	_, err = anthropic.New("", &anthropic.Options{Key: "k"})
 	checkError(t, err, lm.Error{Kind: lm.Invalid},
 		`the model: the name of the model is empty; pass one such as "claude-sonnet-5"`)
 	_, err = anthropic.New(budgeted, &anthropic.Options{Key: "k", BaseURL: "api.anthropic.com"})
 	checkError(t, err, lm.Error{Kind: lm.Invalid},
-		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, without a query")
+		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")
 	t.Setenv("ANTHROPIC_API_KEY", "k")
 	m, err := anthropic.New(budgeted, nil)
 	if err != nil {

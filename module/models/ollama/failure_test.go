@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
 			`the model: ollama answered 502 Bad Gateway: an HTML page with the title "Bad gateway"; try again`},
 		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-			`the model: ollama sent an HTML page; check Options.BaseURL`},
+			`the model: ollama sent an HTML page; check the base URL`},
 		"no content": {stub.Reply{Status: 200, Body: `{}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
 			`the model: ollama sent a reply without "done": true; try again`},
 		"cut": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
@@ -124,7 +124,7 @@ func TestUnavailable(t *testing.T) {
 	}
 	_, err = m.GenerateContent(t.Context(), ask("?"))
 	checkError(t, err, lm.Error{Kind: lm.Transient}, "the model: ollama is not running at http://localhost:11434; "+
-		`start it with "ollama serve", or set OLLAMA_HOST or Options.BaseURL`)
+		`start it with "ollama serve", or set OLLAMA_HOST or the base URL`)
 }
 
 // refusing is a network on which nobody listens.

@@ -171,7 +171,7 @@ func (m *Model) explain(err error, r *request) error {
 	switch text := e.Error(); {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
-			"or set OLLAMA_HOST or Options.BaseURL", m.client.BaseURL)
+			"or set OLLAMA_HOST or the base URL", m.client.BaseURL)
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
 		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):

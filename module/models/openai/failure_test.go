@@ -51,7 +51,7 @@ func TestBadAnswers(t *testing.T) {
 			lm.Error{Kind: lm.Invalid, Status: 404},
 			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access " +
 				"to it.; " +
-				"check the name of the model and Options.BaseURL"},
+				"check the name of the model and the base URL"},
 		{"429", stub.Reply{Status: 429}, Options{}, true, lm.Error{Kind: lm.RateLimited, Status: 429},
 			"the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask " +
 				"later or less often"},
@@ -62,9 +62,9 @@ func TestBadAnswers(t *testing.T) {
 		{"500", stub.Reply{Status: 500}, Options{}, false, lm.Error{Kind: lm.Transient, Status: 500},
 			"the model: openai answered 500 Internal Server Error: Internal Server Error; try again"},
 		{"HTML", raw("<html><title>Welcome</title>"), Options{}, false, broken,
-			`the model: openai sent an HTML page with the title "Welcome"; check Options.BaseURL`},
+			`the model: openai sent an HTML page with the title "Welcome"; check the base URL`},
 		{"HTML for a stream", raw("<html><title>Welcome</title>"), Options{}, true, broken,
-			`the model: openai sent an HTML page with the title "Welcome"; check Options.BaseURL`},
+			`the model: openai sent an HTML page with the title "Welcome"; check the base URL`},
 		{"no choices", raw(`{"choices":[]}`), Options{}, false, broken,
 			"the model: openai sent a reply without choices; try again"},
 		{"no choices in a stream", raw("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), Options{}, true, broken,
@@ -121,7 +121,7 @@ func TestNew(t *testing.T) {
 		options *Options
 		want    string
 	}{
-		{"m", nil, "the model's provider refuses access: OPENAI_API_KEY is not set; set it or pass Options.Key"},
+		{"m", nil, "the model's provider refuses access: OPENAI_API_KEY is not set; set it or pass a key"},
 		{"m", &Options{Dialect: "mistral"}, ""},
 		{"m", &Options{Dialect: "vllm"}, ""},
 		{"", &Options{Key: "k"}, "the model: the model has no name; pass one that openai knows"},
@@ -129,7 +129,7 @@ func TestNew(t *testing.T) {
 			`gemini, groq, lmstudio, ` +
 			"mistral, openai, openrouter, together, vllm, xai"},
 		{"m", &Options{Key: "k", BaseURL: "localhost:8000"}, "the model: the base URL is not valid; " +
-			"pass one such as https://api.example.com/v1, without a query"},
+			"pass one such as https://api.example.com/v1, with its scheme and without a query"},
 	}
 	for _, test := range tests {
 		text := ""

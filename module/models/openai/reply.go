@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -98,6 +100,7 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 		if len(choice.Message) == 0 || string(choice.Message) == "null" {
 			return nil, answer.Missing("a message")
 		}
+		choice.Message = withIDs(choice.Message)
 		if err := json.Unmarshal(choice.Message, &m); err != nil {
 			return nil, answer.Malformed(choice.Message, err)
 		}
@@ -110,6 +113,32 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 		return nil, answer.Missing("choices")
 	}
 	return response, nil
+}
+
+// withIDs is a message with an id for each tool call that a server gave none, so that its
+// result can name it.
+func withIDs(message json.RawMessage) json.RawMessage {
+	var whole map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	if decoder.Decode(&whole) != nil {
+		return message
+	}
+	calls, _ := whole["tool_calls"].([]any)
+	missing := false
+	for i, c := range calls {
+		if call, ok := c.(map[string]any); ok && (call["id"] == nil || call["id"] == "") {
+			call["id"], missing = fmt.Sprintf("call_%d", i+1), true
+		}
+	}
+	if !missing {
+		return message
+	}
+	named, err := json.Marshal(whole)
+	if err != nil {
+		return message
+	}
+	return named
 }
 
 func (c *completion) choice(provider string, choice choice, m message) *llms.ContentChoice {

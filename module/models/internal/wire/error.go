@@ -68,15 +68,15 @@ func statusText(status int) string {
 func (c *Client) advice(e *lm.Error) string {
 	switch {
 	case e.Status/100 == 3:
-		return "it is a redirect; set Options.BaseURL to the address of the API"
+		return "it is a redirect; set the base URL to the address of the API"
 	case e.Status == http.StatusPaymentRequired, e.Kind == lm.Auth && e.Status == http.StatusTooManyRequests:
 		return "check the credit and the limits of the account"
 	case e.Kind == lm.Auth && e.Status == http.StatusForbidden:
-		return "check what the key in " + cmp.Or(c.Variable, "Options.Key") + " may do"
+		return "check what the key in " + cmp.Or(c.Variable, "the options") + " may do"
 	case e.Kind == lm.Auth:
-		return "check the key in " + cmp.Or(c.Variable, "Options.Key")
+		return "check the key in " + cmp.Or(c.Variable, "the options")
 	case e.Status == http.StatusNotFound:
-		return "check the name of the model and Options.BaseURL"
+		return "check the name of the model and the base URL"
 	case e.Kind == lm.RateLimited:
 		return "ask later or less often"
 	case e.Kind == lm.Transient:

@@ -44,7 +44,7 @@ func Key(option, variable string) (string, error) {
 		key = strings.TrimSpace(os.Getenv(variable))
 	}
 	if key == "" {
-		return "", &lm.Error{Kind: lm.Auth, Err: fmt.Errorf("%s is not set; set it or pass Options.Key", variable)}
+		return "", &lm.Error{Kind: lm.Auth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
 	}
 	return key, nil
 }
@@ -55,7 +55,7 @@ func BaseURL(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery+u.Fragment != "" {
 		return "", &lm.Error{Kind: lm.Invalid, Err: errors.New(
-			"the base URL is not valid; pass one such as https://api.example.com/v1, without a query")}
+			"the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")}
 	}
 	return strings.TrimRight(base, "/"), nil
 }
@@ -79,7 +79,7 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	r.Header.Set("Content-Type", "application/json")
 	response, err := c.http().Do(r)
 	if err != nil {
-		return nil, c.broken(ctx, err, "cannot reach "+c.Provider+": %w; check the network and Options.BaseURL")
+		return nil, c.broken(ctx, err, "cannot reach "+c.Provider+": %w; check the network and the base URL")
 	}
 	if response.StatusCode/100 != 2 {
 		defer response.Body.Close()
@@ -88,7 +88,7 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
 		defer response.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
-		return nil, c.strange("%s; check Options.BaseURL", page(body))
+		return nil, c.strange("%s; check the base URL", page(body))
 	}
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
 }

@@ -51,7 +51,7 @@ func TestRefused(t *testing.T) {
 				"ACME_API_KEY may do"},
 		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.Invalid, Status: 404},
 			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and " +
-				"Options.BaseURL"},
+				"the base URL"},
 		{"429", 429, nil, ``, lm.Error{Kind: lm.RateLimited, Status: 429},
 			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or " +
 				"less often"},
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 			"the model: acme answered 502 Bad Gateway: an HTML page with the title \"Bad & ugly\"; try again"},
 		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example"}}, ``,
 			lm.Error{Kind: lm.Invalid, Status: 307},
-			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set Options.BaseURL " +
+			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set the base URL " +
 				"to the address of the API"},
 		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`,
 			lm.Error{Kind: lm.ContextTooLong, Status: 400},
@@ -141,7 +141,7 @@ func TestUnreachable(t *testing.T) {
 	_, err := c.Post(t.Context(), "/chat?key=secret", nil)
 	checkError(t, err, lm.Error{Kind: lm.Transient},
 		"the model: cannot reach acme: dial tcp 127.0.0.1:1: connect: connection refused; check the network and "+
-			"Options.BaseURL")
+			"the base URL")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = c.Post(ctx, "/chat", nil)
@@ -190,7 +190,7 @@ func TestPage(t *testing.T) {
 	})
 	_, err := c.Post(t.Context(), "/chat", nil)
 	checkError(t, err, lm.Error{Kind: lm.Transient, MaybeCharged: true},
-		`the model: acme sent an HTML page with the title "Log in"; check Options.BaseURL`)
+		`the model: acme sent an HTML page with the title "Log in"; check the base URL`)
 }
 
 func answer(body string) *Answer {
