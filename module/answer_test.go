@@ -27,7 +27,7 @@ func TestTrajectoryAnswer(t *testing.T) {
 		"extracted":  {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting), `{"total":1}`},
 		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", `{"total": 1}`), nil, extracting), `{"total":1}`},
 		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
-		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
+		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
 		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},
 	} {
 		pred, err := c.m.Run(t.Context(), anything)

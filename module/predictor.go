@@ -123,7 +123,7 @@ func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
 	}
-	adapter := p.adapter()
+	adapter := p.form()
 	if made := p.system.Load(); made != nil && made.spec == p.Spec && made.briefing == p.Briefing && same(made.adapter, adapter) {
 		return made.text
 	}
@@ -223,7 +223,7 @@ func unsent(err error) bool {
 
 // repair is what the model is told of a reply that cannot be used.
 func (p *Predictor) repair(err error) string {
-	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
+	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.form().Question(p.Spec, nil))
 }
 
 // contents is a conversation for langchaingo. No message is empty, since

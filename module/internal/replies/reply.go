@@ -1,58 +1,255 @@
 package replies
 
 import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// reply is what a reader is given: a text, and the fields that it may give.
+// Form is the form of replies that a model was asked for. Replies in other forms are read, too.
+type Form int
+
+const (
+	// Markers puts each value under the marker of its field, and the end marker last.
+	Markers Form = iota
+	// Object is one JSON object.
+	Object
+)
+
+// advice says what to do about a reply in which no field was found.
+func (f Form) advice(field string) string {
+	if f == Object {
+		return "answer with the JSON object"
+	}
+	return "put each value under its marker, such as " + marker(field)
+}
+
+// reply is a reply and the fields that it may give.
 type reply struct {
-	spec    *signature.Spec
 	outputs []signature.Field
 	text    string
-
-	truncated bool // behind the answer
-	whole     bool // the text is one JSON object
 }
 
-// given is what a reply gives for a field.
+// given is what a reply gives for a field: text, or a JSON value.
 type given struct {
-	text   string
-	open   bool // nothing says where it ends, but the reply does
-	loose  bool // it was not written in the form that was asked for
-	ragged bool // it begins on the line of its name and goes on below
+	text string
+	json json.RawMessage
 }
 
-// OutputNamed finds an output by its name, or by one that is written otherwise, if it
-// is no other's.
+// fields are what a reply gives, by the name of the output. A field that is given more than once is
+// there as often.
+type fields map[string][]given
+
+// Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the
+// reply was truncated at the limit of tokens, the answer must be complete all the same. Every error is
+// an [*Error].
+func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
+	r := reply{outputs: spec.Outputs(), text: said}
+	if !truncated {
+		if values := r.exact(); values != nil {
+			return values, nil
+		}
+	}
+	var err error
+	if r.text, err = visible(said); err != nil {
+		return nil, err
+	}
+	found, whole, err := r.fields()
+	switch {
+	case truncated && !whole:
+		return nil, errCutOff
+	case err != nil:
+		return nil, err
+	case found == nil:
+		return nil, structural("", "no field was found in the reply; %s", asked.advice(r.outputs[0].Name))
+	}
+	return r.settle(found)
+}
+
+// fields finds what is given for the fields, or nil. Whole reports whether the reply says itself
+// where the answer ends.
+func (r reply) fields() (found fields, whole bool, err error) {
+	if found, whole, err = r.marked(); found != nil || err != nil {
+		return found, whole, err
+	}
+	if found, err = r.object(); found != nil || err != nil {
+		return found, err == nil, err
+	}
+	if found, err = r.labeled(); found != nil || err != nil {
+		return found, false, err
+	}
+	if len(r.outputs) == 1 && r.bare() {
+		return fields{r.outputs[0].Name: {{text: r.text}}}, false, nil
+	}
+	return nil, false, nil
+}
+
+// only refuses an answer next to which the rest of the reply, in another form, gives a different one.
+func (r reply) only(found fields, rest string) error {
+	other := reply{r.outputs, strings.TrimSpace(rest)}
+	if other.text == "" {
+		return nil
+	}
+	again, err := other.object()
+	if again == nil && err == nil {
+		again, err = other.labeled()
+	}
+	if err != nil || again == nil {
+		return err
+	}
+	for name, values := range again {
+		found[name] = append(found[name], values...)
+	}
+	return nil
+}
+
+// bare reports whether a reply can be nothing but the value of the only output. A text must be one
+// paragraph, since some of several may be about it, and without signs of another form.
+func (r reply) bare() bool {
+	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
+		!strings.Contains(r.text, " ## ") && strings.IndexByte("{[<", r.text[0]) < 0
+}
+
+// settle reads what is given for each field, and reports all problems at once.
+func (r reply) settle(found fields) (signature.Values, error) {
+	values := make(signature.Values, 0, len(r.outputs))
+	var problems []Problem
+	for _, f := range r.outputs {
+		value, err := r.value(f, found[f.Name])
+		switch {
+		case err != nil:
+			problems = append(problems, err.(*Error).Problems...)
+		case value != nil:
+			values = append(values, signature.Value{Name: f.Name, JSON: value})
+		case f.Required:
+			problems = append(problems, Problem{f.Name, Structure, "is missing"})
+		}
+	}
+	if problems != nil {
+		return nil, &Error{problems}
+	}
+	return values, nil
+}
+
+// value reads what is given for a field, which is nil if that is nothing.
+func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err error) {
+	for _, g := range all {
+		other, err := readValue(f, g, len(r.outputs) == 1)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(other) > 0 && other[0] != '"' && huge.Match(other) && json.Unmarshal(other, new(any)) != nil:
+			return nil, structural(f.Name, "has a number that is too large")
+		case value != nil && other != nil && !equalJSON(value, other):
+			return nil, structural(f.Name, "is given twice, with different values; give it once")
+		case other != nil:
+			value = other
+		}
+	}
+	return value, nil
+}
+
+// exact reads a reply that is in the form of markers to the letter, as most are: each marker once, on
+// a line of its own, in the order of the fields. It spares them the search for anything else.
+func (r reply) exact() signature.Values {
+	rest := strings.TrimSpace(r.text)
+	if len(rest) > maxReply || strings.ContainsAny(rest, "<\r") {
+		return nil // tags and tokens
+	}
+	values := make(signature.Values, 0, len(r.outputs))
+	for _, f := range r.outputs {
+		text, ok := cutMarker(rest, f.Name)
+		end := strings.Index(text, "[[")
+		if !ok || end < 1 || text[0] != '\n' || text[end-1] != '\n' {
+			return nil
+		}
+		text, rest = trimmed(text[:end]), text[end:]
+		if text == "" || isPlaceholder(f, text) {
+			return nil
+		}
+		value, err := readValue(f, given{text: text}, false)
+		if err != nil || value == nil {
+			return nil
+		}
+		values = append(values, signature.Value{Name: f.Name, JSON: value})
+	}
+	if behind, ok := cutMarker(rest, EndName(r.outputs)); !ok || behind != "" {
+		return nil
+	}
+	return values
+}
+
+// Verbatim reads a reply that is the answer as it stands. Every error is an [*Error].
+func Verbatim(said string, truncated bool) (string, error) {
+	text := strings.TrimSpace(said)
+	switch {
+	case truncated:
+		return "", errCutOff
+	case text == "":
+		return "", errEmpty
+	}
+	return text, nil
+}
+
+// OutputNamed finds an output by its name, or by a variant of it that is no other output's.
 func OutputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
 	return fieldNamed(spec.Outputs(), name)
 }
 
-// fieldNamed finds a field by its name, or by one that is written otherwise, if
-// it is no other's: First name for first_name.
+// fieldNamed finds a field by its name, or by a variant that is no other field's: First name for
+// first_name.
 func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
-	var found signature.Field
-	n := 0
-	asOptional, optional := strings.CutSuffix(name, "?") // as the type has it
-	for _, f := range fields {
-		if f.Name == name {
-			return f, true
-		}
-		if sameName(f.Name, name) || optional && !f.Required && sameName(f.Name, asOptional) {
-			found, n = f, n+1
-		}
-	}
-	if n != 1 {
+	at := nearestName(len(fields), func(i int) string { return fields[i].Name }, strings.TrimSuffix(name, "?"))
+	if at < 0 {
 		return signature.Field{}, false
 	}
-	return found, true
+	return fields[at], true
 }
 
-// sameName compares names without regard to case and to what joins their words.
+// nearestName returns the index of the one of n names that is the same, or else of the only one that
+// differs in nothing but case and in what joins its words; -1 if there is none.
+func nearestName(n int, at func(int) string, name string) int {
+	found, same := -1, 0
+	for i := range n {
+		if at(i) == name {
+			return i
+		}
+		if sameName(at(i), name) {
+			found, same = i, same+1
+		}
+	}
+	if same != 1 {
+		return -1
+	}
+	return found
+}
+
 func sameName(a, b string) bool {
-	return strings.EqualFold(a, b) || strings.EqualFold(joined.Replace(a), joined.Replace(b))
+	return strings.EqualFold(a, b) || strings.EqualFold(joints.Replace(a), joints.Replace(b))
 }
 
-var joined = strings.NewReplacer("_", "", " ", "", "-", "")
+var joints = strings.NewReplacer("_", "", " ", "", "-", "")
+
+// equalJSON compares values, however their texts are escaped.
+func equalJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := exactly(a)
+	y, errY := exactly(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+func exactly(value json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	return v, d.Decode(&v)
+}
+
+func equalValues(a, b signature.Values) bool {
+	return slices.EqualFunc(a, b, func(v, w signature.Value) bool { return v.Name == w.Name && equalJSON(v.JSON, w.JSON) })
+}

@@ -2,28 +2,24 @@ package replies
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is what a schema admits, as far as it helps to read a value that is
-// written in other ways than JSON's. What it misses is only read strictly.
+// shape is what a schema admits, as far as it helps to read a value that is spelled in another way
+// than JSON's. What it does not know is read strictly.
 type shape struct {
-	text, integer, fraction, boolean, null bool // what kind of value it may be
+	text, integer, fraction, boolean, null bool // what kinds of values it admits
 
-	any         bool     // nothing is said about the kind
-	format      string   // of a text
-	constants   []string // texts of which it must be one; nil for any
-	items       *shape   // of an array; nil if it is none
-	members     []member // of an object; nil if it is none
-	least, most *float64 // of a number
-	name        string   // of the field or member, if it has one
-	open        bool     // an object may have other members
-	rest        *shape   // of those
+	any       bool     // the schema does not say which kinds
+	format    string   // of a text, or schema.Nanoseconds of an integer
+	constants []string // the texts that it lists
+	items     *shape   // of an array; nil if it admits none
+	members   []member // of an object; nil if it admits none
+	rest      *shape   // of an object's other members; nil if it admits none
+	least     float64  // the smallest number
 }
 
 type member struct {
@@ -33,30 +29,6 @@ type member struct {
 }
 
 func (s shape) number() bool { return s.integer || s.fraction }
-
-func shapeOf(f signature.Field) shape {
-	return parseShape(f.Schema.Raw()).called(f.Name)
-}
-
-// called is a shape with the name of its field, which is that of numbers in a list too if it
-// says their unit.
-func (s shape) called(name string) shape {
-	s.name = parted(name)
-	if s.items != nil && s.items.number() && (s.unitInName() != "" || s.saysCurrency()) {
-		s.items.name = s.name
-	}
-	return s
-}
-
-// parted is the name of a field with its words apart: weight_Kg of weightKg.
-func parted(name string) string {
-	if strings.ToLower(name) == name {
-		return name
-	}
-	return capital.ReplaceAllString(name, "${1}_$2")
-}
-
-var capital = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -69,20 +41,25 @@ type keywords struct {
 	Required     []string
 	Additional   json.RawMessage `json:"additionalProperties"`
 	AnyOf, OneOf []json.RawMessage
-
-	Minimum, Maximum *float64
+	Minimum      float64
 }
 
-func parseShape(raw json.RawMessage) shape {
+func shapeOf(raw json.RawMessage) shape {
 	var k keywords
 	if json.Unmarshal(raw, &k) != nil {
 		return shape{any: true} // a boolean, or a form that is not known here
 	}
-	s := shape{format: k.Format, least: k.Minimum, most: k.Maximum}
+	s := shape{format: k.Format, least: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
-		s.join(parseShape(choice))
+		s.join(shapeOf(choice))
 	}
-	s.admit(k)
+	types, _ := k.Type.([]any)
+	if name, ok := k.Type.(string); ok {
+		types = []any{name}
+	}
+	for _, name := range types {
+		s.admit(name, k)
+	}
 	for _, c := range append(k.Enum, k.Const) {
 		if text, ok := c.(string); ok {
 			s.text = true
@@ -94,54 +71,35 @@ func parseShape(raw json.RawMessage) shape {
 	return s
 }
 
-func (s *shape) admit(k keywords) {
-	types, _ := k.Type.([]any)
-	if name, ok := k.Type.(string); ok {
-		types = []any{name}
-	}
-	for _, t := range types {
-		switch t {
-		case "string":
-			s.text = true
-		case "integer":
-			s.integer = true
-		case "number":
-			s.fraction = true
-		case "boolean":
-			s.boolean = true
-		case "null":
-			s.null = true
-		case "array":
-			items := parseShape(k.Items)
-			s.items = &items
-		case "object":
-			s.object(k)
+// admit makes s admit a type of JSON Schema.
+func (s *shape) admit(name any, k keywords) {
+	switch name {
+	case "string":
+		s.text = true
+	case "integer":
+		s.integer = true
+	case "number":
+		s.fraction = true
+	case "boolean":
+		s.boolean = true
+	case "null":
+		s.null = true
+	case "array":
+		items := shapeOf(k.Items)
+		s.items = &items
+	case "object":
+		s.members = make([]member, len(k.Properties))
+		if string(k.Additional) != "false" {
+			rest := shapeOf(k.Additional)
+			s.rest = &rest
+		}
+		for i, p := range k.Properties {
+			s.members[i] = member{p.Name, shapeOf(p.JSON), slices.Contains(k.Required, p.Name)}
 		}
 	}
 }
 
-func (s *shape) object(k keywords) {
-	s.members = make([]member, len(k.Properties))
-	s.open = string(k.Additional) != "false"
-	rest := parseShape(k.Additional)
-	s.rest = &rest
-	required := map[string]bool{}
-	for _, name := range k.Required {
-		required[name] = true
-	}
-	for i, p := range k.Properties {
-		s.members[i] = member{p.Name, parseShape(p.JSON).called(p.Name), required[p.Name]}
-	}
-}
-
-// inRange reports whether a number may be one of the shape's, as far as the schema
-// says how large they are.
-func (s shape) inRange(number string) bool {
-	n, err := strconv.ParseFloat(number, 64)
-	return err != nil || (s.least == nil || n >= *s.least) && (s.most == nil || n <= *s.most)
-}
-
-// join makes s admit what other admits too.
+// join makes s admit what other admits.
 func (s *shape) join(o shape) {
 	s.text, s.integer, s.fraction = s.text || o.text, s.integer || o.integer, s.fraction || o.fraction
 	s.boolean, s.null, s.any = s.boolean || o.boolean, s.null || o.null, s.any || o.any
@@ -150,20 +108,96 @@ func (s *shape) join(o shape) {
 		s.items = o.items
 	}
 	if o.members != nil {
-		s.members, s.open, s.rest = o.members, o.open, o.rest
+		s.members, s.rest = o.members, o.rest
 	}
 	if o.format != "" {
 		s.format = o.format
 	}
+	s.least = max(s.least, o.least)
 }
 
-// scalar reports whether it may be a number, a boolean, a constant or a date:
-// something that one word says.
-func (s shape) scalar() bool {
-	return s.number() || s.boolean || s.constants != nil || s.temporal()
+// admits reports whether a value is of a kind that the shape admits, so that only a rule can be
+// against it.
+func (s shape) admits(value json.RawMessage) bool {
+	switch c := value[0]; {
+	case s.any:
+		return true
+	case c == '"':
+		return s.text
+	case c == '{':
+		return s.members != nil
+	case c == '[':
+		return s.items != nil
+	case c == 't', c == 'f':
+		return s.boolean
+	case c == 'n':
+		return s.null
+	default:
+		return s.number()
+	}
 }
 
-// temporal reports whether it is a day or a moment.
-func (s shape) temporal() bool { return s.format == dateTime || s.format == date }
+// spelled returns a value with its scalars as the shape has them where they are spelled in another
+// way, and names of members too: "42" as 42, 42.0 as 42, "Good" as "good".
+func (s shape) spelled(value json.RawMessage) json.RawMessage {
+	switch c := value[0]; {
+	case c == '{' && s.members != nil:
+		return s.object(value)
+	case c == '[' && s.items != nil:
+		return each(value, func(item json.RawMessage) json.RawMessage { return s.items.spelled(item) })
+	case c == '"':
+		if spelled := s.word(PlainText(value)); spelled != nil {
+			return spelled
+		}
+	case s.integer && !s.fraction && (c == '-' || '0' <= c && c <= '9'):
+		return integral(value)
+	}
+	return value
+}
 
-const dateTime, date = "date-time", "date"
+func (s shape) object(value json.RawMessage) json.RawMessage {
+	var all signature.Values
+	if json.Unmarshal(value, &all) != nil {
+		return value
+	}
+	named := make(signature.Values, 0, len(all))
+	for _, v := range all {
+		at := nearestName(len(s.members), func(i int) string { return s.members[i].name }, v.Name)
+		switch {
+		case at < 0 && s.rest != nil:
+			v.JSON = s.rest.spelled(v.JSON)
+		case at >= 0:
+			m := s.members[at]
+			if _, given := all.Get(m.name); !given {
+				v.Name = m.name
+			}
+			if v.JSON = m.shape.spelled(v.JSON); string(v.JSON) == "null" && !m.required && !m.shape.null && !m.shape.any {
+				continue // null says that there is no value
+			}
+		}
+		named = append(named, v)
+	}
+	if spelled, err := named.MarshalJSON(); err == nil {
+		return spelled
+	}
+	return value
+}
+
+// each returns an array with what is made of its items.
+func each(array json.RawMessage, of func(json.RawMessage) json.RawMessage) json.RawMessage {
+	var items []json.RawMessage
+	if json.Unmarshal(array, &items) != nil {
+		return array
+	}
+	spelled := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			spelled = append(spelled, ',')
+		}
+		spelled = append(spelled, of(item)...)
+	}
+	return append(spelled, ']')
+}
+
+// lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
+func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.integer && !s.text }
