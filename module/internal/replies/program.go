@@ -43,14 +43,14 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
+	if truncated && !endMarker.MatchString(text) {
+		return Program{}, errCutOff
+	}
 	if p, ok := programObject(text); ok {
 		return p.checked()
 	}
 	if inner := Unfence(text); firstMark(inner) != "" {
 		text = inner
-	}
-	if truncated && !endMarker.MatchString(text) {
-		return Program{}, errCutOff
 	}
 	text = codeAlone(text)
 	blocks, open := fences(text)

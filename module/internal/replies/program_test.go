@@ -1,0 +1,102 @@
+package replies_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module/internal/replies"
+)
+
+const (
+	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences in its texts needs a longer fence around it"
+	none     = "the reply has no program; write it in one ```js block"
+	several  = "the reply has several programs; write the one to run in one ```js block"
+	empty    = "the program is empty; write it in one ```js block"
+	end      = "\n[[ ## completed ## ]]"
+)
+
+var programs = []struct{ name, reply, reasoning, code, wrong string }{
+	{name: "as asked for", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
+	{name: "alone", reply: "```js\na()\nb()\n```", code: "a()\nb()"},
+	{name: "TypeScript", reply: "```typescript\na()\n```", code: "a()"},
+	{name: "no language", reply: "So:\n```\na()\n```", reasoning: "So:", code: "a()"},
+	{name: "text after it", reply: "So:\n```JavaScript\na()\n```\nThis prints 3.", reasoning: "So:", code: "a()"},
+	{name: "tildes", reply: "~~~js\na()\n~~~", code: "a()"},
+	{name: "another language next to it", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```", reasoning: "Given\n```json\n{\"a\": 1}\n```\nI run", code: "a()"},
+	{name: "its output in a block", reply: "```js\na()\n```\nOutput:\n```\n1 2 3\n```", code: "a()"},
+	{name: "the same twice", reply: "```js\na()\n```\nAgain:\n```js\na()\n```", code: "a()"},
+	{name: "two", reply: "```js\na()\n```\nor\n```js\nb()\n```", wrong: several},
+	{name: "two without a language", reply: "```\na()\n```\nor\n```\nb()\n```", wrong: several},
+	{name: "one with and one without a language", reply: "```js\na()\n```\nor\n```\nb()\n```", wrong: several},
+	{name: "cut off", reply: "```js\na()", wrong: unclosed},
+	{name: "the second cut off", reply: "```js\na()\n```\nor\n```\nb()", wrong: unclosed},
+	{name: "another language", reply: "```python\na()\n```", wrong: "the reply has a code fence of python, but no program in JavaScript; write it in one ```js block"},
+	{name: "no fence", reply: "const x = await a();\nsubmit({x});", code: "const x = await a();\nsubmit({x});"},
+	{name: "a return", reply: "return a()", code: "return a()"},
+	{name: "an expression without a call", reply: "a + b", wrong: none},
+	{name: "prose", reply: "I cannot.", wrong: none},
+	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: none},
+	{name: "a longer fence", reply: "````js\na(`\n```js\nb()\n```\n`)\n````", code: "a(`\n```js\nb()\n```\n`)"},
+	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"}, // which the sandbox's check refuses
+	{name: "empty", reply: "```js\n\n```", wrong: empty},
+	{name: "the placeholder", reply: "{reasoning}\n\n```js\n{code}\n```", wrong: empty},
+	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
+	{name: "thoughts", reply: "<think>\n```js\nb()\n```\n</think>\nSo:\n```js\na()\n```", reasoning: "So:", code: "a()"},
+	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
+	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why", code: "a()"},
+	{name: "markers without a fence", reply: "[[ ## code ## ]]\na()\nb()" + end, code: "a()\nb()"},
+	{name: "markers in a fence", reply: "```\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\na()" + end + "\n```", reasoning: "why", code: "a()"},
+	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
+	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
+	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, reasoning: "why", code: "a()"},
+	{name: "JSON in a fence, with a fence", reply: "```json\n{\"code\": \"```js\\na()\\n```\"}\n```", code: "a()"},
+	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: none},
+	{name: "JSON next to a program", reply: "{\"code\": \"a()\"}\n```js\nb()\n```", wrong: several},
+	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
+}
+
+func TestReadProgram(t *testing.T) {
+	t.Parallel()
+	for _, c := range programs {
+		p, err := replies.ReadProgram(c.reply, false)
+		wrong := ""
+		if err != nil {
+			p, wrong = replies.Program{}, err.Error()
+		}
+		if p.Code != c.code || p.Reasoning != c.reasoning || wrong != c.wrong {
+			t.Errorf("%s: got  %q %q %s\nwant %q %q %s", c.name, p.Code, p.Reasoning, wrong, c.code, c.reasoning, c.wrong)
+		}
+	}
+}
+
+// TestReadProgramTruncated holds that of a reply that was cut off anywhere, no part runs.
+func TestReadProgramTruncated(t *testing.T) {
+	t.Parallel()
+	for _, c := range programs {
+		for n := range len(c.reply) + 1 {
+			p, err := replies.ReadProgram(c.reply[:n], true)
+			if err == nil && p.Code != c.code {
+				t.Errorf("%s: %q would run of %q", c.name, p.Code, c.reply[:n])
+			}
+		}
+	}
+}
+
+// FuzzReadProgram holds that the program which is written is read, and that nothing runs that does not
+// stand in a reply as it is.
+func FuzzReadProgram(f *testing.F) {
+	for _, c := range programs {
+		f.Add(c.reply)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
+		written := replies.WriteProgram(text)
+		if p, err := replies.ReadProgram(written, false); err == nil && !strings.Contains(written, p.Code) {
+			t.Fatalf("%q was read as %q", written, p.Code)
+		}
+		p, err := replies.ReadProgram(text, false)
+		if err == nil && !strings.Contains(text, p.Code) && !strings.Contains(text, "{") { // else it was JSON
+			t.Fatalf("of %q would run %q", text, p.Code)
+		}
+	})
+}
