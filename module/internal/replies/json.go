@@ -1,7 +1,6 @@
 package replies
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,16 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// lax reads JSON as models write it and turns it into JSON: with comments, trailing commas, bare
-// keys, quotes of other kinds, line breaks in texts, and Python's literals. It goes through the text once. What could
+// lax reads JSON as models write it and turns it into JSON: with comments, trailing commas, bare keys,
+// other quotes, line breaks in texts, and Python's literals. It goes through the text once. What could
 // mean something else is an error: an expression, an ellipsis, a missing bracket.
 type lax struct {
 	text  string
 	at    int
 	depth int
-	out   bytes.Buffer
-
-	abbreviated bool // a comment may stand for what is left out
+	out   []byte
 }
 
 const maxDepth = 200
@@ -28,174 +25,114 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
+	errBackslashes = errors.New(`it has backslashes that are not escaped next to escapes such as \n; write each backslash as \\`)
 )
 
 // readJSON reads the value that a text begins with, and returns what follows it.
 func readJSON(text string) (value json.RawMessage, rest string, err error) {
 	l := &lax{text: text}
-	if err = l.value(); err == nil && l.abbreviated {
-		err = errAbbreviated
-	}
-	if err != nil {
+	if err := l.value(); err != nil {
 		return nil, "", err
 	}
-	return l.out.Bytes(), text[l.at:], nil
+	return l.out, text[l.at:], nil
 }
 
 // wholeJSON reads a text that is one value.
 func wholeJSON(text string) (json.RawMessage, error) {
 	value, rest, err := readJSON(text)
-	if l := (&lax{text: rest}); err == nil && l.peek() != 0 {
-		err = l.unexpected("the end")
+	if err == nil && !blank(rest) {
+		err = (&lax{text: text, at: len(text) - len(strings.TrimSpace(rest))}).unexpected("the end")
 	}
 	return value, err
 }
 
-// peek returns the next byte that is neither white space nor in a comment, 0 at the end.
+// peek returns the next byte that is neither white space nor in a comment, 0 at the end. A comment with
+// an ellipsis may stand for what is left out; it is returned.
 func (l *lax) peek() byte {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
+		end := ""
 		switch c := rest[0]; {
 		case c == ' ', c == '\t', c == '\n', c == '\r':
 			l.at++
-		case strings.HasPrefix(rest, "\u00a0"):
-			l.at += len("\u00a0")
-		case l.depth > 0 && (strings.HasPrefix(rest, "//") || c == '#'):
-			l.skip("\n")
-		case l.depth > 0 && strings.HasPrefix(rest, "/*"):
-			l.skip("*/")
-		default:
-			return c
+			continue
+		case strings.HasPrefix(rest, "//"), c == '#':
+			end = "\n"
+		case strings.HasPrefix(rest, "/*"):
+			end = "*/"
 		}
+		comment, _, _ := strings.Cut(rest, end)
+		if end == "" || l.depth == 0 || strings.Contains(comment, "...") || strings.Contains(comment, "…") {
+			return rest[0]
+		}
+		l.at += min(len(rest), len(comment)+len(end))
 	}
 	return 0
 }
 
-// skip passes over a comment, unless an ellipsis in it may stand for what is left out.
-func (l *lax) skip(end string) {
-	comment, _, _ := strings.Cut(l.text[l.at:], end)
-	l.abbreviated = l.abbreviated || strings.Contains(comment, "...") || strings.Contains(comment, "…")
-	l.at = min(len(l.text), l.at+len(comment)+len(end))
-}
-
 func (l *lax) value() error {
-	switch c := l.peek(); {
-	case c == 0:
-		return errCutValue
-	case c == '{', c == '[':
-		if l.depth++; l.depth > maxDepth {
-			return errors.New("it is nested too deeply")
-		}
-		l.at++
-		err := error(nil)
-		if c == '{' {
-			err = l.object(':', '}')
-		} else {
-			err = l.array()
-		}
-		l.depth--
-		return err
+	switch c := l.peek(); c {
+	case '{', '[':
+		return l.container(c)
+	case '"', '\'', '`':
+		return l.string(c)
 	}
-	if open, _ := l.quote(); open == "" {
-		return l.word()
-	}
-	text, err := l.string()
-	l.out.Write(text)
-	return err
+	return l.word()
 }
 
-// object reads members up to the bracket that ends them. A name that is given twice must have equal
-// values.
-func (l *lax) object(colon, end byte) error {
-	l.out.WriteByte('{')
-	seen := map[string][2]int{}
-	for first := true; ; {
-		c := l.peek()
-		if c == end {
-			l.at++
-			l.out.WriteByte('}')
-			return nil
-		}
-		before := l.out.Len()
-		if !first {
-			l.out.WriteByte(',')
-		}
-		name, from, err := l.member(colon)
-		if err != nil {
-			return err
-		}
-		if earlier, twice := seen[name]; twice {
-			if !equalJSON(l.out.Bytes()[earlier[0]:earlier[1]], l.out.Bytes()[from:]) {
-				return fmt.Errorf("the name %q is given twice, with different values", name)
-			}
-			l.out.Truncate(before)
-		} else {
-			seen[name], first = [2]int{from, l.out.Len()}, false
-		}
-		if err := l.comma(end); err != nil {
-			return err
-		}
+// container reads an object or an array.
+func (l *lax) container(open byte) error {
+	if l.depth++; l.depth > maxDepth {
+		return errors.New("it is nested too deeply")
 	}
-}
-
-// member reads a member, whose value begins at from in the output.
-func (l *lax) member(colon byte) (name string, from int, err error) {
-	var key json.RawMessage
-	if open, _ := l.quote(); open != "" {
-		key, err = l.string()
-	} else if bare := bareKey.FindString(l.text[l.at:min(len(l.text), l.at+200)]); bare != "" {
-		l.at += len(bare)
-		key = Quote(bare)
-	} else {
-		err = l.unexpected("a name")
-	}
-	if err == nil && l.peek() != colon {
-		err = l.unexpected(string(colon))
-	}
-	if err != nil {
-		return "", 0, err
-	}
+	end := open + 2 // as ASCII has them
 	l.at++
-	l.out.Write(key)
-	l.out.WriteByte(':')
-	from = l.out.Len()
-	return PlainText(key), from, l.value()
-}
-
-var bareKey = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*`)
-
-func (l *lax) array() error {
-	l.out.WriteByte('[')
-	for first := true; ; first = false {
-		if l.peek() == ']' {
-			l.at++
-			l.out.WriteByte(']')
-			return nil
-		}
+	l.out = append(l.out, open)
+	for first := true; l.peek() != end; first = false {
 		if !first {
-			l.out.WriteByte(',')
+			l.out = append(l.out, ',')
+		}
+		if open == '{' {
+			if err := l.key(); err != nil {
+				return err
+			}
 		}
 		if err := l.value(); err != nil {
 			return err
 		}
-		if err := l.comma(']'); err != nil {
-			return err
+		if c := l.peek(); c == ',' {
+			l.at++
+		} else if c != end {
+			return l.unexpected("a comma or " + string(end))
 		}
 	}
+	l.at++
+	l.depth--
+	l.out = append(l.out, end)
+	return nil
 }
 
-// comma passes over the comma after a value, which may be missing before the end, and at the end of a
-// line.
-func (l *lax) comma(end byte) error {
-	from := l.at
-	switch c := l.peek(); {
-	case c == ',':
-		l.at++
-	case c == end:
-	case c == '"' && strings.Contains(l.text[from:l.at], "\n"):
-	default:
-		return l.unexpected("a comma or " + string(end))
+var bareKey = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*`)
+
+// key reads the name of a member and the colon after it.
+func (l *lax) key() error {
+	if c := l.peek(); c == '"' || c == '\'' {
+		if err := l.string(c); err != nil {
+			return err
+		}
+	} else {
+		bare := bareKey.FindString(l.text[l.at:min(len(l.text), l.at+200)])
+		if bare == "" {
+			return l.unexpected("a name")
+		}
+		l.at += len(bare)
+		l.out = append(l.out, Quote(bare)...)
 	}
+	if l.peek() != ':' {
+		return l.unexpected("a colon")
+	}
+	l.at++
+	l.out = append(l.out, ':')
 	return nil
 }
 
@@ -220,44 +157,23 @@ func (l *lax) word() error {
 	if value == "" {
 		return l.unexpected("a value")
 	}
-	if l.at += len(word); l.at == len(l.text) && l.depth > 0 {
-		return errCutValue
-	}
-	l.out.WriteString(value)
+	l.at += len(word)
+	l.out = append(l.out, value...)
 	return nil
 }
 
-// quotes are those in which texts stand: the longer first.
-var quotes = [...][2]string{{`"""`, `"""`}, {`'''`, `'''`}, {`"`, `"`}, {`'`, `'`}, {"`", "`"}, {"“", "”"}}
-
-// quote returns the quotes of the text that begins here.
-func (l *lax) quote() (open, end string) {
-	rest := l.text[l.at:]
-	if strings.HasPrefix(rest, `""`) && !strings.HasPrefix(rest, `"""`) {
-		return `"`, `"`
-	}
-	for _, q := range quotes {
-		if strings.HasPrefix(rest, q[0]) {
-			return q[0], q[1]
-		}
-	}
-	return "", ""
-}
-
 // string reads a text in quotes.
-func (l *lax) string() (json.RawMessage, error) {
-	open, end := l.quote()
-	l.at += len(open)
+func (l *lax) string(quote byte) error {
+	l.at++
 	var b strings.Builder
 	var slashes, letters bool // the text has backslashes of its own; it has escapes such as \n
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
-		c := rest[0]
-		switch {
+		switch c := rest[0]; {
 		case c == '\\':
 			n, text, err := escape(rest)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if text == "" {
 				slashes, text = true, rest[:n]
@@ -266,27 +182,21 @@ func (l *lax) string() (json.RawMessage, error) {
 			}
 			b.WriteString(text)
 			l.at += n
-		case c == '\'' && open == "'" && l.apostrophe():
+		case c == quote && (c != '\'' || !l.apostrophe()):
+			if slashes && letters {
+				return errBackslashes
+			}
+			l.at++
+			l.out = append(l.out, Quote(b.String())...)
+			return nil
+		case quote == '`' && strings.HasPrefix(rest, "${"):
+			return errors.New("a text in it is to be computed; write it out")
+		default:
 			b.WriteByte(c)
 			l.at++
-		case strings.HasPrefix(rest, end):
-			l.at += len(end)
-			if slashes && letters {
-				return nil, errors.New(`it has backslashes that are not escaped next to escapes such as \n; write each backslash as \\`)
-			}
-			return Quote(b.String()), nil
-		case open == "`" && strings.HasPrefix(rest, "${"):
-			return nil, errors.New("a text in it is to be computed; write it out")
-		default:
-			n := max(strings.IndexAny(rest, "\\'`$\"”"), 0)
-			if n == 0 {
-				_, n = utf8.DecodeRuneInString(rest)
-			}
-			b.WriteString(rest[:n])
-			l.at += n
 		}
 	}
-	return nil, errCutValue
+	return errCutValue
 }
 
 // apostrophe reports whether a single quote stands within a word: 'it's'.
@@ -326,9 +236,10 @@ func (l *lax) unexpected(wanted string) error {
 	if l.at >= len(l.text) {
 		return errCutValue
 	}
-	if strings.HasPrefix(l.text[l.at:], "...") || strings.HasPrefix(l.text[l.at:], "…") {
+	rest := l.text[l.at:]
+	if strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, "…") || rest[0] == '/' || rest[0] == '#' {
 		return errAbbreviated
 	}
-	r, _ := utf8.DecodeRuneInString(l.text[l.at:])
+	r, _ := utf8.DecodeRuneInString(rest)
 	return fmt.Errorf("there is %q in line %d where %s was expected", r, 1+strings.Count(l.text[:l.at], "\n"), wanted)
 }

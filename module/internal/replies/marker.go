@@ -37,30 +37,29 @@ type mark struct {
 	start, end int
 }
 
-// A marker begins its line, possibly decorated. Within a line it is one only where the form is
-// written on a single line.
+// A marker begins its line, possibly decorated. Within a line, it only may seem to be one.
 var (
-	lineMark   = regexp.MustCompile(`(?m)^[ \t>*_#` + "`" + `-]*\[\[[ \t]*(#*)[ \t]*(/?[\pL_][\pL\pN_ .?-]{0,80}?)[ \t]*#*[ \t]*\]\][*_` + "`" + `]*:?`)
-	inlineMark = regexp.MustCompile(`\[\[[ \t]*(#+)[ \t]*([\pL_][\pL\pN_ .?-]{0,80}?)[ \t]*#+[ \t]*\]\]`)
+	lineMark   = regexp.MustCompile("(?m)^[ \\t>*_#`-]*\\[\\[[ \\t]*(#*)[ \\t]*(/?[\\pL_][\\pL\\pN_ .?-]{0,80}?)[ \\t]*#*[ \\t]*\\]\\][*_`]*:?")
+	inlineMark = regexp.MustCompile(`\[\[[ \t]*#+[^\n\]]{1,90}#[ \t]*\]\]`)
 )
 
-func marksIn(text string, form *regexp.Regexp) []mark {
+func marksIn(text string) []mark {
 	if !strings.Contains(text, "[[") {
 		return nil
 	}
 	var marks []mark
-	for _, m := range form.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range lineMark.FindAllStringSubmatchIndex(text, -1) {
 		marks = append(marks, mark{text[m[4]:m[5]], m[3] > m[2], m[0], m[1]})
 	}
 	return marks
 }
 
 // HasMarker reports whether a text has a marker, or may seem to have one.
-func HasMarker(text string) bool { return firstMark(text) != "" || len(marksIn(text, inlineMark)) > 0 }
+func HasMarker(text string) bool { return firstMark(text) != "" || inlineMark.MatchString(text) }
 
 // firstMark is the name of the first marker in a text.
 func firstMark(text string) string {
-	for _, m := range marksIn(text, lineMark) {
+	for _, m := range marksIn(text) {
 		if m.hashed {
 			return m.name
 		}
@@ -69,8 +68,10 @@ func firstMark(text string) string {
 }
 
 func containsMark(text, name string) bool {
-	return slices.ContainsFunc(marksIn(text, lineMark), func(m mark) bool { return sameName(m.name, name) })
+	return slices.ContainsFunc(marksIn(text), func(m mark) bool { return sameName(m.name, name) })
 }
+
+var errOpenText = structural("", "nothing says where the text ends; put the end marker after it")
 
 // marked reads values under markers. Whole reports whether the end marker follows them. A reply
 // without a marker of an output gives nil.
@@ -80,7 +81,11 @@ func (r reply) marked() (found fields, whole bool, err error) {
 		text = inner
 	}
 	end := EndName(r.outputs)
-	marks := r.boundaries(text, end)
+	open := false // nothing says where the last text ends
+	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {
+		_, output := fieldNamed(r.outputs, m.name)
+		return !m.hashed && !output && !sameName(m.name, end)
+	})
 	for i, m := range marks {
 		stop := len(text)
 		if i+1 < len(marks) {
@@ -98,7 +103,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 			if found == nil {
 				found = fields{}
 			}
-			whole = false
+			whole, open = false, f.Schema.AnyText() && strings.Contains(value, "\n\n")
 			if !isPlaceholder(f, value) && (value != "" || f.Required) {
 				found[f.Name] = append(found[f.Name], given{text: value})
 			}
@@ -106,36 +111,10 @@ func (r reply) marked() (found fields, whole bool, err error) {
 			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
 		}
 	}
-	if n := len(marks); !whole && n > 0 && found != nil {
-		if f, _ := fieldNamed(r.outputs, marks[n-1].name); f.Schema != nil && f.Schema.AnyText() && strings.Contains(strings.TrimSpace(text[marks[n-1].end:]), "\n\n") {
-			return nil, false, structural(f.Name, "may go on: nothing says where the text ends; put the end marker after it")
-		}
+	if !whole && open {
+		return nil, false, errOpenText
 	}
 	return found, whole, err
-}
-
-// boundaries are the markers that divide a text: those that begin a line, and those within a line of
-// required fields and of the end that have none at the beginning of a line.
-func (r reply) boundaries(text, end string) []mark {
-	known := func(m mark) bool {
-		_, output := fieldNamed(r.outputs, m.name)
-		return m.hashed || output || sameName(m.name, end)
-	}
-	marks := slices.DeleteFunc(marksIn(text, lineMark), func(m mark) bool { return !known(m) })
-	if len(marks) == 0 {
-		return nil
-	}
-	atLine := slices.Clone(marks)
-	for _, m := range marksIn(text, inlineMark) {
-		same := func(o mark) bool { return sameName(o.name, m.name) }
-		f, output := fieldNamed(r.outputs, m.name)
-		atEnd := sameName(m.name, end) && blank(text[m.end:])
-		if (output && f.Required || atEnd) && !slices.ContainsFunc(atLine, same) {
-			marks = append(marks, m)
-		}
-	}
-	slices.SortFunc(marks, func(a, b mark) int { return a.start - b.start })
-	return marks
 }
 
 // isPlaceholder reports whether a text is what the prompt shows in the place of a value.

@@ -12,9 +12,9 @@ import (
 // maxObjects bounds how many places of a reply are looked at for a JSON object.
 const maxObjects = 50
 
-// object reads a reply in which there is one JSON object with outputs: the whole reply, the text of a
-// fence, or next to prose. Several of them must agree.
-func (r reply) object() (fields, error) {
+// object reads a reply in which there is a JSON object with outputs: the whole reply, the text of a
+// fence, or next to prose. Several of them must agree, and no other answer may stand next to them.
+func (r reply) object() (found fields, err error) {
 	if strings.IndexByte(r.text, '{') < 0 {
 		return nil, nil
 	}
@@ -22,27 +22,23 @@ func (r reply) object() (fields, error) {
 		r.text = text // an object that is written as a string
 	}
 	objects, around, err := r.objects()
+	for _, o := range objects {
+		given, unread := r.members(o)
+		switch {
+		case unread != nil:
+			err = unread
+		case found == nil:
+			found = given
+		case len(given) != 0 && len(given) != len(found):
+			return nil, structural("", "the reply has several JSON objects with different answers; write one")
+		default:
+			found.add(given)
+		}
+	}
 	if err != nil {
 		return nil, structural("", "the JSON object in the reply cannot be read: %v", err)
 	}
-	var found fields
-	for _, o := range objects {
-		given := r.members(o)
-		if given == nil {
-			continue
-		}
-		if found == nil {
-			found = given
-			continue
-		}
-		if len(given) != len(found) {
-			return nil, structural("", "the reply has several JSON objects with different answers; write one")
-		}
-		for name, values := range given {
-			found[name] = append(found[name], values...)
-		}
-	}
-	if found != nil && !blank(around) {
+	if found != nil {
 		if labels, err := (reply{r.outputs, strings.TrimSpace(around)}).labeled(); err != nil || labels != nil {
 			return nil, structural("", "the reply has an answer next to the JSON object; write one")
 		}
@@ -50,48 +46,24 @@ func (r reply) object() (fields, error) {
 	return found, nil
 }
 
-// objects are the JSON objects of a reply, and what stands outside of them. The error is why one that
-// names an output, or is the whole reply, cannot be read.
-func (r reply) objects() (objects []json.RawMessage, rest string, err error) {
-	text := r.text
-	if inner := Unfence(text); inner != text {
-		text = strings.TrimSpace(inner)
-	} else if blocks, open := fences(text); len(blocks) > 0 && !open {
-		for _, b := range blocks {
-			if inner := strings.TrimSpace(b.text); strings.HasPrefix(inner, "{") {
-				object, err := wholeJSON(inner)
-				if err != nil && r.names(inner) {
-					return nil, "", err
-				}
-				if err == nil {
-					objects = append(objects, object)
-				}
-			}
-		}
-		if objects != nil {
-			return objects, outside(text, blocks), nil
-		}
-	}
-	if strings.HasPrefix(text, "[") {
-		var items []json.RawMessage
-		if list, err := wholeJSON(text); err == nil && json.Unmarshal(list, &items) == nil && len(items) == 1 {
-			return items, "", nil
-		}
-	}
+// objects are the JSON objects of a reply, and what stands around them. The error is why one that
+// begins with an output, or begins the reply, cannot be read.
+func (r reply) objects() (objects []json.RawMessage, around string, err error) {
+	text := strings.TrimSpace(Unfence(r.text))
 	for at, n := 0, 0; ; n++ {
 		next := strings.IndexByte(text[at:], '{')
 		if next < 0 {
-			return objects, rest + text[at:], nil
+			return objects, around + text[at:], nil
 		}
 		if n == maxObjects {
 			return nil, "", fmt.Errorf("there are more than %d of them", maxObjects)
 		}
 		start := at + next
 		object, behind, wrong := readJSON(text[start:])
-		if start == 0 && wrong != nil || wrong != nil && r.names(text[start:]) {
+		if wrong != nil && (start == 0 || r.begins(text[start:])) {
 			return nil, "", wrong
 		}
-		rest += text[at:start]
+		around += text[at:start]
 		if at = start + 1; wrong == nil {
 			objects, at = append(objects, object), len(text)-len(behind)
 		}
@@ -101,8 +73,8 @@ func (r reply) objects() (objects []json.RawMessage, rest string, err error) {
 // firstKey finds the name of the first member of an object.
 var firstKey = regexp.MustCompile(`^\{\s*["']?(\w+)["']?\s*:`)
 
-// names reports whether a text begins as an object with an output.
-func (r reply) names(text string) bool {
+// begins reports whether a text begins as an object with an output.
+func (r reply) begins(text string) bool {
 	m := firstKey.FindStringSubmatch(text)
 	if m == nil {
 		return false
@@ -111,49 +83,36 @@ func (r reply) names(text string) bool {
 	return known
 }
 
-// members are the outputs that an object gives, possibly within its only member. An object that is
-// the value of the only output is that.
-func (r reply) members(object json.RawMessage) fields {
-	inner := object
-	for range 3 {
+// members are the outputs that an object gives, possibly within its only member that is an object. An
+// object that is the value of the only output is that.
+func (r reply) members(object json.RawMessage) (fields, error) {
+	for inner := object; inner != nil; {
 		var all signature.Values
-		if json.Unmarshal(inner, &all) != nil {
-			break
+		if err := json.Unmarshal(inner, &all); err != nil {
+			return nil, err
 		}
 		found := fields{}
+		inner = nil
+		within := 0
 		for _, v := range all {
 			if f, ok := fieldNamed(r.outputs, v.Name); ok {
 				found[f.Name] = append(found[f.Name], given{json: v.JSON})
 			}
+			if v.JSON[0] == '{' {
+				inner, within = v.JSON, within+1
+			}
 		}
 		if len(found) > 0 {
-			return found
+			return found, nil
 		}
-		if inner = wrapped(all); inner == nil {
+		if within != 1 {
 			break
 		}
 	}
 	if f := r.outputs[0]; len(r.outputs) == 1 && !f.Schema.AnyText() {
 		if value, err := readMember(f, object, true); err == nil {
-			return fields{f.Name: {{json: value}}}
+			return fields{f.Name: {{json: value}}}, nil
 		}
 	}
-	return nil
-}
-
-// wrapped is the object in the only member of an object, or in the arguments of a call that is
-// written as one.
-func wrapped(all signature.Values) json.RawMessage {
-	var inner json.RawMessage
-	for _, v := range all {
-		if v.JSON[0] == '{' {
-			if inner != nil {
-				return nil
-			}
-			inner = v.JSON
-		} else if v.Name != "name" && v.Name != "type" {
-			return nil
-		}
-	}
-	return inner
+	return nil, nil
 }

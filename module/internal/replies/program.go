@@ -52,7 +52,6 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if inner := Unfence(text); firstMark(inner) != "" {
 		text = inner
 	}
-	text = codeAlone(text)
 	blocks, open := fences(text)
 	if open {
 		return Program{}, errOpenFence
@@ -96,22 +95,15 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram is the block that is a program, nil if there is none. Blocks without a language are
-// programs if they are alone or look like it.
-func onlyProgram(blocks []block) (*block, error) {
-	var found *block
-	tagged := false
-	for _, b := range blocks {
-		tagged = tagged || isJavaScript[b.tag] && b.tag != ""
-	}
+// onlyProgram is the block that is a program, nil if there is none. Next to other blocks, one without a
+// language must look like a program.
+func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
-		if !isJavaScript[b.tag] || b.tag == "" && (tagged || len(blocks) > 1) && !looksLikeProgram(b.text) {
-			continue
-		}
-		if found != nil && strings.TrimSpace(found.text) != strings.TrimSpace(b.text) {
+		switch {
+		case !isJavaScript[b.tag], b.tag == "" && len(blocks) > 1 && !looksLikeProgram(b.text):
+		case found != nil && strings.TrimSpace(found.text) != strings.TrimSpace(b.text):
 			return nil, errTwoPrograms
-		}
-		if found == nil {
+		case found == nil:
 			found = &blocks[i]
 		}
 	}
@@ -121,28 +113,11 @@ func onlyProgram(blocks []block) (*block, error) {
 // isJavaScript are the languages of fences that hold programs.
 var isJavaScript = map[string]bool{"": true, "js": true, "javascript": true, "ts": true, "typescript": true}
 
-// markers of the fields of a program outside of fences, and the end marker that a reply ends with.
+// The markers of the fields of a program, and the one that ends a reply.
 var (
-	programMark = regexp.MustCompile(`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
+	programMark = regexp.MustCompile(`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
 	endMarker   = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
 )
-
-// codeAlone puts code that stands under its marker without a fence into one, up to the end marker.
-// Markers within fences are text.
-func codeAlone(text string) string {
-	blocks, open := fences(text)
-	if open || len(blocks) > 0 {
-		return text
-	}
-	marks := programMark.FindAllStringSubmatchIndex(text, -1)
-	for i, m := range marks {
-		if !strings.EqualFold(text[m[2]:m[3]], "code") || i+1 >= len(marks) {
-			continue
-		}
-		return text[:m[0]] + "\n```js\n" + strings.TrimSpace(text[m[1]:marks[i+1][0]]) + "\n```\n" + text[marks[i+1][0]:]
-	}
-	return text
-}
 
 // withoutMarks is a text without the markers of fields in it.
 func withoutMarks(text string) string {
@@ -152,31 +127,38 @@ func withoutMarks(text string) string {
 // programObject reads a reply that is one JSON object. Objects within a reply are not looked at:
 // programs are full of them.
 func programObject(text string) (p Program, ok bool) {
-	text = strings.TrimSpace(Unfence(text))
-	if !strings.HasPrefix(text, "{") {
-		return p, false
-	}
-	object, err := wholeJSON(text)
-	if err != nil {
+	object, err := wholeJSON(strings.TrimSpace(Unfence(text)))
+	if err != nil || object[0] != '{' {
 		return p, false
 	}
 	r := reply{outputs: programQuestion.Spec().Outputs()}
-	values, err := r.settle(r.members(object))
+	found, err := r.members(object)
 	if err != nil {
 		return p, false
 	}
-	if code, given := values.Get("code"); given {
-		p.Code, ok = strings.Trim(Unfence(PlainText(code)), "\n"), true
+	values, err := r.settle(found)
+	if err != nil {
+		return p, false
 	}
-	if reasoning, given := values.Get("reasoning"); given {
-		p.Reasoning = PlainText(reasoning)
+	for _, v := range values {
+		if v.Name == "code" {
+			p.Code, ok = strings.Trim(Unfence(PlainText(v.JSON)), "\n"), true
+		} else {
+			p.Reasoning = PlainText(v.JSON)
+		}
 	}
 	return p, ok
 }
 
-// unfencedProgram reads a reply that is a program as a whole.
+// unfencedProgram reads code that stands under its marker, up to the end marker, and a reply that is a
+// program as a whole.
 func unfencedProgram(text string) (Program, error) {
-	if looksLikeProgram(text) {
+	before, code, marked := strings.Cut(text, marker("code"))
+	code, _, ended := strings.Cut(code, marker("completed"))
+	switch {
+	case marked && ended:
+		return Program{withoutMarks(before), strings.TrimSpace(code)}.checked()
+	case looksLikeProgram(text):
 		return Program{Code: text}, nil
 	}
 	return Program{}, errNoProgram

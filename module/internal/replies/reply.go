@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -43,6 +42,12 @@ type given struct {
 // fields are what a reply gives, by the name of the output. A field that is given more than once is
 // there as often.
 type fields map[string][]given
+
+func (f fields) add(other fields) {
+	for name, values := range other {
+		f[name] = append(f[name], values...)
+	}
+}
 
 // Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the
 // reply was truncated at the limit of tokens, the answer must be complete all the same. Every error is
@@ -101,9 +106,7 @@ func (r reply) only(found fields, rest string) error {
 	if err != nil || again == nil {
 		return err
 	}
-	for name, values := range again {
-		found[name] = append(found[name], values...)
-	}
+	found.add(again)
 	return nil
 }
 
@@ -248,8 +251,4 @@ func exactly(value json.RawMessage) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
 	return v, d.Decode(&v)
-}
-
-func equalValues(a, b signature.Values) bool {
-	return slices.EqualFunc(a, b, func(v, w signature.Value) bool { return v.Name == w.Name && equalJSON(v.JSON, w.JSON) })
 }

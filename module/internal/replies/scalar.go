@@ -26,8 +26,8 @@ func (s shape) word(text string) json.RawMessage {
 		return json.RawMessage(booleans[strings.ToLower(word)])
 	case s.null && value == "null":
 		return json.RawMessage(value)
-	case s.lasts() && s.duration(word) != nil:
-		return s.duration(word)
+	case s.lasts() && duration(word) != nil:
+		return duration(word)
 	}
 	if !s.number() || !plainNumber.MatchString(word) {
 		return nil
@@ -42,7 +42,7 @@ func (s shape) word(text string) json.RawMessage {
 }
 
 // duration reads a time with its unit: 90s, 1h30m.
-func (s shape) duration(text string) json.RawMessage {
+func duration(text string) json.RawMessage {
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if err != nil || jsonNumber.MatchString(text) {
 		return nil
@@ -113,7 +113,7 @@ func (s shape) bullets(text string) json.RawMessage {
 	if s.items == nil || !bullet.MatchString(text) {
 		return nil
 	}
-	var items []string
+	var items []json.RawMessage
 	for line := range strings.SplitSeq(text, "\n") {
 		if blank(line) {
 			continue
@@ -125,25 +125,20 @@ func (s shape) bullets(text string) json.RawMessage {
 		text := strings.TrimSpace(line[at[1]-1:])
 		item := s.items.word(text)
 		if item == nil && (s.items.text || s.items.any) && s.items.constants == nil && strings.IndexByte("*_`#", text[0]) < 0 {
-			item = itemText(text)
+			item = Quote(text)
+			if _, quoted := quotedText(text); quoted {
+				item = json.RawMessage(text)
+			}
 		}
 		if item == nil {
 			return nil
 		}
-		items = append(items, string(item))
+		items = append(items, item)
 	}
 	if len(items) == 1 && unicode.IsDigit(rune(text[0])) {
 		return nil // 1. e4 e5 2. Nf3
 	}
-	return json.RawMessage("[" + strings.Join(items, ",") + "]")
-}
-
-// itemText is the text of an item, which may be a JSON string.
-func itemText(text string) json.RawMessage {
-	if _, ok := quotedText(text); ok {
-		return json.RawMessage(text)
-	}
-	return Quote(text)
+	return array(items)
 }
 
 var bullet = regexp.MustCompile(`^(?:[-*•]|\d{1,3}[.)])[ \t]+\S`)

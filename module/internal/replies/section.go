@@ -11,7 +11,11 @@ func (r reply) labeled() (fields, error) {
 	var current label
 	at := 0
 	for line := range strings.SplitSeq(r.text, "\n") {
-		if next, ok := r.label(line); ok && !fenced(blocks, at) {
+		for len(blocks) > 0 && blocks[0].end <= at {
+			blocks = blocks[1:]
+		}
+		fenced := len(blocks) > 0 && blocks[0].start <= at
+		if next, ok := r.label(line); ok && !fenced {
 			if f := r.outputs[0]; len(r.outputs) == 1 && f.Schema.AnyText() && next.name == f.Name && !blank(r.text[:at]) {
 				return nil, structural(f.Name, "may be all of the reply, or what follows its name; give only the value")
 			}
@@ -33,16 +37,6 @@ func (r reply) labeled() (fields, error) {
 		return nil, nil
 	}
 	return found, nil
-}
-
-// fenced reports whether a place of a text is in one of its blocks.
-func fenced(blocks []block, at int) bool {
-	for _, b := range blocks {
-		if b.start <= at && at < b.end {
-			return true
-		}
-	}
-	return false
 }
 
 // label is the name of an output at the beginning of a line.

@@ -137,16 +137,26 @@ func (s shape) admits(value json.RawMessage) bool {
 	}
 }
 
-// spelled returns a value with its scalars as the shape has them where they are spelled in another
+// spelling returns a scalar as a shape wants it that is spelled as a text, or nil.
+type spelling func(s shape, text string) json.RawMessage
+
+// spelled returns a value whose scalars are as the shape has them where they are spelled in another
 // way, and names of members too: "42" as 42, 42.0 as 42, "Good" as "good".
-func (s shape) spelled(value json.RawMessage) json.RawMessage {
+func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
 	case c == '{' && s.members != nil:
-		return s.object(value)
+		return s.object(value, spell)
 	case c == '[' && s.items != nil:
-		return each(value, func(item json.RawMessage) json.RawMessage { return s.items.spelled(item) })
+		var items []json.RawMessage
+		if json.Unmarshal(value, &items) != nil {
+			return value
+		}
+		for i, item := range items {
+			items[i] = s.items.spelled(item, spell)
+		}
+		return array(items)
 	case c == '"':
-		if spelled := s.word(PlainText(value)); spelled != nil {
+		if spelled := spell(s, PlainText(value)); spelled != nil {
 			return spelled
 		}
 	case s.integer && !s.fraction && (c == '-' || '0' <= c && c <= '9'):
@@ -155,7 +165,7 @@ func (s shape) spelled(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-func (s shape) object(value json.RawMessage) json.RawMessage {
+func (s shape) object(value json.RawMessage, spell spelling) json.RawMessage {
 	var all signature.Values
 	if json.Unmarshal(value, &all) != nil {
 		return value
@@ -165,13 +175,13 @@ func (s shape) object(value json.RawMessage) json.RawMessage {
 		at := nearestName(len(s.members), func(i int) string { return s.members[i].name }, v.Name)
 		switch {
 		case at < 0 && s.rest != nil:
-			v.JSON = s.rest.spelled(v.JSON)
+			v.JSON = s.rest.spelled(v.JSON, spell)
 		case at >= 0:
 			m := s.members[at]
 			if _, given := all.Get(m.name); !given {
 				v.Name = m.name
 			}
-			if v.JSON = m.shape.spelled(v.JSON); string(v.JSON) == "null" && !m.required && !m.shape.null && !m.shape.any {
+			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.null && !m.shape.any {
 				continue // null says that there is no value
 			}
 		}
@@ -183,20 +193,15 @@ func (s shape) object(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// each returns an array with what is made of its items.
-func each(array json.RawMessage, of func(json.RawMessage) json.RawMessage) json.RawMessage {
-	var items []json.RawMessage
-	if json.Unmarshal(array, &items) != nil {
-		return array
-	}
-	spelled := []byte{'['}
+func array(items []json.RawMessage) json.RawMessage {
+	list := []byte{'['}
 	for i, item := range items {
 		if i > 0 {
-			spelled = append(spelled, ',')
+			list = append(list, ',')
 		}
-		spelled = append(spelled, of(item)...)
+		list = append(list, item...)
 	}
-	return append(spelled, ']')
+	return append(list, ']')
 }
 
 // lasts reports whether a value is a time in nanoseconds, which models may write with its unit.

@@ -78,26 +78,29 @@ var (
 func withoutThoughts(text string) (string, error) {
 	for {
 		open := thoughtStart.FindStringIndex(text)
-		if open == nil || firstMark(text[:open[0]]) != "" || strings.Contains(text[:open[0]], "```") || strings.HasPrefix(text, "{") {
+		if open == nil || isAnswer(text[:open[0]]) {
 			break
 		}
 		end := thoughtEnd.FindStringIndex(text[open[1]:])
 		if end == nil {
 			return "", errThinking
 		}
-		text = strings.TrimSpace(text[:open[0]] + "\n" + text[open[1]+end[1]:])
+		text = strings.TrimSpace(text[open[1]+end[1]:])
 	}
 	ends := thoughtEnd.FindAllStringIndex(text, -1)
-	if len(ends) == 0 || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "```") {
+	if len(ends) == 0 || text[0] == '{' || text[0] == '`' {
 		return text, nil
 	}
 	last := ends[len(ends)-1]
 	before, after := text[:last[0]], strings.TrimLeft(text[last[1]:], " \t")
-	if after != "" && !strings.HasPrefix(after, "\n") && !strings.HasPrefix(after, "{") && !strings.HasPrefix(after, "[[") {
-		return text, nil // a tag within a line of text
-	}
-	if first := firstMark(before); first != "" && !containsMark(after, first) {
-		return text, nil // a tag within a value
+	within := after != "" && !strings.HasPrefix(after, "\n") && !strings.HasPrefix(after, "{") && !strings.HasPrefix(after, "[[")
+	if first := firstMark(before); within || first != "" && !containsMark(after, first) {
+		return text, nil // a tag within a text
 	}
 	return strings.TrimSpace(after), nil
+}
+
+// isAnswer reports whether an answer begins in the text before a thought.
+func isAnswer(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.Contains(text, "```") || firstMark(text) != ""
 }

@@ -1,7 +1,6 @@
 package replies
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -60,6 +59,9 @@ func readText(f signature.Field, text string) (json.RawMessage, error) {
 
 // readAny reads a value that is not any text.
 func readAny(f signature.Field, text string) (json.RawMessage, error) {
+	if plainJSON(text) && fits(f, json.RawMessage(text)) {
+		return json.RawMessage(text), nil
+	}
 	s := shapeOf(f.Schema.Raw())
 	var misfit json.RawMessage
 	try := func(value json.RawMessage) bool {
@@ -74,7 +76,7 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if startsJSON(text) {
 		value, err := wholeJSON(text)
 		if err == nil {
-			for _, v := range []json.RawMessage{s.spelled(value), s.spelled(inside(f.Name, value))} {
+			for _, v := range []json.RawMessage{s.spelled(value, shape.word), s.spelled(inside(f.Name, value), shape.word)} {
 				if try(v) {
 					return v, nil
 				}
@@ -125,11 +127,11 @@ func readMember(f signature.Field, value json.RawMessage, only bool) (json.RawMe
 	if f.Schema.AnyText() && value[0] == '"' {
 		return value, nil
 	}
-	s := shapeOf(f.Schema.Raw())
-	if !fits(f, value) || bytes.ContainsAny(value, ".eE") {
-		value = s.spelled(value)
+	if plainJSON(string(value)) && fits(f, value) {
+		return value, nil
 	}
-	if fits(f, value) {
+	s := shapeOf(f.Schema.Raw())
+	if value = s.spelled(value, shape.word); fits(f, value) {
 		return value, nil
 	}
 	if text := asText(value); only && text != nil && fits(f, text) {
@@ -144,6 +146,12 @@ func asText(value json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return Quote(string(value))
+}
+
+// plainJSON reports whether a text is JSON without numbers that may be spelled in another way, and
+// without escapes that may be half of a character.
+func plainJSON(text string) bool {
+	return !strings.ContainsAny(text, `.eE\`) && json.Valid([]byte(text))
 }
 
 // startsJSON reports whether a text may be JSON.
@@ -162,7 +170,7 @@ func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	case s.lasts() && value[0] == '"':
 		return structural(f.Name, `is not a time; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):
-		return notAllowed(f.Name, findings)
+		return &Error{[]Problem{{f.Name, Constraint, lines(findings)}}}
 	default:
 		return structural(f.Name, "cannot be read: %s", lines(findings))
 	}
