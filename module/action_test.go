@@ -30,12 +30,11 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "a text", tool: "greet", args: `dear "ann"`, called: "greet", with: `"dear \"ann\""`},
 	{name: "a text as an expression", tool: `greet("ann")`, called: "greet", with: `"ann"`},
 	{name: "a number", tool: "send", args: `7`, wrong: `the field "args": it is not one JSON object: write the object that the tool takes`},
-	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: write the object that the tool takes`},
+	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: it ends in the middle of a value`},
 	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: it ends in the middle of a value`},
-	{name: "one name twice", tool: "send", args: `{"to": "ann", "to": "bob"}`, wrong: `the field "args": it is not one JSON object: the name "to" is given twice, with different values`},
+	{name: "one name twice", tool: "send", args: `{"to": "ann", "to": "bob"}`, wrong: `the field "args": it is not one JSON object: the value of "to" is given twice`},
 	{name: "two objects", tool: "send", args: `{} {}`, wrong: `the field "args": it is not one JSON object: there is '{' in line 1 where the end was expected`},
 	{name: "JavaScript", tool: "send({to: 'ann'})", called: "send", with: `{"to":"ann"}`},
-	{name: "Python", tool: `send(to="ann", n=2, now=True)`, called: "send", with: `{"to":"ann","n":2,"now":true}`},
 	{name: "nothing of Python", tool: "list(None)", called: "list", with: `{}`},
 	{name: "nothing of JavaScript", tool: "list", args: "undefined", called: "list", with: `{}`},
 	{name: "single quotes", tool: "send", args: `{'to': 'ann'}`, called: "send", with: `{"to":"ann"}`},
@@ -56,9 +55,8 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "a variable in a text", tool: "act({k: `a ${input}`})", wrong: "the arguments behind the name of the tool: it is not one JSON object: a text in it is to be computed; write it out; give them in args"},
 	{name: "a text that goes on", tool: `act("a" + b)`, wrong: "the arguments behind the name of the tool: it is not one JSON object: there is '+' in line 1 where the end was expected; give them in args"},
 	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, called: "act", with: `{"k":"a"}`},
-	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`, wrong: `args has half of a character, \ud83d (write the character itself)`},
-	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`, wrong: `the arguments behind the name of the tool: it is not one JSON object: it has half of a character, \ud83d; write the character itself; give them in args`},
-	{name: "half of a character as a text", tool: "act", args: `"a\ud83d"`, wrong: `args has half of a character, \ud83d (write the character itself)`},
+	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`, wrong: `the field "args": it is not one JSON object: a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\`},
+	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`, wrong: `the arguments behind the name of the tool: it is not one JSON object: a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\; give them in args`},
 }
 
 // replied are the values that a reply gives.

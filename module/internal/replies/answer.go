@@ -85,15 +85,15 @@ func (s shape) sample(depth int) string {
 	switch {
 	case s.constants != nil:
 		return string(Quote(s.constants[0]))
-	case s.text && s.format == "date":
+	case s.text() && s.format == "date":
 		return `"2026-01-31"`
-	case s.text && s.format == "date-time":
+	case s.text() && s.format == "date-time":
 		return `"2026-01-31T15:04:05Z"`
-	case s.text, s.any:
+	case s.text(), s.any():
 		return `"…"`
 	case s.number():
 		return fmt.Sprint(max(s.least, 1))
-	case s.boolean:
+	case s.kinds["boolean"]:
 		return "true"
 	case depth == 0:
 		return "…"

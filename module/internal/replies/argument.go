@@ -34,7 +34,7 @@ func Arguments(text string) (args json.RawMessage, plain bool, err error) {
 }
 
 // computed finds a text that a program would compute: 'a' + 'b', f"{x}.txt", `${x}.txt`, k="a".
-var computed = regexp.MustCompile("(?s)^(?:[a-zA-Z]{1,2}[\"'`]|'[^']*'\\s*\\S|`[^`]*`\\s*\\S|\\w+\\s*=\\s*[\"'])|\\$\\{")
+var computed = regexp.MustCompile("(?s)^(?:[a-zA-Z]{1,2}[\"'`]|'[^']*'\\s*\\S|`[^`]*`\\s*\\S|\\w+\\s*=)|\\$\\{")
 
 // Expression reads what stands in the parentheses of a call: an object, or a text in quotes.
 func Expression(text string) (json.RawMessage, error) {
@@ -42,10 +42,10 @@ func Expression(text string) (json.RawMessage, error) {
 	if noArguments[text] {
 		return json.RawMessage("{}"), nil
 	}
-	value, err := wholeJSON(text)
-	if err == nil && value[0] != '{' && value[0] != '"' {
-		err = errors.New("write the object that the tool takes")
+	if strings.IndexByte("{\"'`", text[0]) < 0 {
+		return nil, errNotObject(errors.New("words without quotes may be the names of variables"))
 	}
+	value, err := wholeJSON(text)
 	if object := (signature.Values{}); err == nil && value[0] == '{' {
 		err = json.Unmarshal(value, &object)
 	}

@@ -25,7 +25,7 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
-	errBackslashes = errors.New(`it has backslashes that are not escaped next to escapes such as \n; write each backslash as \\`)
+	errEscape      = errors.New(`a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\`)
 )
 
 // readJSON reads the value that a text begins with, and returns what follows it.
@@ -164,36 +164,28 @@ func (l *lax) word() error {
 
 // string reads a text in quotes.
 func (l *lax) string(quote byte) error {
-	l.at++
-	var b strings.Builder
-	var slashes, letters bool // the text has backslashes of its own; it has escapes such as \n
-	for l.at < len(l.text) {
-		rest := l.text[l.at:]
-		switch c := rest[0]; {
-		case c == '\\':
-			n, text, err := escape(rest)
-			if err != nil {
-				return err
+	from := len(l.out)
+	l.out = append(l.out, '"')
+	for l.at++; l.at < len(l.text); l.at++ {
+		switch c := l.text[l.at]; {
+		case c == '\\' && l.at+1 < len(l.text):
+			if l.at++; l.text[l.at] != '\'' && l.text[l.at] != '`' {
+				l.out = append(l.out, c)
 			}
-			if text == "" {
-				slashes, text = true, rest[:n]
-			} else if strings.IndexByte("bfnrt", rest[1]) >= 0 {
-				letters = true
-			}
-			b.WriteString(text)
-			l.at += n
+			l.out = append(l.out, l.text[l.at])
 		case c == quote && (c != '\'' || !l.apostrophe()):
-			if slashes && letters {
-				return errBackslashes
-			}
 			l.at++
-			l.out = append(l.out, Quote(b.String())...)
+			l.out = append(l.out, '"')
+			if _, ok := quotedText(string(l.out[from:])); !ok {
+				return errEscape
+			}
 			return nil
-		case quote == '`' && strings.HasPrefix(rest, "${"):
+		case c == '"', c < ' ':
+			l.out = fmt.Appendf(l.out, `\u%04x`, c)
+		case quote == '`' && strings.HasPrefix(l.text[l.at:], "${"):
 			return errors.New("a text in it is to be computed; write it out")
 		default:
-			b.WriteByte(c)
-			l.at++
+			l.out = append(l.out, c)
 		}
 	}
 	return errCutValue
@@ -204,32 +196,6 @@ func (l *lax) apostrophe() bool {
 	before, _ := utf8.DecodeLastRuneInString(l.text[:l.at])
 	next, _ := utf8.DecodeRuneInString(l.text[l.at+1:])
 	return unicode.IsLetter(before) && unicode.IsLetter(next)
-}
-
-// escape reads what begins with a backslash, and is n bytes long. The text is empty if it is no
-// escape of JSON's.
-func escape(rest string) (n int, text string, err error) {
-	if len(rest) < 2 {
-		return 0, "", errCutValue
-	}
-	n = 2
-	switch c := rest[1]; c {
-	case '\'', '`':
-		return n, string(c), nil
-	case 'u':
-		n = 6
-		if len(rest) >= 12 && rest[6:8] == `\u` && strings.EqualFold(rest[2:3], "d") && strings.ContainsAny(rest[3:4], "89abAB") {
-			n = 12
-		}
-	}
-	if n > len(rest) || json.Unmarshal([]byte(`"`+rest[:n]+`"`), &text) != nil {
-		_, size := utf8.DecodeRuneInString(rest[1:])
-		return 1 + size, "", nil
-	}
-	if strings.HasPrefix(text, "\ufffd") && !strings.EqualFold(rest[:6], `\ufffd`) {
-		return 0, "", fmt.Errorf("it has half of a character, %s; write the character itself", rest[:6])
-	}
-	return n, text, nil
 }
 
 func (l *lax) unexpected(wanted string) error {

@@ -11,16 +11,6 @@ import (
 // marker is the line that a value stands under.
 func marker(field string) string { return "[[ ## " + field + " ## ]]" }
 
-// cutMarker returns what follows the marker of a name that is written exactly as asked.
-func cutMarker(text, name string) (rest string, ok bool) {
-	for _, part := range [...]string{"[[ ## ", name, " ## ]]"} {
-		if text, ok = strings.CutPrefix(text, part); !ok {
-			return "", false
-		}
-	}
-	return text, true
-}
-
 // EndName is the name of the marker that ends a reply.
 func EndName(outputs []signature.Field) string {
 	name := "completed"

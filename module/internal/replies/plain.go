@@ -45,11 +45,8 @@ func PlainText(value json.RawMessage) string {
 // string with half of a character.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
-	if ok && strings.Contains(text, "\ufffd") {
-		_, err := wholeJSON(value)
-		ok = err == nil
-	}
-	return text, ok
+	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") || strings.Contains(strings.ToLower(value), `\ufffd`)
+	return text, ok && whole
 }
 
 // Quote returns a text as a JSON string.

@@ -165,7 +165,7 @@ func (r reply) exact() signature.Values {
 	}
 	values := make(signature.Values, 0, len(r.outputs))
 	for _, f := range r.outputs {
-		text, ok := cutMarker(rest, f.Name)
+		text, ok := strings.CutPrefix(rest, marker(f.Name))
 		end := strings.Index(text, "[[")
 		if !ok || end < 1 || text[0] != '\n' || text[end-1] != '\n' {
 			return nil
@@ -180,7 +180,7 @@ func (r reply) exact() signature.Values {
 		}
 		values = append(values, signature.Value{Name: f.Name, JSON: value})
 	}
-	if behind, ok := cutMarker(rest, EndName(r.outputs)); !ok || behind != "" {
+	if rest != marker(EndName(r.outputs)) {
 		return nil
 	}
 	return values

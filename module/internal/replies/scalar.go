@@ -17,14 +17,14 @@ func (s shape) word(text string) json.RawMessage {
 		if constant := s.constant(text); constant != nil {
 			return constant
 		}
-	} else if s.text || s.any {
+	} else if s.text() || s.any() {
 		return nil
 	}
 	word := Undecorated(text)
 	switch value := literals[word]; {
-	case s.boolean && booleans[strings.ToLower(word)] != "":
+	case s.kinds["boolean"] && booleans[strings.ToLower(word)] != "":
 		return json.RawMessage(booleans[strings.ToLower(word)])
-	case s.null && value == "null":
+	case s.kinds["null"] && value == "null":
 		return json.RawMessage(value)
 	case s.lasts() && duration(word) != nil:
 		return duration(word)
@@ -35,7 +35,7 @@ func (s shape) word(text string) json.RawMessage {
 	if word = strings.TrimPrefix(word, "+"); strings.HasPrefix(strings.TrimPrefix(word, "-"), ".") {
 		word = strings.Replace(word, ".", "0.", 1)
 	}
-	if s.fraction {
+	if s.kinds["number"] {
 		return json.RawMessage(word)
 	}
 	return integral(json.RawMessage(word))
@@ -124,7 +124,7 @@ func (s shape) bullets(text string) json.RawMessage {
 		}
 		text := strings.TrimSpace(line[at[1]-1:])
 		item := s.items.word(text)
-		if item == nil && (s.items.text || s.items.any) && s.items.constants == nil && strings.IndexByte("*_`#", text[0]) < 0 {
+		if item == nil && (s.items.text() || s.items.any()) && s.items.constants == nil && strings.IndexByte("*_`#", text[0]) < 0 {
 			item = Quote(text)
 			if _, quoted := quotedText(text); quoted {
 				item = json.RawMessage(text)

@@ -1,7 +1,9 @@
 package replies
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/writ-go/writ/signature"
@@ -11,15 +13,13 @@ import (
 // shape is what a schema admits, as far as it helps to read a value that is spelled in another way
 // than JSON's. What it does not know is read strictly.
 type shape struct {
-	text, integer, fraction, boolean, null bool // what kinds of values it admits
-
-	any       bool     // the schema does not say which kinds
-	format    string   // of a text, or schema.Nanoseconds of an integer
-	constants []string // the texts that it lists
-	items     *shape   // of an array; nil if it admits none
-	members   []member // of an object; nil if it admits none
-	rest      *shape   // of an object's other members; nil if it admits none
-	least     float64  // the smallest number
+	kinds     map[string]bool // types of JSON Schema; none if the schema does not say
+	format    string          // of a text, or schema.Nanoseconds of an integer
+	constants []string        // the texts that it lists
+	items     *shape          // of an array
+	members   []member        // of an object
+	rest      *shape          // of an object's other members; nil if it admits none
+	least     float64         // the smallest number
 }
 
 type member struct {
@@ -27,8 +27,6 @@ type member struct {
 	shape    shape
 	required bool
 }
-
-func (s shape) number() bool { return s.integer || s.fraction }
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -47,95 +45,78 @@ type keywords struct {
 func shapeOf(raw json.RawMessage) shape {
 	var k keywords
 	if json.Unmarshal(raw, &k) != nil {
-		return shape{any: true} // a boolean, or a form that is not known here
+		return shape{} // a boolean, or a form that is not known here
 	}
-	s := shape{format: k.Format, least: k.Minimum}
+	s := shape{kinds: map[string]bool{}, format: k.Format, least: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
 		s.join(shapeOf(choice))
 	}
-	types, _ := k.Type.([]any)
-	if name, ok := k.Type.(string); ok {
-		types = []any{name}
+	types, several := k.Type.([]any)
+	if !several {
+		types = []any{k.Type}
 	}
-	for _, name := range types {
-		s.admit(name, k)
+	for _, t := range types {
+		if name, ok := t.(string); ok {
+			s.kinds[name] = true
+		}
 	}
 	for _, c := range append(k.Enum, k.Const) {
 		if text, ok := c.(string); ok {
-			s.text = true
+			s.kinds["string"] = true
 			s.constants = append(s.constants, text)
 		}
 	}
-	s.null = s.null || slices.Contains(k.Enum, nil)
-	s.any = s.any || k.Type == nil && k.Enum == nil && k.Const == nil && k.AnyOf == nil && k.OneOf == nil
-	return s
-}
-
-// admit makes s admit a type of JSON Schema.
-func (s *shape) admit(name any, k keywords) {
-	switch name {
-	case "string":
-		s.text = true
-	case "integer":
-		s.integer = true
-	case "number":
-		s.fraction = true
-	case "boolean":
-		s.boolean = true
-	case "null":
-		s.null = true
-	case "array":
+	if slices.Contains(k.Enum, nil) {
+		s.kinds["null"] = true
+	}
+	if k.Items != nil {
 		items := shapeOf(k.Items)
 		s.items = &items
-	case "object":
-		s.members = make([]member, len(k.Properties))
-		if string(k.Additional) != "false" {
-			rest := shapeOf(k.Additional)
-			s.rest = &rest
-		}
-		for i, p := range k.Properties {
-			s.members[i] = member{p.Name, shapeOf(p.JSON), slices.Contains(k.Required, p.Name)}
-		}
 	}
+	if s.kinds["object"] && string(k.Additional) != "false" {
+		rest := shapeOf(k.Additional)
+		s.rest = &rest
+	}
+	for _, p := range k.Properties {
+		s.members = append(s.members, member{p.Name, shapeOf(p.JSON), slices.Contains(k.Required, p.Name)})
+	}
+	return s
 }
 
 // join makes s admit what other admits.
 func (s *shape) join(o shape) {
-	s.text, s.integer, s.fraction = s.text || o.text, s.integer || o.integer, s.fraction || o.fraction
-	s.boolean, s.null, s.any = s.boolean || o.boolean, s.null || o.null, s.any || o.any
+	maps.Copy(s.kinds, o.kinds)
 	s.constants = append(s.constants, o.constants...)
+	s.members = append(s.members, o.members...)
 	if o.items != nil {
 		s.items = o.items
 	}
-	if o.members != nil {
-		s.members, s.rest = o.members, o.rest
+	if o.rest != nil {
+		s.rest = o.rest
 	}
-	if o.format != "" {
-		s.format = o.format
-	}
-	s.least = max(s.least, o.least)
+	s.format, s.least = cmp.Or(o.format, s.format), max(s.least, o.least)
 }
+
+func (s shape) any() bool    { return len(s.kinds) == 0 }
+func (s shape) text() bool   { return s.kinds["string"] }
+func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
+
+// lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
+func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
 
 // admits reports whether a value is of a kind that the shape admits, so that only a rule can be
 // against it.
 func (s shape) admits(value json.RawMessage) bool {
-	switch c := value[0]; {
-	case s.any:
-		return true
-	case c == '"':
-		return s.text
-	case c == '{':
-		return s.members != nil
-	case c == '[':
-		return s.items != nil
-	case c == 't', c == 'f':
-		return s.boolean
-	case c == 'n':
-		return s.null
+	switch kind := kinds[value[0]]; kind {
+	case "":
+		return s.any() || s.number()
 	default:
-		return s.number()
+		return s.any() || s.kinds[kind]
 	}
 }
+
+// kinds are the types of values that are no numbers, by how they begin.
+var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
 
 // spelling returns a scalar as a shape wants it that is spelled as a text, or nil.
 type spelling func(s shape, text string) json.RawMessage
@@ -144,7 +125,7 @@ type spelling func(s shape, text string) json.RawMessage
 // way, and names of members too: "42" as 42, 42.0 as 42, "Good" as "good".
 func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
-	case c == '{' && s.members != nil:
+	case c == '{' && (s.members != nil || s.rest != nil):
 		return s.object(value, spell)
 	case c == '[' && s.items != nil:
 		var items []json.RawMessage
@@ -159,7 +140,7 @@ func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 		if spelled := spell(s, PlainText(value)); spelled != nil {
 			return spelled
 		}
-	case s.integer && !s.fraction && (c == '-' || '0' <= c && c <= '9'):
+	case s.kinds["integer"] && !s.kinds["number"] && (c == '-' || '0' <= c && c <= '9'):
 		return integral(value)
 	}
 	return value
@@ -181,7 +162,7 @@ func (s shape) object(value json.RawMessage, spell spelling) json.RawMessage {
 			if _, given := all.Get(m.name); !given {
 				v.Name = m.name
 			}
-			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.null && !m.shape.any {
+			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] && !m.shape.any() {
 				continue // null says that there is no value
 			}
 		}
@@ -203,6 +184,3 @@ func array(items []json.RawMessage) json.RawMessage {
 	}
 	return append(list, ']')
 }
-
-// lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
-func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.integer && !s.text }

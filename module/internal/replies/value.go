@@ -82,15 +82,12 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 				}
 			}
 		} else if text[0] == '{' || text[0] == '[' {
-			if list := s.bullets(text); list != nil && try(list) {
-				return list, nil
-			}
 			return nil, structural(f.Name, "cannot be read as JSON: %v", err)
 		}
 	}
 	word := s.word(text)
 	switch quoted := Quote(text); {
-	case (s.text || s.any) && s.constants == nil && try(quoted):
+	case (s.text() || s.any()) && s.constants == nil && try(quoted):
 		return quoted, nil
 	case word != nil && try(word):
 		return word, nil
@@ -98,7 +95,7 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if list := s.bullets(text); list != nil && try(list) {
 		return list, nil
 	}
-	if blocks, open := fences(text); len(blocks) == 1 && !open && (s.items != nil || s.members != nil) {
+	if blocks, open := fences(text); len(blocks) == 1 && !open && (s.kinds["array"] || s.kinds["object"]) {
 		return readAny(f, strings.TrimSpace(blocks[0].text))
 	}
 	if misfit == nil {
