@@ -133,6 +133,8 @@ func notAccepted(spec *signature.Spec, answer json.RawMessage, err error) string
 	misshapen := replies.Misshapen(spec, answer)
 	if !misshapen || !ok || len(invalid.Findings) <= most {
 		text += ":\n" + clip(err.Error())
+	} else {
+		text += "."
 	}
 	if misshapen {
 		text = text + "\nSubmit it in this form, with your values: " + replies.Call(spec)

@@ -36,7 +36,7 @@ func (r reply) object() (found fields, err error) {
 		}
 	}
 	if err != nil {
-		return nil, structural("", "the JSON object in the reply cannot be read: %v", err)
+		return nil, structural("", "the JSON object in the reply cannot be read: %s", strings.TrimPrefix(err.Error(), "signature: "))
 	}
 	if found != nil {
 		if labels, err := (reply{r.outputs, strings.TrimSpace(around)}).labeled(); err != nil || labels != nil {
