@@ -27,25 +27,35 @@ type mark struct {
 	start, end int
 }
 
-// A marker begins its line, possibly decorated. Within a line, it only may seem to be one.
-var (
-	lineMark   = regexp.MustCompile("(?m)^[ \\t>*_#`-]*\\[\\[[ \\t]*(#*)[ \\t]*(/?[\\pL_][\\pL\\pN_ .?-]{0,80}?)[ \\t]*#*[ \\t]*\\]\\][*_`]*:?")
-	inlineMark = regexp.MustCompile(`\[\[[ \t]*#+[^\n\]]{1,90}#[ \t]*\]\]`)
-)
-
-func marksIn(text string) []mark {
-	if !strings.Contains(text, "[[") {
-		return nil
+// marksIn finds the markers of a text, which begin a line, possibly decorated: [[ ## name ## ]], or
+// [[name]].
+func marksIn(text string) (marks []mark) {
+	line := 0 // where the line begins; -1 if it has no further marker
+	for at := 0; ; {
+		next := strings.Index(text[at:], "[[")
+		if next < 0 {
+			return marks
+		}
+		open := at + next
+		if n := strings.LastIndexByte(text[at:open], '\n'); n >= 0 {
+			line = at + n + 1
+		}
+		inner, _, closed := strings.Cut(text[open+2:min(len(text), open+120)], "]]")
+		name := strings.Trim(inner, "# \t")
+		if at = open + 2; closed && line >= 0 && name != "" && !strings.Contains(inner, "\n") && strings.Trim(text[line:open], " \t>*_#`-") == "" {
+			at += len(inner) + 2
+			end := len(text) - len(strings.TrimLeft(text[at:], "*_`:"))
+			marks = append(marks, mark{name, strings.Contains(inner, "#"), line, end})
+		}
+		line = -1
 	}
-	var marks []mark
-	for _, m := range lineMark.FindAllStringSubmatchIndex(text, -1) {
-		marks = append(marks, mark{text[m[4]:m[5]], m[3] > m[2], m[0], m[1]})
-	}
-	return marks
 }
 
+// seeming finds what may seem to be a marker, also within a line.
+var seeming = regexp.MustCompile(`\[\[[ \t]*#+[^\n\]]{1,90}#[ \t]*\]\]`)
+
 // HasMarker reports whether a text has a marker, or may seem to have one.
-func HasMarker(text string) bool { return firstMark(text) != "" || inlineMark.MatchString(text) }
+func HasMarker(text string) bool { return firstMark(text) != "" || seeming.MatchString(text) }
 
 // firstMark is the name of the first marker in a text.
 func firstMark(text string) string {

@@ -54,11 +54,6 @@ func (f fields) add(other fields) {
 // an [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
-	if !truncated {
-		if values := r.exact(); values != nil {
-			return values, nil
-		}
-	}
 	var err error
 	if r.text, err = visible(said); err != nil {
 		return nil, err
@@ -154,36 +149,6 @@ func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err
 		}
 	}
 	return value, nil
-}
-
-// exact reads a reply that is in the form of markers to the letter, as most are: each marker once, on
-// a line of its own, in the order of the fields. It spares them the search for anything else.
-func (r reply) exact() signature.Values {
-	rest := strings.TrimSpace(r.text)
-	if len(rest) > maxReply || strings.ContainsAny(rest, "<\r") {
-		return nil // tags and tokens
-	}
-	values := make(signature.Values, 0, len(r.outputs))
-	for _, f := range r.outputs {
-		text, ok := strings.CutPrefix(rest, marker(f.Name))
-		end := strings.Index(text, "[[")
-		if !ok || end < 1 || text[0] != '\n' || text[end-1] != '\n' {
-			return nil
-		}
-		text, rest = trimmed(text[:end]), text[end:]
-		if text == "" || isPlaceholder(f, text) {
-			return nil
-		}
-		value, err := readValue(f, given{text: text}, false)
-		if err != nil || value == nil {
-			return nil
-		}
-		values = append(values, signature.Value{Name: f.Name, JSON: value})
-	}
-	if rest != marker(EndName(r.outputs)) {
-		return nil
-	}
-	return values
 }
 
 // Verbatim reads a reply that is the answer as it stands. Every error is an [*Error].
