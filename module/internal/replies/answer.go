@@ -9,49 +9,33 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Answer returns a submitted value in the form of an answer where only its form differs: with scalars
-// that are spelled as text, or as the value of the only output.
+// Answer returns a submitted value in the form of an answer where only its form differs: with scalars that are
+// spelled as text, or as the value of the only output.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value
 	}
 	r := reply{outputs: spec.Outputs()}
-	if found := r.submitted(value); found != nil {
-		if values, err := r.settle(found); err == nil {
-			if answer, err := values.MarshalJSON(); err == nil {
-				return answer
-			}
-		}
+	found, err := r.members(value)
+	if all := (signature.Values{}); json.Unmarshal(value, &all) == nil && len(all) != len(found) {
+		found = nil // it has other members
 	}
-	return value
+	if err != nil || found == nil && len(r.outputs) == 1 {
+		found = fields{r.outputs[0].Name: {{json: value}}}
+	}
+	values, err := r.settle(found)
+	if err != nil {
+		return value
+	}
+	answer, err := values.MarshalJSON()
+	if err != nil {
+		return value
+	}
+	return answer
 }
 
-// submitted is what a value gives for the fields: those of an object that has no others, or the value
-// of the only one.
-func (r reply) submitted(value json.RawMessage) fields {
-	var all signature.Values
-	if json.Unmarshal(value, &all) == nil {
-		found := fields{}
-		for _, v := range all {
-			f, ok := fieldNamed(r.outputs, v.Name)
-			if !ok {
-				found = nil
-				break
-			}
-			found[f.Name] = append(found[f.Name], given{json: v.JSON})
-		}
-		if len(found) > 0 {
-			return found
-		}
-	}
-	if len(r.outputs) == 1 {
-		return fields{r.outputs[0].Name: {{json: value}}}
-	}
-	return nil
-}
-
-// Misshapen reports whether an answer has the wrong shape: it is not an object, lacks an output, has
-// another member, or a value of another type.
+// Misshapen reports whether an answer has the wrong shape: it is not an object, lacks an output, has another member,
+// or a value of another type.
 func Misshapen(spec *signature.Spec, answer json.RawMessage) bool {
 	var all signature.Values
 	if len(answer) == 0 || json.Unmarshal(answer, &all) != nil {
@@ -70,8 +54,7 @@ func Misshapen(spec *signature.Spec, answer json.RawMessage) bool {
 	})
 }
 
-// Call is the call that submits an answer, with values of the right types:
-// submit({total: 12, names: ["…"]}).
+// Call is the call that submits an answer, with values of the right types: submit({total: 12, names: ["…"]}).
 func Call(spec *signature.Spec) string {
 	members := make([]string, 0, len(spec.Outputs()))
 	for _, f := range spec.Outputs() {

@@ -14,9 +14,8 @@ import (
 // noArguments are the ways in which models write that nothing is passed.
 var noArguments = map[string]bool{"": true, "()": true, "null": true, "None": true, "undefined": true}
 
-// Arguments reads what a model passes to a tool: an object, or a text, as a JSON string, that may
-// stand for one. What looks like JSON is never taken for a text. Plain reports whether the text had no
-// quotes.
+// Arguments reads what a model passes to a tool: an object, or a text, as a JSON string, that may stand for one. What
+// looks like JSON is never taken for a text. Plain reports whether the text had no quotes.
 func Arguments(text string) (args json.RawMessage, plain bool, err error) {
 	text = strings.TrimSpace(Unfence(text))
 	switch {
@@ -73,8 +72,8 @@ func ArgumentText(f signature.Field, text string) (json.RawMessage, error) {
 	return readValue(f, given{text: r.text}, true)
 }
 
-// Timed returns the arguments of a tool with the times in them that have a unit in nanoseconds, where
-// its schema asks for those.
+// Timed returns the arguments of a tool with the times in them that have a unit in nanoseconds, where its schema asks
+// for those.
 func Timed(of, args json.RawMessage) json.RawMessage {
 	if !strings.Contains(string(of), `"`+schema.Nanoseconds+`"`) {
 		return args

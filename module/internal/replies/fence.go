@@ -8,9 +8,8 @@ type block struct {
 	start, end int
 }
 
-// fences finds the fenced blocks of a text, as Markdown does: a fence is closed by one of the same
-// sign that is at least as long and has no tag. Open reports whether the last block is not closed; it
-// is not among the blocks.
+// fences finds the fenced blocks of a text, as Markdown does: a fence is closed by one of the same sign that is at
+// least as long and has no tag. Open reports whether the last block is not closed; it is not among the blocks.
 func fences(text string) (blocks []block, open bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil, false
@@ -57,18 +56,6 @@ func Unfence(text string) string {
 		return blocks[0].text
 	}
 	return text
-}
-
-// outside is what stands in a text outside of its blocks, each of which becomes an empty line.
-func outside(text string, blocks []block) string {
-	var b strings.Builder
-	at := 0
-	for _, fenced := range blocks {
-		b.WriteString(text[at:fenced.start])
-		at = fenced.end
-	}
-	b.WriteString(text[at:])
-	return b.String()
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// lax reads JSON as models write it and turns it into JSON: with comments, trailing commas, bare keys,
-// other quotes, line breaks in texts, and Python's literals. It goes through the text once. What could
-// mean something else is an error: an expression, an ellipsis, a missing bracket.
+// lax reads JSON as models write it and turns it into JSON: with comments, trailing commas, bare keys, other quotes,
+// line breaks in texts, and Python's literals. It goes through the text once. What could mean something else is an
+// error: an expression, an ellipsis, a missing bracket.
 type lax struct {
 	text  string
 	at    int
@@ -46,8 +46,8 @@ func wholeJSON(text string) (json.RawMessage, error) {
 	return value, err
 }
 
-// peek returns the next byte that is neither white space nor in a comment, 0 at the end. A comment with
-// an ellipsis may stand for what is left out; it is returned.
+// peek returns the next byte that is neither white space nor in a comment, 0 at the end. A comment with an ellipsis
+// may stand for what is left out; it is returned.
 func (l *lax) peek() byte {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]

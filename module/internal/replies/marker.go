@@ -27,8 +27,7 @@ type mark struct {
 	start, end int
 }
 
-// marksIn finds the markers of a text, which begin a line, possibly decorated: [[ ## name ## ]], or
-// [[name]].
+// marksIn finds the markers of a text, which begin a line, possibly decorated: [[ ## name ## ]], or [[name]].
 func marksIn(text string) (marks []mark) {
 	line := 0 // where the line begins; -1 if it has no further marker
 	for at := 0; ; {
@@ -73,8 +72,8 @@ func containsMark(text, name string) bool {
 
 var errOpenText = structural("", "nothing says where the text ends; put the end marker after it")
 
-// marked reads values under markers. Whole reports whether the end marker follows them. A reply
-// without a marker of an output gives nil.
+// marked reads values under markers. Whole reports whether the end marker follows them. A reply without a marker of
+// an output gives nil.
 func (r reply) marked() (found fields, whole bool, err error) {
 	text := r.text
 	if inner := Unfence(text); firstMark(inner) != "" {

@@ -12,8 +12,8 @@ import (
 // maxObjects bounds how many places of a reply are looked at for a JSON object.
 const maxObjects = 50
 
-// object reads a reply in which there is a JSON object with outputs: the whole reply, the text of a
-// fence, or next to prose. Several of them must agree, and no other answer may stand next to them.
+// object reads a reply in which there is a JSON object with outputs: the whole reply, the text of a fence, or next to
+// prose. Several of them must agree, and no other answer may stand next to them.
 func (r reply) object() (found fields, err error) {
 	if strings.IndexByte(r.text, '{') < 0 {
 		return nil, nil
@@ -46,8 +46,8 @@ func (r reply) object() (found fields, err error) {
 	return found, nil
 }
 
-// objects are the JSON objects of a reply, and what stands around them. The error is why one that
-// begins with an output, or begins the reply, cannot be read.
+// objects are the JSON objects of a reply, and what stands around them. The error is why one that begins with an
+// output, or begins the reply, cannot be read.
 func (r reply) objects() (objects []json.RawMessage, around string, err error) {
 	text := strings.TrimSpace(Unfence(r.text))
 	for at, n := 0, 0; ; n++ {
@@ -83,8 +83,8 @@ func (r reply) begins(text string) bool {
 	return known
 }
 
-// members are the outputs that an object gives, possibly within its only member that is an object. An
-// object that is the value of the only output is that.
+// members are the outputs that an object gives, possibly within its only member that is an object. An object that is
+// the value of the only output is that.
 func (r reply) members(object json.RawMessage) (fields, error) {
 	for inner := object; inner != nil; {
 		var all signature.Values

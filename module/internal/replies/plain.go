@@ -25,8 +25,7 @@ func unescaped(value json.RawMessage) ([]byte, bool) {
 	return value[1 : n-1], true
 }
 
-// PlainText is a value as text: a string without its quotes, anything else as
-// JSON.
+// PlainText is a value as text: a string without its quotes, anything else as JSON.
 func PlainText(value json.RawMessage) string {
 	if text, ok := unescaped(value); ok {
 		return string(text)
@@ -41,8 +40,8 @@ func PlainText(value json.RawMessage) string {
 	return string(value)
 }
 
-// quotedText is the text of a JSON string. Null, which decodes into a string too, has none, nor has a
-// string with half of a character.
+// quotedText is the text of a JSON string. Null, which decodes into a string too, has none, nor has a string with
+// half of a character.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
 	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") || strings.Contains(strings.ToLower(value), `\ufffd`)

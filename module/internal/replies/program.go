@@ -35,9 +35,9 @@ var (
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 
-// ReadProgram finds the program in a reply: the one fenced block of JavaScript, the field "code" of a
-// JSON object or under its marker, or a whole reply that is a program. The text before it is the
-// reasoning. A program that may be cut off, and one of several, is an error, worded for the model.
+// ReadProgram finds the program in a reply: the one fenced block of JavaScript, the field "code" of a JSON object or
+// under its marker, or a whole reply that is a program. The text before it is the reasoning. A program that may be
+// cut off, and one of several, is an error, worded for the model.
 func ReadProgram(said string, truncated bool) (Program, error) {
 	text, err := visible(said)
 	if err != nil {
@@ -95,8 +95,8 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram is the block that is a program, nil if there is none. Next to other blocks, one without a
-// language must look like a program.
+// onlyProgram is the block that is a program, nil if there is none. Next to other blocks, one without a language must
+// look like a program.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
@@ -124,8 +124,8 @@ func withoutMarks(text string) string {
 	return strings.TrimSpace(programMark.ReplaceAllString(text, ""))
 }
 
-// programObject reads a reply that is one JSON object. Objects within a reply are not looked at:
-// programs are full of them.
+// programObject reads a reply that is one JSON object. Objects within a reply are not looked at: programs are full of
+// them.
 func programObject(text string) (p Program, ok bool) {
 	object, err := wholeJSON(strings.TrimSpace(Unfence(text)))
 	if err != nil || object[0] != '{' {
@@ -150,8 +150,8 @@ func programObject(text string) (p Program, ok bool) {
 	return p, ok
 }
 
-// unfencedProgram reads code that stands under its marker, up to the end marker, and a reply that is a
-// program as a whole.
+// unfencedProgram reads code that stands under its marker, up to the end marker, and a reply that is a program as a
+// whole.
 func unfencedProgram(text string) (Program, error) {
 	before, code, marked := strings.Cut(text, marker("code"))
 	code, _, ended := strings.Cut(code, marker("completed"))

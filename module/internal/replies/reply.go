@@ -39,8 +39,7 @@ type given struct {
 	json json.RawMessage
 }
 
-// fields are what a reply gives, by the name of the output. A field that is given more than once is
-// there as often.
+// fields are what a reply gives, by the name of the output. A field that is given more than once is there as often.
 type fields map[string][]given
 
 func (f fields) add(other fields) {
@@ -49,9 +48,8 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the
-// reply was truncated at the limit of tokens, the answer must be complete all the same. Every error is
-// an [*Error].
+// Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the reply was truncated
+// at the limit of tokens, the answer must be complete all the same. Every error is an [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
 	var err error
@@ -70,8 +68,8 @@ func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signat
 	return r.settle(found)
 }
 
-// fields finds what is given for the fields, or nil. Whole reports whether the reply says itself
-// where the answer ends.
+// fields finds what is given for the fields, or nil. Whole reports whether the reply says itself where the answer
+// ends.
 func (r reply) fields() (found fields, whole bool, err error) {
 	if found, whole, err = r.marked(); found != nil || err != nil {
 		return found, whole, err
@@ -105,8 +103,8 @@ func (r reply) only(found fields, rest string) error {
 	return nil
 }
 
-// bare reports whether a reply can be nothing but the value of the only output. A text must be one
-// paragraph, since some of several may be about it, and without signs of another form.
+// bare reports whether a reply can be nothing but the value of the only output. A text must be one paragraph, since
+// some of several may be about it, and without signs of another form.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
 		!strings.Contains(r.text, " ## ") && strings.IndexByte("{[<", r.text[0]) < 0
@@ -168,8 +166,7 @@ func OutputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
 	return fieldNamed(spec.Outputs(), name)
 }
 
-// fieldNamed finds a field by its name, or by a variant that is no other field's: First name for
-// first_name.
+// fieldNamed finds a field by its name, or by a variant that is no other field's: First name for first_name.
 func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	at := nearestName(len(fields), func(i int) string { return fields[i].Name }, strings.TrimSuffix(name, "?"))
 	if at < 0 {
@@ -178,8 +175,8 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	return fields[at], true
 }
 
-// nearestName returns the index of the one of n names that is the same, or else of the only one that
-// differs in nothing but case and in what joins its words; -1 if there is none.
+// nearestName returns the index of the one of n names that is the same, or else of the only one that differs in
+// nothing but case and in what joins its words; -1 if there is none.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {

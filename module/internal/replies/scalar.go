@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// word reads a constant, a number, a boolean, null or a time that is spelled as text; nil if it is
-// none that the shape admits. Where any text is admitted, text stays what it is.
+// word reads a constant, a number, a boolean, null or a time that is spelled as text; nil if it is none that the
+// shape admits. Where any text is admitted, text stays what it is.
 func (s shape) word(text string) json.RawMessage {
 	if s.constants != nil {
 		if constant := s.constant(text); constant != nil {
@@ -91,8 +91,7 @@ func Undecorated(text string) string {
 // boxed is a value as TeX frames it.
 var boxed = regexp.MustCompile(`^\$*\\boxed\{(?:\\text\{)?([^{}]+)\}?\}\$*$`)
 
-// integral writes a whole number that is written as a fraction, 42.0 or 4.2e1, as the integer that it
-// is.
+// integral writes a whole number that is written as a fraction, 42.0 or 4.2e1, as the integer that it is.
 func integral(number json.RawMessage) json.RawMessage {
 	text := string(number)
 	if !strings.ContainsAny(text, ".eE") || len(text) > 400 {
@@ -107,8 +106,8 @@ func integral(number json.RawMessage) json.RawMessage {
 	return number
 }
 
-// bullets reads a list that has an item on each line: - a, * b or 1. c. Items that are indented or
-// decorated may be more than items.
+// bullets reads a list that has an item on each line: - a, * b or 1. c. Items that are indented or decorated may be
+// more than items.
 func (s shape) bullets(text string) json.RawMessage {
 	if s.items == nil || !bullet.MatchString(text) {
 		return nil

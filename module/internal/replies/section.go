@@ -2,9 +2,8 @@ package replies
 
 import "strings"
 
-// labeled reads a reply whose outputs stand in sections that begin with their names: Mood: good, or
-// under headings. All required outputs must be there; a text that is the only output must begin the
-// reply.
+// labeled reads a reply whose outputs stand in sections that begin with their names: Mood: good, or under headings.
+// All required outputs must be there; a text that is the only output must begin the reply.
 func (r reply) labeled() (fields, error) {
 	blocks, _ := fences(r.text)
 	found := fields{}
@@ -48,8 +47,7 @@ type label struct {
 	bold   bool   // the section ends with **
 }
 
-// end ends the section of a label. A value on the line of its label ends before an empty line, unless
-// it is a text.
+// end ends the section of a label. A value on the line of its label ends before an empty line, unless it is a text.
 func (l label) end(found fields, text string, at int) {
 	if l.name == "" {
 		return
@@ -67,8 +65,8 @@ func (l label) end(found fields, text string, at int) {
 // decoration is what stands around names in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
-// label reads a line that begins with the name of an output, or of the end marker, and a colon, or is
-// a heading with its name, in whatever decoration: **Mood:** good.
+// label reads a line that begins with the name of an output, or of the end marker, and a colon, or is a heading with
+// its name, in whatever decoration: **Mood:** good.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

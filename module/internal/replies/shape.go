@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is what a schema admits, as far as it helps to read a value that is spelled in another way
-// than JSON's. What it does not know is read strictly.
+// shape is what a schema admits, as far as it helps to read a value that is spelled in another way than JSON's. What
+// it does not know is read strictly.
 type shape struct {
 	kinds     map[string]bool // types of JSON Schema; none if the schema does not say
 	format    string          // of a text, or schema.Nanoseconds of an integer
@@ -104,8 +104,7 @@ func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
 // lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
 func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
 
-// admits reports whether a value is of a kind that the shape admits, so that only a rule can be
-// against it.
+// admits reports whether a value is of a kind that the shape admits, so that only a rule can be against it.
 func (s shape) admits(value json.RawMessage) bool {
 	switch kind := kinds[value[0]]; kind {
 	case "":
@@ -121,8 +120,8 @@ var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "bo
 // spelling returns a scalar as a shape wants it that is spelled as a text, or nil.
 type spelling func(s shape, text string) json.RawMessage
 
-// spelled returns a value whose scalars are as the shape has them where they are spelled in another
-// way, and names of members too: "42" as 42, 42.0 as 42, "Good" as "good".
+// spelled returns a value whose scalars are as the shape has them where they are spelled in another way, and names of
+// members too: "42" as 42, 42.0 as 42, "Good" as "good".
 func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
 	case c == '{' && (s.members != nil || s.rest != nil):

@@ -17,15 +17,15 @@ var (
 	errChannel  = structural("", "the reply ends before its thoughts do; answer in the final channel")
 )
 
-// visible is the part of a reply that is meant to be read: without the tokens of the model's
-// template and without thoughts.
+// visible is the part of a reply that is meant to be read: without the tokens of the model's template and without
+// thoughts.
 func visible(said string) (string, error) {
 	if len(said) > maxReply {
 		return "", errTooLong
 	}
 	text := strings.TrimPrefix(strings.ToValidUTF8(said, "\ufffd"), "\ufeff")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
-	if strings.Contains(text, "<") && !isObject(text) {
+	if strings.Contains(text, "<") && !(text[0] == '{' && json.Valid([]byte(text))) {
 		var err error
 		if text, err = withoutTokens(text); err == nil {
 			text, err = withoutThoughts(text)
@@ -40,18 +40,14 @@ func visible(said string) (string, error) {
 	return text, nil
 }
 
-// isObject reports whether a text is one JSON object, in which tags are part of a value.
-func isObject(text string) bool { return text[0] == '{' && json.Valid([]byte(text)) }
-
-// endTokens finds the tokens of a template at the end of a text, and the channels of others at its
-// beginning.
+// endTokens finds the tokens of a template at the end of a text, and the channels of others at its beginning.
 var (
 	endTokens = regexp.MustCompile(`(?:\s*(?:<\|[A-Za-z0-9_]{1,40}\|>|</s>|<end_of_turn>))+\s*$`)
 	channel   = regexp.MustCompile(`^(?:<\|start\|>\w*)?<\|channel\|>`)
 )
 
-// withoutTokens removes the tokens that servers leave in a reply if they do not know the model's
-// template: <|eot_id|> at its end, or the channels in which it thinks and answers.
+// withoutTokens removes the tokens that servers leave in a reply if they do not know the model's template: <|eot_id|>
+// at its end, or the channels in which it thinks and answers.
 func withoutTokens(text string) (string, error) {
 	if channel.MatchString(text) {
 		at := strings.LastIndex(text, "<|channel|>final")
@@ -73,8 +69,8 @@ var (
 	thoughtEnd   = regexp.MustCompile(`(?i)</(?:think|thinking|thoughts?|scratchpad)>`)
 )
 
-// withoutThoughts removes the thoughts before the answer, and those whose beginning was part of the
-// prompt. Tags within the answer belong to it.
+// withoutThoughts removes the thoughts before the answer, and those whose beginning was part of the prompt. Tags
+// within the answer belong to it.
 func withoutThoughts(text string) (string, error) {
 	for {
 		open := thoughtStart.FindStringIndex(text)

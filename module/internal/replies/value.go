@@ -8,10 +8,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// readValue reads one value: JSON, or text as the prompt asks for it: a text as it is or as a JSON
-// string, anything else as JSON, all possibly in a fence. A value that is spelled in another way is
-// read if it can mean only one thing. Only says that the field is the only output. No value and no
-// error means that an optional field has none.
+// readValue reads one value: JSON, or text as the prompt asks for it: a text as it is or as a JSON string, anything
+// else as JSON, all possibly in a fence. A value that is spelled in another way is read if it can mean only one
+// thing. Only says that the field is the only output. No value and no error means that an optional field has none.
 func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	if g.json != nil {
 		return readMember(f, g.json, only)
@@ -35,8 +34,7 @@ func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	return readText(f, text)
 }
 
-// trimmed is a text without the white space around it, but with the indentation of its first line if it
-// has several.
+// trimmed is a text without the white space around it, but with the indentation of its first line if it has several.
 func trimmed(text string) string {
 	inner := strings.TrimSpace(text)
 	if at := strings.Index(text, inner); at > 0 && strings.Contains(inner, "\n") {
@@ -76,10 +74,8 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if startsJSON(text) {
 		value, err := wholeJSON(text)
 		if err == nil {
-			for _, v := range []json.RawMessage{s.spelled(value, shape.word), s.spelled(inside(f.Name, value), shape.word)} {
-				if try(v) {
-					return v, nil
-				}
+			if value = s.spelled(value, shape.word); try(value) {
+				return value, nil
 			}
 		} else if text[0] == '{' || text[0] == '[' {
 			return nil, structural(f.Name, "cannot be read as JSON: %v", err)
@@ -102,15 +98,6 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 		misfit = Quote(text)
 	}
 	return nil, mismatch(f, s, misfit)
-}
-
-// inside is the value in an object that has only a member with the name of the field.
-func inside(field string, value json.RawMessage) json.RawMessage {
-	var all signature.Values
-	if value[0] == '{' && json.Unmarshal(value, &all) == nil && len(all) == 1 && sameName(all[0].Name, field) {
-		return all[0].JSON
-	}
-	return value
 }
 
 // readMember reads a member of a JSON object.
@@ -145,8 +132,8 @@ func asText(value json.RawMessage) json.RawMessage {
 	return Quote(string(value))
 }
 
-// plainJSON reports whether a text is JSON without numbers that may be spelled in another way, and
-// without escapes that may be half of a character.
+// plainJSON reports whether a text is JSON without numbers that may be spelled in another way, and without escapes
+// that may be half of a character.
 func plainJSON(text string) bool {
 	return !strings.ContainsAny(text, `.eE\`) && json.Valid([]byte(text))
 }

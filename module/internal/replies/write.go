@@ -14,15 +14,15 @@ func WriteMarker(b *strings.Builder, field string) {
 	b.WriteString(" ## ]]")
 }
 
-// Placeholder is what stands for a value where the prompt shows the form of replies. Models sometimes
-// repeat that form before they fill it in.
+// Placeholder is what stands for a value where the prompt shows the form of replies. Models sometimes repeat that
+// form before they fill it in.
 func Placeholder(field string) string { return "{" + field + "}" }
 
 // NotGiven stands for a required output that a demo lacks.
 const NotGiven = "(not given in this example)"
 
-// Written is a value as it is read back from under its marker: as text, or as JSON where the text
-// would be read as something else.
+// Written is a value as it is read back from under its marker: as text, or as JSON where the text would be read as
+// something else.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
 	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") && !strings.Contains(text, "\r") &&
