@@ -99,10 +99,11 @@ func (r reply) marked() (found fields, whole bool, err error) {
 		case m.name[0] == '/': // closes a field, as tags do
 		case known:
 			value := trimmed(text[m.end:stop])
+			value, ended := strings.CutSuffix(value, " "+marker(end))
 			if found == nil {
 				found = fields{}
 			}
-			whole, open = false, f.Schema.AnyText() && strings.Contains(value, "\n\n")
+			whole, open = ended, !ended && f.Schema.AnyText() && strings.Contains(value, "\n\n")
 			if !isPlaceholder(f, value) && (value != "" || f.Required) {
 				found[f.Name] = append(found[f.Name], given{text: value})
 			}
@@ -112,6 +113,11 @@ func (r reply) marked() (found fields, whole bool, err error) {
 	}
 	if !whole && open {
 		return nil, false, errOpenText
+	}
+	for _, f := range r.outputs {
+		if found != nil && found[f.Name] == nil && strings.Contains(text, " "+marker(f.Name)) {
+			return nil, false, structural(f.Name, "has its marker within a line; put it on a line of its own")
+		}
 	}
 	return found, whole, err
 }

@@ -150,14 +150,14 @@ func programObject(text string) (p Program, ok bool) {
 	return p, ok
 }
 
-// unfencedProgram reads code that stands under its marker, up to the end marker, and a reply that is a program as a
+// unfencedProgram reads code that stands under its marker, up to the next one, and a reply that is a program as a
 // whole.
 func unfencedProgram(text string) (Program, error) {
 	before, code, marked := strings.Cut(text, marker("code"))
-	code, _, ended := strings.Cut(code, marker("completed"))
+	end := programMark.FindStringIndex(code)
 	switch {
-	case marked && ended:
-		return Program{withoutMarks(before), strings.TrimSpace(code)}.checked()
+	case marked && end != nil:
+		return Program{withoutMarks(before), strings.TrimSpace(code[:end[0]])}.checked()
 	case looksLikeProgram(text):
 		return Program{Code: text}, nil
 	}
