@@ -43,7 +43,8 @@ type Predictor struct {
 	// Model is who is asked.
 	Model llms.Model
 
-	// Adapter is how questions are put and replies are read. Nil is [Markers].
+	// Adapter is how questions are put and replies are read. Nil is [Markers]. With
+	// that, a question for a program asks for one fenced block instead.
 	Adapter Adapter
 
 	// Temperature is what the model is asked for: 0 to 100; most providers accept at

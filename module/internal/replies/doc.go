@@ -9,7 +9,7 @@
 // A reply passes through these steps:
 //
 //  1. Tokens of the model's template and thinking blocks are removed (template.go).
-//  2. The fields are found (reply.go): under markers (marker.go), in a JSON object (object.go), in
+//  2. The fields are found (read.go): under markers (marker.go), in a JSON object (object.go), in
 //     labeled sections (section.go), or the whole reply is the only output.
 //  3. Each value is read by its schema (value.go, shape.go): text, JSON as models write it (json.go),
 //     numbers, booleans and constants that are spelled as text (scalar.go). A code fence around a

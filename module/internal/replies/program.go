@@ -100,7 +100,7 @@ func (p Program) checked() (Program, error) {
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
-		case !isJavaScript[b.tag], b.tag == "" && len(blocks) > 1 && !looksLikeProgram(b.text):
+		case !isJavaScript[b.tag], strings.TrimSpace(b.text) == Placeholder("code") && len(blocks) > 1, b.tag == "" && len(blocks) > 1 && !looksLikeProgram(b.text):
 		case found != nil && strings.TrimSpace(found.text) != strings.TrimSpace(b.text):
 			return nil, errTwoPrograms
 		case found == nil:
@@ -168,7 +168,12 @@ func unfencedProgram(text string) (Program, error) {
 const maxParsed = 64 << 10
 
 // looksLikeProgram reports whether a text parses as JavaScript and contains a call or a declaration.
-func looksLikeProgram(text string) bool {
+func looksLikeProgram(text string) (is bool) {
+	defer func() {
+		if recover() != nil { // of the parser
+			is = false
+		}
+	}()
 	if len(text) > maxParsed {
 		return false
 	}

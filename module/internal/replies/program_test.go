@@ -40,6 +40,7 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"}, // which the sandbox's check refuses
 	{name: "empty", reply: "```js\n\n```", wrong: empty},
 	{name: "the placeholder", reply: "{reasoning}\n\n```js\n{code}\n```", wrong: empty},
+	{name: "the placeholder, then a program", reply: "{reasoning}\n\n```js\n{code}\n```\n\n```js\na()\n```", reasoning: "{reasoning}\n\n```js\n{code}\n```", code: "a()"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
 	{name: "thoughts", reply: "<think>\n```js\nb()\n```\n</think>\nSo:\n```js\na()\n```", reasoning: "So:", code: "a()"},
 	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
