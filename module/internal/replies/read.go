@@ -107,7 +107,7 @@ func (r reply) only(found fields, rest string) error {
 // some of several may be about it, and without signs of another form.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
-		!strings.Contains(r.text, " ## ") && strings.IndexByte("{[<", r.text[0]) < 0
+		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
 }
 
 // settle reads what is given for each field, and reports all problems at once.

@@ -91,7 +91,7 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if list := s.bullets(text); list != nil && try(list) {
 		return list, nil
 	}
-	if blocks, open := fences(text); len(blocks) == 1 && !open && (s.kinds["array"] || s.kinds["object"]) {
+	if blocks, open := fences(text); len(blocks) == 1 && !open && !blank(blocks[0].text) && (s.kinds["array"] || s.kinds["object"]) {
 		return readAny(f, strings.TrimSpace(blocks[0].text))
 	}
 	if misfit == nil {
