@@ -1,7 +1,6 @@
 package module
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	declarations "github.com/writ-go/writ/tools/declare"
 )
@@ -56,9 +54,6 @@ var acted = signature.Must(signature.New[struct{}, struct {
 
 // newAction reads the fields of a reply.
 func newAction(values signature.Values) (action, error) {
-	if err := unbroken(values); err != nil {
-		return action{}, err
-	}
 	given, _ := values.Get("tool")
 	args, _ := values.Get("args")
 	a, within, err := called(replies.PlainText(given))
@@ -74,32 +69,7 @@ func newAction(values signature.Values) (action, error) {
 	case !within || string(a.args) == "{}":
 		a = beside
 	}
-	if err := unbroken(signature.Values{{Name: "args", JSON: a.args}}); err != nil {
-		return action{}, err
-	}
 	return a, nil
-}
-
-// given is anything that stands in the fields of an action.
-var given = signature.Must(signature.New[struct{}, struct {
-	Tool any `json:"tool,omitempty"`
-	Args any `json:"args,omitempty"`
-}]("")).Spec()
-
-// unbroken says which field has half of a character, which is an escape: tools would
-// be given another.
-func unbroken(values signature.Values) error {
-	if !slices.ContainsFunc(values, func(v signature.Value) bool { return bytes.Contains(v.JSON, []byte(`\u`)) }) {
-		return nil
-	}
-	raw, err := values.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	if findings := given.Validate(raw); findings != nil {
-		return errors.New(schema.Summary(findings))
-	}
-	return nil
 }
 
 // with reads the arguments of an action: also as the call once more.

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-const words = "the arguments behind the name of the tool: it is not one JSON object: words without quotes may be anything; give them in args"
+const words = "the arguments behind the name of the tool: it is not one JSON object: words without quotes may be the names of variables; give them in args"
 
 var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "as asked for", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
@@ -26,16 +26,15 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "parentheses in a member", tool: `fs["read (old)"]`, called: `fs["read (old)"]`, with: `{}`},
 	{name: "as an expression of nothing", tool: "list()", args: `{"n": 1}`, called: "list", with: `{"n":1}`},
 	{name: "twice", tool: `send({"to": "ann"})`, args: `{"to": "bob"}`, wrong: "there are arguments both behind the name of the tool and in args; give them in args"},
-	{name: "a list", tool: "send", args: `["ann"]`, wrong: `the field "args": it is not one JSON object: values must be a JSON object`},
+	{name: "a list", tool: "send", args: `["ann"]`, wrong: `the field "args": it is not one JSON object: write the object that the tool takes`},
 	{name: "a text", tool: "greet", args: `dear "ann"`, called: "greet", with: `"dear \"ann\""`},
 	{name: "a text as an expression", tool: `greet("ann")`, called: "greet", with: `"ann"`},
-	{name: "a number", tool: "send", args: `7`, wrong: `the field "args": it is not one JSON object: values must be a JSON object`},
-	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: unexpected end of JSON input`},
-	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: it ends in the midst of a value`},
+	{name: "a number", tool: "send", args: `7`, wrong: `the field "args": it is not one JSON object: write the object that the tool takes`},
+	{name: "a text that is cut off", tool: "send", args: `"ann`, wrong: `the field "args": it is not one JSON object: it ends in the middle of a value`},
+	{name: "an object that is cut off", tool: "send", args: `{"to": "ann"`, wrong: `the field "args": it is not one JSON object: it ends in the middle of a value`},
 	{name: "one name twice", tool: "send", args: `{"to": "ann", "to": "bob"}`, wrong: `the field "args": it is not one JSON object: the value of "to" is given twice`},
 	{name: "two objects", tool: "send", args: `{} {}`, wrong: `the field "args": it is not one JSON object: there is '{' in line 1 where the end was expected`},
 	{name: "JavaScript", tool: "send({to: 'ann'})", called: "send", with: `{"to":"ann"}`},
-	{name: "Python", tool: `send(to="ann", n=2, now=True)`, called: "send", with: `{"to":"ann","n":2,"now":true}`},
 	{name: "nothing of Python", tool: "list(None)", called: "list", with: `{}`},
 	{name: "nothing of JavaScript", tool: "list", args: "undefined", called: "list", with: `{}`},
 	{name: "single quotes", tool: "send", args: `{'to': 'ann'}`, called: "send", with: `{"to":"ann"}`},
@@ -52,17 +51,13 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "a variable", tool: "act(input.k)", wrong: words},
 	{name: "an ellipsis", tool: "act(...)", wrong: words},
 	{name: "a placeholder", tool: "act(<k>)", wrong: words},
-	{name: "a variable in an object", tool: "act({k: input})", wrong: "the arguments behind the name of the tool: it is not one JSON object: a text in it has no quotes; give them in args"},
+	{name: "a variable in an object", tool: "act({k: input})", wrong: "the arguments behind the name of the tool: it is not one JSON object: there is 'i' in line 1 where a value was expected; give them in args"},
 	{name: "a variable in a text", tool: "act({k: `a ${input}`})", wrong: "the arguments behind the name of the tool: it is not one JSON object: a text in it is to be computed; write it out; give them in args"},
 	{name: "a text that goes on", tool: `act("a" + b)`, wrong: "the arguments behind the name of the tool: it is not one JSON object: there is '+' in line 1 where the end was expected; give them in args"},
-	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, wrong: commented},
-	{name: "a comment with doubts", tool: "act", args: `{"k": "a" /* or b */}`, wrong: commented},
-	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`, wrong: `args has half of a character, \ud83d (write the character itself)`},
-	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`, wrong: `the arguments behind the name of the tool: it is not one JSON object: it has half of a character, \ud83d; write the character itself; give them in args`},
-	{name: "half of a character as a text", tool: "act", args: `"a\ud83d"`, wrong: `args has half of a character, \ud83d (write the character itself)`},
+	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, called: "act", with: `{"k":"a"}`},
+	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`, wrong: `the field "args": it is not one JSON object: a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\`},
+	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`, wrong: `the arguments behind the name of the tool: it is not one JSON object: a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\; give them in args`},
 }
-
-const commented = `the field "args": it is not one JSON object: there is a comment in it, which may say otherwise; leave comments out`
 
 // replied are the values that a reply gives.
 func replied(tool, args string) signature.Values {

@@ -27,7 +27,7 @@ func TestTrajectoryAnswer(t *testing.T) {
 		"extracted":  {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting), `{"total":1}`},
 		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", `{"total": 1}`), nil, extracting), `{"total":1}`},
 		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
-		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
+		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
 		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},
 	} {
 		pred, err := c.m.Run(t.Context(), anything)
@@ -69,6 +69,52 @@ func TestIncompleteErrorIsBounded(t *testing.T) {
 		_, err := m.Run(t.Context(), anything)
 		if !errors.Is(err, long) || len(err.Error()) > 2100 {
 			t.Errorf("%T: a text of %d bytes", m, len(err.Error()))
+		}
+	}
+}
+
+// An answer of the wrong shape in the last step is answered with the call that is wanted, once; one that
+// breaks a rule is not asked for again.
+func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
+	t.Parallel()
+	type report struct {
+		Total int      `json:"total" jsonschema:"minimum=0"`
+		Names []string `json:"names"`
+	}
+	sig := signature.Must(signature.New[orders, report]("Add up."))
+	right, wrong, low := fence(`submit({total: 1, names: []})`), fence(`submit({sum: 1, people: ["Ann"], list: 3})`), fence(`submit({total: -1, names: []})`)
+	one := &module.Options{MaxIters: 1}
+	for _, m := range []*module.CodeAct[orders, report]{
+		module.NewCodeAct(sig, llmtest.New(wrong, right), inProcess(t), nil, one),
+	} {
+		pred, err := m.Run(t.Context(), anything)
+		if err != nil || pred.Output.Total != 1 {
+			t.Fatalf("got %+v, %v", pred, err)
+		}
+		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, names: [\"…\"]})\n" +
+			"What is undefined has no form in JSON and is left out.\n\nOne program is left: it must submit the answer."
+		if got := pred.Trajectory.Steps[0].Observation; got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	for name, replies := range map[string][]string{"twice": {wrong, wrong}, "a rule": {low}} {
+		if _, err := module.NewCodeAct(sig, llmtest.New(replies...), inProcess(t), nil, one).Run(t.Context(), anything); !errors.Is(err, module.ErrMaxIters) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// A bare value is the answer where there is one output, and a number is its text where that is a text.
+func TestBareAnswers(t *testing.T) {
+	t.Parallel()
+	type text struct {
+		Price string `json:"price"`
+	}
+	priced := signature.Must(signature.New[orders, text]("Look it up."))
+	for _, program := range []string{`submit(3860.03)`, `submit("3860.03")`, `submit({price: 3860.03})`} {
+		pred, err := module.NewCodeAct(priced, llmtest.New(fence(program)), inProcess(t), nil, nil).Run(t.Context(), anything)
+		if err != nil || pred.Output.Price != "3860.03" {
+			t.Errorf("%s: got %+v, %v", program, pred, err)
 		}
 	}
 }

@@ -82,15 +82,16 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.report(outcome))
 			continue
 		}
-		out, err := c.coder.signature.Decode(outcome.Value)
+		answer := c.coder.answer(outcome)
+		out, err := c.coder.signature.Decode(answer)
 		if err != nil {
-			r.observe(r.rejected(outcome, err))
+			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		if valid = (&valued[Out]{out, outcome.Value}); r.orphaned() {
+		if valid = (&valued[Out]{out, answer}); r.orphaned() {
 			continue
 		}
-		return answered(r.accept(), out, outcome.Value, "")
+		return answered(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
 		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))

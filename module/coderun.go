@@ -64,6 +64,14 @@ func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
 	return o.Submitted || c.values && o.Failure == nil && gives(o.Value) && c.signature.Spec().Validate(o.Value) == nil
 }
 
+// answer is the answer of a program, in the form that the signature wants.
+func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
+	if o.Submitted {
+		return replies.Answer(c.signature.Spec(), o.Value)
+	}
+	return o.Value
+}
+
 // gives reports whether a value is an object in which there is something: where all
 // outputs are optional, an empty one would be valid, but was not meant.
 func gives(value json.RawMessage) bool {
@@ -100,6 +108,7 @@ type codeRun struct {
 	inputs map[string]any
 	free   int  // steps that do not count
 	asked  bool // the model was asked about orphans
+	late   bool // no more reply is added for an answer of the wrong shape
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -126,7 +135,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}}
+	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, late: c.coder.options.Extract}
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
@@ -143,46 +152,24 @@ var programAlone = signature.Must(signature.New[struct{}, struct {
 	Code string `json:"code"`
 }]("")).Spec()
 
-// program finds the program in the last reply.
+// program finds the program in the last reply. Models answer with one in a fence now and then,
+// whatever form an adapter asks for.
 func (r *codeRun) program() (replies.Program, error) {
 	step, p := r.last(), r.predictor
-	found, uncertain := replies.ReadProgram(step.Reply, step.Truncated, formOf(p.adapter()))
-	if p.asksForProgram() {
-		return found, uncertain
-	}
 	values, err := p.read(step, func(field string) bool { return field == "code" })
-	switch {
-	case err != nil && uncertain == nil:
-		return found, nil
-	case err != nil:
+	if err != nil {
+		if found, unread := replies.ReadProgram(step.Reply, step.Truncated); unread == nil {
+			return found, nil
+		}
 		return replies.Program{}, err
 	}
-	code, reasoning := p.explained(programAlone, values)
-	code = append(slices.Clone(code), signature.Value{Name: "reasoning", JSON: replies.Quote(reasoning)})
-	found, err = replies.ReadProgram(markers{}.Answer(replies.ProgramSpec(programAlone), code), false, replies.Markers)
-	found.Reasoning = reasoning
+	outputs, reasoning := p.explained(programAlone, values)
+	code, _ := outputs.Get("code")
+	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
+	if _, ok := p.form().(program); !ok {
+		found.Code, err = replies.Code(found.Code)
+	}
 	return found, err
-}
-
-// formOf is the form that an adapter asks for.
-func formOf(a Adapter) replies.Form {
-	if _, isObject := a.(object); isObject {
-		return replies.Object
-	}
-	return replies.Markers
-}
-
-// asksForProgram reports whether replies are in the form that [replies.ReadProgram]
-// reads: asked for by an adapter of this package, and for nothing else.
-func (p *Predictor) asksForProgram() bool {
-	switch p.adapter().(type) {
-	case markers, object:
-	default:
-		return false
-	}
-	return !slices.ContainsFunc(p.Spec.Outputs(), func(f signature.Field) bool {
-		return f.Name != "reasoning" && f.Name != "code"
-	})
 }
 
 // execute runs the program of the last step.

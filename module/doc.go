@@ -146,9 +146,9 @@
 //
 // # How replies are read
 //
-// Models are asked to put each output under a marker, [[ ## name ## ]]. Replies
-// in other forms are read as well: JSON in a fence or in prose, lines with
-// labels, spellings such as True, thoughts before the answer. But nothing is
-// guessed. A reply that can be read in two ways, was cut off, or contains a program
-// whose end is unclear is rejected: the model is told why and asked again.
+// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one
+// fenced block. Replies in other forms are read as well: a JSON object in a fence or in prose, lines
+// with labels, numbers that are spelled as text, thoughts before the answer. Only the form of
+// a reply counts; nobody judges what it says. A reply that was cut off, gives two different answers
+// or violates the signature is rejected: the model is told everything that is wrong and asked again.
 package module

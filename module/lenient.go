@@ -22,7 +22,7 @@ func (p *Predictor) read(s *Step, needed func(name string) bool) (signature.Valu
 	if err != nil {
 		return nil, err
 	}
-	return p.adapter().Read(spec, s.Reply, s.Truncated)
+	return p.form().Read(spec, s.Reply, s.Truncated)
 }
 
 // leniently makes the spec once, as long as the field Spec stays the same: who

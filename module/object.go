@@ -54,8 +54,6 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 		}
 		if !given {
 			value = replies.Quote(replies.NotGiven)
-		} else {
-			value = replies.WrittenMember(f, value, false)
 		}
 		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
 	}

@@ -1,11 +1,13 @@
 package module
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
@@ -122,15 +124,33 @@ func valueOf(out *sandbox.Outcome) string {
 	return "It gave no value."
 }
 
-// notAccepted begins the observation on an answer that does not fit.
-func notAccepted(err error) string {
-	return "The submitted answer was not accepted:\n" + clip(err.Error())
+// notAccepted begins the observation on an answer that does not fit. One of the wrong shape is answered
+// with the call that is wanted.
+func notAccepted(spec *signature.Spec, answer json.RawMessage, err error) string {
+	const most = 2 // findings that are still of use beside the call
+	text := "The submitted answer was not accepted"
+	invalid, ok := errors.AsType[*signature.InvalidError](err)
+	misshapen := replies.Misshapen(spec, answer)
+	if !misshapen || !ok || len(invalid.Findings) <= most {
+		text += ":\n" + clip(err.Error())
+	} else {
+		text += "."
+	}
+	if misshapen {
+		text = text + "\nSubmit it in this form, with your values: " + replies.Call(spec)
+	}
+	return text
 }
 
-// rejected is the observation on an answer that does not fit.
-func (r *codeRun) rejected(out *sandbox.Outcome, err error) string {
+// rejected is the observation on an answer that does not fit. If no step is left and only the shape of the
+// answer is wrong, there is one more.
+func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error) string {
+	if r.left() == 0 && !r.late && replies.Misshapen(spec, out.Value) {
+		r.late = true
+		r.free++
+	}
 	var b strings.Builder
-	b.WriteString(notAccepted(err))
+	b.WriteString(notAccepted(spec, out.Value, err))
 	if lacksNumber(err) {
 		b.WriteString("\nNaN and Infinity have no form in JSON and become null.")
 	}

@@ -45,8 +45,9 @@ type Predictor struct {
 	// Model is who is asked.
 	Model llms.Model
 
-	// Adapter is how questions are put and replies are read. Nil is [Native] where the
-	// model can do that and an output is not plain text, and [Markers] otherwise.
+	// Adapter is how questions are put and replies are read. If it is nil, a program is asked
+	// for as one fenced block; otherwise it is [Native] where the model can do that and at
+	// least one output is not plain text, and [Markers] elsewhere.
 	Adapter Adapter
 
 	// Temperature is what the model is asked for: 0 to 100; most providers accept at
@@ -121,7 +122,7 @@ func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
 	}
-	adapter := p.adapter()
+	adapter := p.form()
 	if made := p.system.Load(); made != nil && made.spec == p.Spec && made.briefing == p.Briefing && same(made.adapter, adapter) {
 		return made.text
 	}
@@ -263,7 +264,7 @@ func unsent(err error) bool {
 
 // repair is what the model is told of a reply that cannot be used.
 func (p *Predictor) repair(err error) string {
-	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
+	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.form().Question(p.Spec, nil))
 }
 
 // contents is a conversation for langchaingo. No message is empty, since

@@ -102,7 +102,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		}
 		out, answer, err := a.answer(r, next)
 		if err != nil {
-			r.observe(notAccepted(err))
+			r.observe(r.rejected(a.signature.Spec(), answer, err))
 			continue
 		}
 		return answered(r.accept(), out, answer, "")
@@ -188,7 +188,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 			return nil, nil, err
 		}
 	}
-	r := &reactRun{tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, held: map[string][]string{}}
+	r := &reactRun{tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, late: a.options.Extract, held: map[string][]string{}}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}

@@ -54,20 +54,18 @@ func TestTextsAsArguments(t *testing.T) {
 		{"act", "```\na\nb\n```", "a\nb"},
 		{"act", `say "yes"`, `say "yes"`},
 		{"act('report.txt')", "", "report.txt"},
-		{"act(k='report.txt')", "", "report.txt"},
-		{`act(k="report.txt")`, "", "report.txt"},
-		{"act", `k="report.txt"`, "report.txt"},
+		{"act(k='report.txt')", "", ""},
+		{"act", `k="report.txt"`, ""},
 		{"act", `act({"k": "report.txt"})`, "report.txt"},
 		{"act", `act("report.txt")`, "report.txt"},
 		{"act", `{'k': 'a'}`, "a"},
 		{"act", `{"k":"a",}`, "a"},
-		{"act", `k: report.txt`, "report.txt"},
-		{"act", `**k**: report.txt`, "report.txt"},
+		{"act", `k: report.txt`, ""},
+		{"act", `**k**: report.txt`, ""},
 		{"act", `k = report.txt`, ""},
 		{"act", `<k>report.txt</k>`, ""},
 		{"act", `It is {"k": "report.txt"}.`, ""},
 		{"act", `<k>`, ""},
-		{"act", `...`, ""},
 		{"act", `None`, ""},
 		{"act(report.txt)", "", ""},
 		{"act(a) and then act(b)", "", ""},
@@ -79,12 +77,9 @@ func TestTextsAsArguments(t *testing.T) {
 		{"act", `{"k": "a"} // wait, no: "b"`, ""},
 		{"act", `{"k": "a"} /* dry run only, do not execute */`, ""},
 		{"act", "{\"k\": \"a\"}\n// {\"k\": \"b\"}", ""},
-		{"act", "{\"k\": \"a\", // \"b\"\n}", ""},
 		{`act("a" /* or b? */)`, "", ""},
 		{`act(k="a") # or act(k="b")`, "", ""},
 		{"act", `act(k="a") # or act(k="b")`, ""},
-		{"act", `{'k': 'C:\temp\new'}`, ""},
-		{"act", `{'k': 'C:\bin\temp'}`, ""},
 		{"act", `'a' + 'b'`, ""},
 		{"act", `'a' or 'b'`, ""},
 		{"act", `f"report-{x}.txt"`, ""},
@@ -111,7 +106,6 @@ func TestTextsAsAnswers(t *testing.T) {
 	for args, refused := range map[string]string{
 		`Paris`:                       "",
 		`'Paris'`:                     "",
-		`answer="Paris"`:              "",
 		`submit({"answer": "Paris"})`: "",
 		`submit("Paris")`:             "",
 		`answer: Paris`:               `"answer: Paris"`,
@@ -127,41 +121,6 @@ func TestTextsAsAnswers(t *testing.T) {
 		steps := pred.Trajectory.Steps
 		if asked := len(steps) > 1; asked != (refused != "") || asked && !strings.HasPrefix(steps[0].Observation, uncertain+refused+" gives for it") {
 			t.Errorf("%s: %d steps, %s", args, len(steps), steps[0].Observation)
-		}
-	}
-}
-
-// What a reply says beside a call may be that it is not to be made. Then nothing is
-// done by it; what only reads is read.
-func TestCallsThatAreNotMeant(t *testing.T) {
-	t.Parallel()
-	const call = `{"thought": "x", "tool": "act", "args": {"k": "z"}}`
-	for reply, want := range map[string]string{
-		"I won't do " + call + " because it is dangerous.": "",
-		"I will not call " + call:                          "",
-		"Never do this: " + call:                           "",
-		"I refuse to send:\n" + call:                       "",
-		"It would be wrong to answer " + call + " here, because the order is not mine.":                                               "",
-		"Should I call " + call + "? I need the user's confirmation first.":                                                           "",
-		"The page contained the text `" + call + "`, which is a prompt injection.":                                                    "",
-		"This is what an attacker wants me to send:\n```json\n" + call + "\n```":                                                      "",
-		"```json\n" + call + "\n```\nOn second thought, do not call it.":                                                              "",
-		"```json\n" + call + "\n```\nDo not run this before the user confirms.":                                                       "",
-		"I look the order up now:\n" + call:                                                                                           "z",
-		"Next I act on it.\n\n```json\n" + call + "\n```":                                                                             "z",
-		"[[ ## thought ## ]]\nIf it is not there, I do not call it.\n\n" + action("act", `{"k": "z"}`)[len("[[ ## thought ## ]]\n"):]: "z",
-	} {
-		for _, class := range []tools.Class{tools.Effect, tools.Read} {
-			got := ""
-			set := toolSet(t, tools.Func("act", "Acts.", func(_ context.Context, in struct {
-				K string `json:"k"`
-			}) (bool, error) {
-				got += in.K
-				return true, nil
-			}, &tools.Hints{Class: class}))
-			if _, err := module.NewReAct(adding, llmtest.New(reply, submits1), set, nil).Run(t.Context(), anything); err != nil || class == tools.Effect && got != want {
-				t.Errorf("%s, %s: the tool was called with %q, want %q (%v)", class, reply, got, want, err)
-			}
 		}
 	}
 }

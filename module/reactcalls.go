@@ -29,7 +29,7 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 		if err == nil {
 			return out, answer, true, nil
 		}
-		r.tellResults([]string{notAccepted(err)})
+		r.tellResults([]string{r.rejected(a.signature.Spec(), answer, err)})
 		return out, nil, false, nil
 	}
 	told, err := r.callEach(ctx, calls)

@@ -22,6 +22,7 @@ type reactRun struct {
 	steps     int                 // that the run may take
 	free      int                 // calls that may be held without taking a step
 	attempt   *journal.Attempt    // all calls of a run are those of one program
+	late      bool                // no more step is added for an answer of the wrong shape
 	reasoning string              // of the last reply
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
 }
@@ -45,9 +46,6 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	if b.Hints.Class != tools.Read && replies.Hesitates(r.last().Reply, r.reasoning) {
-		return b.Path() + " was not called: what the reply says beside the call may mean that it is not to be made. To call it, answer with the fields alone.", nil
-	}
 	args, err := a.argsFor(b, textNamed)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), hanging(err.Error())), nil
@@ -109,22 +107,23 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
 	output := func(name string) signature.Field { f, _ := task.Field(name); return f }
 	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}}, output)
-	var object signature.Values
-	if err == nil {
-		answer = task.OutputSchema().DropUnset(answer)
-		err = json.Unmarshal(answer, &object)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if spelled, err := replies.Respell(task, object); err == nil { // what is wrong, the signature says in full
-		if answer, err = spelled.MarshalJSON(); err != nil {
-			return nil, err
-		}
-	}
+	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
 	r.start(submit, answer)
 	r.outcome = &sandbox.Outcome{Value: answer, Submitted: true}
 	return answer, nil
+}
+
+// rejected is the observation on an answer that does not fit. If no step is left and only the shape of the
+// answer is wrong, there is one more.
+func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
+	if len(r.Steps) == r.steps && !r.late && replies.Misshapen(task, answer) {
+		r.late = true
+		r.steps++
+	}
+	return notAccepted(task, answer, err)
 }
 
 // observe ends a step with what the model is told of it.

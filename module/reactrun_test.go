@@ -393,10 +393,27 @@ func TestReActTextForAnObject(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	_, err = module.NewReAct(adding, llmtest.New(action("submit", "three")), nil, &module.Options{MaxIters: 1}).Run(t.Context(), anything)
-	want := `module: no answer after 1 step: the steps are used up; the last one: The submitted answer was not accepted: args is to be one JSON object, not the text "three"`
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+}
+
+// An answer of the wrong shape in the last step is answered with the call that is wanted, once.
+func TestReActLastAnswerOfWrongShape(t *testing.T) {
+	t.Parallel()
+	options := &module.Options{MaxIters: 1}
+	pred, err := module.NewReAct(adding, llmtest.New(action("submit", "three"), submits1), nil, options).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != 1 {
+		t.Fatalf("got %+v, %v", pred, err)
+	}
+	want := `The submitted answer was not accepted:
+args is to be one JSON object, not the text "three"
+Submit it in this form, with your values: submit({total: 1})
+
+One step is left: submit the answer.`
+	if got := pred.Trajectory.Steps[0].Observation; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	_, err = module.NewReAct(adding, llmtest.New(action("submit", "three"), action("submit", "three")), nil, options).Run(t.Context(), anything)
+	if !errors.Is(err, module.ErrMaxIters) {
+		t.Errorf("got %v", err)
 	}
 }
 

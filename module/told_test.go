@@ -52,11 +52,13 @@ It could not read:
 4 programs are left.`,
 		`submit({total: 0 / 0})`: `The submitted answer was not accepted:
 total must be an integer, not null
+Submit it in this form, with your values: submit({total: 1})
 NaN and Infinity have no form in JSON and become null.
 
 4 programs are left.`,
-		`submit({total: "1"})`: `The submitted answer was not accepted:
-total must be an integer, not "1"
+		`submit({total: "one"})`: `The submitted answer was not accepted:
+total must be an integer, not "one"
+Submit it in this form, with your values: submit({total: 1})
 
 4 programs are left.`,
 		`const o = count({limit: 1}); o.limit`: `The program ran to its end. It gave no value and printed nothing, so there is nothing to see; end with an expression, print, or submit the answer.

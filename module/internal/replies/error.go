@@ -19,16 +19,16 @@ type Problem struct {
 	Message string // worded for the model
 }
 
-// Kind tells a reply that cannot be read from one that says what is not allowed.
+// Kind tells a reply that cannot be read from one with a value that is not allowed.
 type Kind string
 
 // The kinds of problems.
 const (
 	Structure  Kind = "structure"  // there is no value, or it is not certain which
-	Constraint Kind = "constraint" // there is a value of the right type, which breaks a rule
+	Constraint Kind = "constraint" // there is a value of the right type that breaks a rule
 )
 
-// Error lists the problems, one a line.
+// Error lists the problems, one on a line.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -49,15 +49,9 @@ func (p Problem) String() string {
 	}
 }
 
-// structural is the error of a value that was not found, or of a reply in which
-// nothing was.
+// structural is the error of a value that was not found, or of a reply without one.
 func structural(field, format string, args ...any) error {
 	return &Error{[]Problem{{field, Structure, fmt.Sprintf(format, args...)}}}
-}
-
-// notAllowed is the error of a value that breaks the rules of its field.
-func notAllowed(field string, findings []schema.Finding) error {
-	return &Error{[]Problem{{field, Constraint, lines(findings)}}}
 }
 
 func lines(findings []schema.Finding) string {

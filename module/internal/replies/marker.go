@@ -1,28 +1,15 @@
 package replies
 
 import (
-	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// The form that is asked for by markers, whose writer and readers share it.
-
 // marker is the line that a value stands under.
 func marker(field string) string { return "[[ ## " + field + " ## ]]" }
-
-// WriteMarker writes the marker of a field.
-func WriteMarker(b *strings.Builder, field string) {
-	b.WriteString("[[ ## ")
-	b.WriteString(field)
-	b.WriteString(" ## ]]")
-}
-
-// Placeholder is what stands for a value where the prompt shows the form of
-// replies. Models repeat that form now and then before they fill it in.
-func Placeholder(field string) string { return "{" + field + "}" }
 
 // EndName is the name of the marker that ends a reply.
 func EndName(outputs []signature.Field) string {
@@ -33,24 +20,109 @@ func EndName(outputs []signature.Field) string {
 	return name
 }
 
-// NotGiven stands for a required output that a demo lacks.
-const NotGiven = "(not given in this example)"
-
-// Written is a value as it is read back: as text, or as JSON where the text
-// would be read as something else.
-func Written(f signature.Field, value json.RawMessage) string {
-	text := PlainText(value)
-	if string(value) != text && !formOnly(f.Name, text) && !strings.Contains(text, "[[") && !strings.Contains(text, "\r") && !(strings.Contains(text, "</") && thinkEnd.MatchString(text)) && readsAs(f, strings.TrimSpace(text), value) {
-		return text
-	}
-	if written := string(Escaped(value)); readsAs(f, written, value) {
-		return written
-	}
-	return string(insist(value))
+// mark is a marker in a text.
+type mark struct {
+	name       string // as it is written
+	hashed     bool   // with the signs ##
+	start, end int
 }
 
-// readsAs reports whether a value is read of a text under its marker.
-func readsAs(f signature.Field, text string, value json.RawMessage) bool {
-	read, err := readValue(f, given{text: text})
-	return err == nil && read != nil && equalJSON(read, value)
+// marksIn finds the markers of a text, which begin a line, possibly decorated: [[ ## name ## ]], or [[name]].
+func marksIn(text string) (marks []mark) {
+	line := 0 // where the line begins; -1 if it has no further marker
+	for at := 0; ; {
+		next := strings.Index(text[at:], "[[")
+		if next < 0 {
+			return marks
+		}
+		open := at + next
+		if n := strings.LastIndexByte(text[at:open], '\n'); n >= 0 {
+			line = at + n + 1
+		}
+		inner, _, closed := strings.Cut(text[open+2:min(len(text), open+120)], "]]")
+		name := strings.Trim(inner, "# \t")
+		if at = open + 2; closed && line >= 0 && name != "" && !strings.Contains(inner, "\n") && strings.Trim(text[line:open], " \t>*_#`-") == "" {
+			at += len(inner) + 2
+			end := len(text) - len(strings.TrimLeft(text[at:], "*_`:"))
+			marks = append(marks, mark{name, strings.Contains(inner, "#"), line, end})
+		}
+		line = -1
+	}
+}
+
+// seeming finds what may seem to be a marker, also within a line.
+var seeming = regexp.MustCompile(`\[\[[ \t]*#+[^\n\]]{1,90}#[ \t]*\]\]`)
+
+// HasMarker reports whether a text has a marker, or may seem to have one.
+func HasMarker(text string) bool { return firstMark(text) != "" || seeming.MatchString(text) }
+
+// firstMark is the name of the first marker in a text.
+func firstMark(text string) string {
+	for _, m := range marksIn(text) {
+		if m.hashed {
+			return m.name
+		}
+	}
+	return ""
+}
+
+func containsMark(text, name string) bool {
+	return slices.ContainsFunc(marksIn(text), func(m mark) bool { return sameName(m.name, name) })
+}
+
+var errOpenText = structural("", "nothing says where the text ends; put the end marker after it")
+
+// marked reads values under markers. Whole reports whether the end marker follows them. A reply without a marker of
+// an output gives nil.
+func (r reply) marked() (found fields, whole bool, err error) {
+	text := r.text
+	if inner := Unfence(text); firstMark(inner) != "" {
+		text = inner
+	}
+	end := EndName(r.outputs)
+	open := false // nothing says where the last text ends
+	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {
+		_, output := fieldNamed(r.outputs, m.name)
+		return !m.hashed && !output && !sameName(m.name, end)
+	})
+	for i, m := range marks {
+		stop := len(text)
+		if i+1 < len(marks) {
+			stop = marks[i+1].start
+		}
+		f, known := fieldNamed(r.outputs, m.name)
+		switch {
+		case sameName(m.name, end):
+			if whole = whole || found != nil; whole && i+1 == len(marks) {
+				err = r.only(found, text[m.end:])
+			}
+		case m.name[0] == '/': // closes a field, as tags do
+		case known:
+			value := trimmed(text[m.end:stop])
+			value, ended := strings.CutSuffix(value, " "+marker(end))
+			if found == nil {
+				found = fields{}
+			}
+			whole, open = ended, !ended && f.Schema.AnyText() && strings.Contains(value, "\n\n")
+			if !isPlaceholder(f, value) && (value != "" || f.Required) {
+				found[f.Name] = append(found[f.Name], given{text: value})
+			}
+		case found != nil && !whole:
+			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
+		}
+	}
+	if !whole && open {
+		return nil, false, errOpenText
+	}
+	for _, f := range r.outputs {
+		if found != nil && found[f.Name] == nil && strings.Contains(text, " "+marker(f.Name)) {
+			return nil, false, structural(f.Name, "has its marker within a line; put it on a line of its own")
+		}
+	}
+	return found, whole, err
+}
+
+// isPlaceholder reports whether a text is what the prompt shows in the place of a value.
+func isPlaceholder(f signature.Field, text string) bool {
+	return text == NotGiven || strings.HasPrefix(text, "{") && text == Placeholder(f.Name)
 }

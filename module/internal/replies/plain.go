@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// Values as the text that a model is shown, and texts as values.
-
 // WritePlain writes a value as [PlainText] does.
 func WritePlain(b *strings.Builder, value json.RawMessage) {
 	if text, ok := unescaped(value); ok {
@@ -18,8 +16,7 @@ func WritePlain(b *strings.Builder, value json.RawMessage) {
 	b.WriteString(PlainText(value))
 }
 
-// unescaped is the text of a JSON string that has nothing to decode, as most
-// have.
+// unescaped is the text of a JSON string without escapes, which most are.
 func unescaped(value json.RawMessage) ([]byte, bool) {
 	n := len(value)
 	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
@@ -28,8 +25,7 @@ func unescaped(value json.RawMessage) ([]byte, bool) {
 	return value[1 : n-1], true
 }
 
-// PlainText is a value as text: a string without its quotes, anything else as
-// JSON.
+// PlainText is a value as text: a string without its quotes, anything else as JSON.
 func PlainText(value json.RawMessage) string {
 	if text, ok := unescaped(value); ok {
 		return string(text)
@@ -44,15 +40,12 @@ func PlainText(value json.RawMessage) string {
 	return string(value)
 }
 
-// quotedText is the text of a JSON string. That null decodes into a string, too, does
-// not make it one, and one with half of a character has no text.
+// quotedText is the text of a JSON string. Null, which decodes into a string too, has none, nor has a string with
+// half of a character.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
-	if ok && strings.Contains(text, "\ufffd") {
-		_, _, err := readLax(value)
-		ok = err == nil
-	}
-	return text, ok
+	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") || strings.Contains(strings.ToLower(value), `\ufffd`)
+	return text, ok && whole
 }
 
 // Quote returns a text as a JSON string.
@@ -65,7 +58,7 @@ func Quote(text string) json.RawMessage {
 	return append(append(append(quoted, '"'), text...), '"')
 }
 
-// escaped reports whether a character may stand otherwise in a JSON string.
+// escaped reports whether a character may be written as an escape in a JSON string.
 func escaped(r rune) bool {
 	return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '<' || r == '>' || r == '&'
 }

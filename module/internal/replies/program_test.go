@@ -8,113 +8,96 @@ import (
 )
 
 const (
-	unclosed = "the code fence is not closed, so the program may be cut off; write it whole"
-	noCode   = "the reply has no program; put it under [[ ## code ## ]]"
-	two      = "there is more than one fenced program under [[ ## code ## ]]; put it into one code fence and nothing beside it. A program that has fences in its texts needs a longer fence around it"
+	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences in its texts needs a longer fence around it"
+	none     = "the reply has no program; write it in one ```js block"
+	several  = "the reply has several programs; write the one to run in one ```js block"
+	empty    = "the program is empty; write it in one ```js block"
+	end      = "\n[[ ## completed ## ]]"
 )
 
-var programs = []struct{ name, reply, code, reasoning, wrong string }{
-	{name: "as asked for", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, code: "a()", reasoning: "why"},
-	{name: "no fence", reply: "[[ ## code ## ]]\na()\nb()" + end, code: "a()\nb()"},
-	{name: "no end", reply: "[[ ## code ## ]]\n```js\na()\n```", code: "a()"},
-	{name: "neither", reply: "[[ ## code ## ]]\na()", wrong: "nothing says where the program ends; put it into a code fence, and the end marker behind it"},
-	{name: "fence not closed", reply: "[[ ## code ## ]]\n```js\na()", wrong: unclosed},
-	{name: "fence not closed, but ended", reply: "[[ ## code ## ]]\n```js\na()" + end, code: "a()"},
-	{name: "end in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
-	{name: "end in a longer fence", reply: "[[ ## code ## ]]\n````js\na()" + end + "\n````\n", code: "a()"},
-	{name: "two under the marker", reply: "[[ ## code ## ]]\n```js\na()\n```\n```js\nb()\n```" + end, wrong: two},
-	{name: "prose beside the fence", reply: "[[ ## code ## ]]\n```js\na()\n```\nor b()" + end, wrong: two},
-	{name: "prose before the fence", reply: "[[ ## code ## ]]\nHere:\n```js\na()\n```" + end, code: "a()"},
-	{name: "code before the fence", reply: "[[ ## code ## ]]\nb():\n```js\na()\n```" + end, wrong: two},
-	{name: "JSON, loosely", reply: "{code: 'a()', // as asked\n}", code: "a()"},
-	{name: "JSON, cut off", reply: `{"code": "a()"`, wrong: noCode},
-	{name: "JSON, fenced, with a fence", reply: "```json\n{\"code\": \"```js\\na()\\n```\"}\n```", code: "a()"},
-	{name: "fence of tildes", reply: "[[ ## code ## ]]\n~~~js\na()\n~~~" + end, code: "a()"},
-	{name: "markers in another case", reply: "[[ ## CODE ## ]]\n```node\na()\n```" + end, code: "a()"},
-	{name: "fence as text, in a longer one", reply: "[[ ## code ## ]]\n````js\na(`\n```js\nb()\n```\n`)\n````" + end, code: "a(`\n```js\nb()\n```\n`)"},
-	{name: "fence as text, in an equal one", reply: "[[ ## code ## ]]\n```js\na(`\n```\nb()\n```\n`)\n```" + end, wrong: two},
-	{name: "fence as text, in none", reply: "[[ ## code ## ]]\na(`\n```\nb()\n```\n`)" + end, wrong: two},
-	{name: "marker as text", reply: "[[ ## code ## ]]\n```js\na('[[ ## code ## ]]')\n```" + end, code: "a('[[ ## code ## ]]')"},
-	{name: "end marker as a line of a text", reply: "[[ ## code ## ]]\n```js\na(`\n[[ ## completed ## ]]\n`); b()\n```" + end, wrong: "[[ ## completed ## ]] stands twice; write a text that contains it as a JSON string"},
-	{name: "end marker as a line of a text, twice", reply: "[[ ## code ## ]]\na()\n//`" + end + "\n`" + end, wrong: "[[ ## completed ## ]] stands twice; write a text that contains it as a JSON string"},
-	{name: "another marker as a line of a text", reply: "[[ ## code ## ]]\n```js\na(`\n[[ ## x ## ]]\n`)\n```" + end, wrong: `there is no field "x"; leave the marker out, or write the text that contains it as a JSON string`},
-	{name: "two markers", reply: "[[ ## code ## ]]\na()\n[[ ## code ## ]]\nb()" + end, wrong: `the field "code" is given twice, with different values; give it once`},
-	{name: "the form", reply: "[[ ## code ## ]]\n{code}" + end, wrong: noCode},
-	{name: "JSON string", reply: "[[ ## code ## ]]\n\"a()\\nb()\"" + end, code: "a()\nb()"},
-	{name: "empty", reply: "[[ ## code ## ]]\n```js\n\n```" + end, wrong: "the program is empty"},
-	{name: "only a fence", reply: "```\na()\n```", code: "a()"},
-	{name: "prose and a fence", reply: "So:\n```JavaScript\na()\n```\nDone.", code: "a()", reasoning: "So:"},
-	{name: "reasoning marked, code not", reply: "[[ ## reasoning ## ]]\nwhy\n```js\na()\n```", wrong: "there is nothing under [[ ## code ## ]]; put the program there"},
-	{name: "another language marked", reply: "[[ ## code ## ]]\n```python\na()\n```\n[[ ## completed ## ]]", wrong: "the program is said to be python; write JavaScript"},
-	{name: "a fence that may be an example", reply: "Such as:\n```\na()\n```", wrong: "it is not certain that the text in the code fence is a program to run; put it under [[ ## code ## ]]"},
-	{name: "another language beside", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```", code: "a()", reasoning: "Given"},
-	{name: "another language", reply: "```python\na()\n```", wrong: "the reply has a code fence of python, but no program in JavaScript; put it under [[ ## code ## ]]"},
-	{name: "two fences", reply: "```js\na()\n```\nor\n```\nb()\n```", wrong: "the reply has several programs; put the one to run under [[ ## code ## ]]"},
-	{name: "second fence open", reply: "```js\na()\n```\nor\n```\nb()", wrong: unclosed},
-	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, code: "a()", reasoning: "why"},
-	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: noCode},
-	{name: "JSON within a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
-	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: noCode},
-	{name: "think tag as text", reply: "[[ ## code ## ]]\n```js\na('</think>')\n```" + end, code: "a('</think>')"},
-	{name: "CRLF", reply: "[[ ## code ## ]]\r\n```js\r\na()\r\nb()\r\n```\r\n[[ ## completed ## ]]", code: "a()\nb()"},
-	{name: "second thoughts", reply: "[[ ## code ## ]]\na()" + end + "\nWait, b() should come first.", wrong: replies.ErrRethought.Error()},
-	{name: "second thoughts behind a fence", reply: "```js\na()\n```\nOops, that is wrong.", wrong: replies.ErrRethought.Error()},
-	{name: "another program behind", reply: "[[ ## code ## ]]\na()" + end + "\n```js\nb()\n```", wrong: replies.ErrRethought.Error()},
-	{name: "remark behind", reply: "[[ ## code ## ]]\na()" + end + "\nThis waits for a and prints it.", code: "a()"},
-	{name: "null", reply: "[[ ## code ## ]]\nnull" + end, wrong: "the program has a placeholder or comments, and nothing else; write it out"},
+var programs = []struct{ name, reply, reasoning, code, wrong string }{
+	{name: "as asked for", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
+	{name: "alone", reply: "```js\na()\nb()\n```", code: "a()\nb()"},
+	{name: "TypeScript", reply: "```typescript\na()\n```", code: "a()"},
+	{name: "no language", reply: "So:\n```\na()\n```", reasoning: "So:", code: "a()"},
+	{name: "text after it", reply: "So:\n```JavaScript\na()\n```\nThis prints 3.", reasoning: "So:", code: "a()"},
+	{name: "tildes", reply: "~~~js\na()\n~~~", code: "a()"},
+	{name: "another language next to it", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```", reasoning: "Given\n```json\n{\"a\": 1}\n```\nI run", code: "a()"},
+	{name: "its output in a block", reply: "```js\na()\n```\nOutput:\n```\n1 2 3\n```", code: "a()"},
+	{name: "the same twice", reply: "```js\na()\n```\nAgain:\n```js\na()\n```", code: "a()"},
+	{name: "two", reply: "```js\na()\n```\nor\n```js\nb()\n```", wrong: several},
+	{name: "two without a language", reply: "```\na()\n```\nor\n```\nb()\n```", wrong: several},
+	{name: "one with and one without a language", reply: "```js\na()\n```\nor\n```\nb()\n```", wrong: several},
+	{name: "cut off", reply: "```js\na()", wrong: unclosed},
+	{name: "the second cut off", reply: "```js\na()\n```\nor\n```\nb()", wrong: unclosed},
+	{name: "another language", reply: "```python\na()\n```", wrong: "the reply has a code fence of python, but no program in JavaScript; write it in one ```js block"},
+	{name: "no fence", reply: "const x = await a();\nsubmit({x});", code: "const x = await a();\nsubmit({x});"},
+	{name: "a return", reply: "return a()", code: "return a()"},
+	{name: "an expression without a call", reply: "a + b", wrong: none},
+	{name: "prose", reply: "I cannot.", wrong: none},
+	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: none},
+	{name: "a longer fence", reply: "````js\na(`\n```js\nb()\n```\n`)\n````", code: "a(`\n```js\nb()\n```\n`)"},
+	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"}, // which the sandbox's check refuses
+	{name: "empty", reply: "```js\n\n```", wrong: empty},
+	{name: "the placeholder", reply: "{reasoning}\n\n```js\n{code}\n```", wrong: empty},
+	{name: "the placeholder, then a program", reply: "{reasoning}\n\n```js\n{code}\n```\n\n```js\na()\n```", reasoning: "{reasoning}\n\n```js\n{code}\n```", code: "a()"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
-	{name: "prose", reply: "I cannot.", wrong: noCode},
+	{name: "thoughts", reply: "<think>\n```js\nb()\n```\n</think>\nSo:\n```js\na()\n```", reasoning: "So:", code: "a()"},
+	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
+	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why", code: "a()"},
+	{name: "markers without a fence", reply: "[[ ## code ## ]]\na()\nb()" + end, code: "a()\nb()"},
+	{name: "reasoning after the code", reply: "[[ ## code ## ]]\na()\n[[ ## reasoning ## ]]\nwhy" + end, code: "a()"},
+	{name: "markers in a fence", reply: "```\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\na()" + end + "\n```", reasoning: "why", code: "a()"},
+	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
+	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
+	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, reasoning: "why", code: "a()"},
+	{name: "JSON in a fence, with a fence", reply: "```json\n{\"code\": \"```js\\na()\\n```\"}\n```", code: "a()"},
+	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: none},
+	{name: "JSON next to a program", reply: "{\"code\": \"a()\"}\n```js\nb()\n```", wrong: several},
+	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
 }
 
 func TestReadProgram(t *testing.T) {
 	t.Parallel()
 	for _, c := range programs {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			p, err := replies.ReadProgram(c.reply, false, replies.Markers)
-			wrong := ""
-			if err != nil {
-				p, wrong = replies.Program{}, err.Error()
-			}
-			if p.Code != c.code || p.Reasoning != c.reasoning || wrong != c.wrong {
-				t.Errorf("got  %q %q %s\nwant %q %q %s", p.Code, p.Reasoning, wrong, c.code, c.reasoning, c.wrong)
-			}
-		})
-	}
-}
-
-func TestReadProgramTruncated(t *testing.T) {
-	t.Parallel()
-	for _, c := range programs {
-		p, err := replies.ReadProgram(c.reply, true, replies.Markers)
-		if err == nil && !strings.Contains(c.reply, "completed") {
-			t.Errorf("%s: %q would run, but may not be whole", c.name, p.Code)
+		p, err := replies.ReadProgram(c.reply, false)
+		wrong := ""
+		if err != nil {
+			p, wrong = replies.Program{}, err.Error()
+		}
+		if p.Code != c.code || p.Reasoning != c.reasoning || wrong != c.wrong {
+			t.Errorf("%s: got  %q %q %s\nwant %q %q %s", c.name, p.Code, p.Reasoning, wrong, c.code, c.reasoning, c.wrong)
 		}
 	}
 }
 
-// FuzzReadProgram holds that what runs is what was written: under the marker in
-// a fence that is long enough, any program comes through or is refused; and of
-// any reply at all, nothing runs that does not stand in it as it is.
+// TestReadProgramTruncated holds that of a reply that was cut off anywhere, no part runs.
+func TestReadProgramTruncated(t *testing.T) {
+	t.Parallel()
+	for _, c := range programs {
+		for n := range len(c.reply) + 1 {
+			p, err := replies.ReadProgram(c.reply[:n], true)
+			if err == nil && p.Code != c.code {
+				t.Errorf("%s: %q would run of %q", c.name, p.Code, c.reply[:n])
+			}
+		}
+	}
+}
+
+// FuzzReadProgram holds that the program which is written is read, and that nothing runs that does not
+// stand in a reply as it is.
 func FuzzReadProgram(f *testing.F) {
 	for _, c := range programs {
 		f.Add(c.reply)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		fence := "```"
-		for strings.Contains(text, fence) {
-			fence += "`"
+		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
+		written := replies.WriteProgram(text)
+		if p, err := replies.ReadProgram(written, false); err == nil && !strings.Contains(written, p.Code) {
+			t.Fatalf("%q was read as %q", written, p.Code)
 		}
-		reply := "[[ ## code ## ]]\n" + fence + "js\n" + text + "\n" + fence + end
-		normal := strings.TrimSuffix(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd")+"\n", "\r\n", "\n"), "\n")
-		if p, err := replies.ReadProgram(reply, false, replies.Markers); err == nil && p.Code != normal {
-			t.Fatalf("%q was read as %q", text, p.Code)
-		}
-		p, err := replies.ReadProgram(text, false, replies.Markers)
-		if err != nil || strings.Contains(normal, p.Code) {
-			return
-		}
-		if !strings.ContainsAny(text, `"{`) { // else it was JSON, or spans an end marker
+		p, err := replies.ReadProgram(text, false)
+		if err == nil && !strings.Contains(text, p.Code) && !strings.Contains(text, "{") { // else it was JSON
 			t.Fatalf("of %q would run %q", text, p.Code)
 		}
 	})

@@ -3,216 +3,203 @@ package replies
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// reader finds the outputs in a reply. It returns nil if the reply isn't in its
-// form.
-type reader func(reply) (signature.Values, error)
+// Form is the form of replies that a model was asked for. Replies in other forms are read, too.
+type Form int
 
-// readers goes from the form that says most clearly where a value begins and
-// ends to the one that says least.
-func readers() []reader {
-	return []reader{readWhole, readMarkers, readTags, readObject, readTable, readAssigned, readLines, readAlone}
+const (
+	// Markers puts each value under the marker of its field, and the end marker last.
+	Markers Form = iota
+	// Object is one JSON object.
+	Object
+)
+
+// advice says what to do about a reply in which no field was found.
+func (f Form) advice(field string) string {
+	if f == Object {
+		return "answer with the JSON object"
+	}
+	return "put each value under its marker, such as " + marker(field)
 }
 
-// Read finds the outputs in what a model said, in whatever form, which was asked for
-// one. Truncated says that it was cut off at the limit of tokens: an error, unless the
-// answer is whole. Every error is an [*Error].
+// reply is a reply and the fields that it may give.
+type reply struct {
+	outputs []signature.Field
+	text    string
+}
+
+// given is what a reply gives for a field: text, or a JSON value.
+type given struct {
+	text string
+	json json.RawMessage
+}
+
+// fields are what a reply gives, by the name of the output. A field that is given more than once is there as often.
+type fields map[string][]given
+
+func (f fields) add(other fields) {
+	for name, values := range other {
+		f[name] = append(f[name], values...)
+	}
+}
+
+// Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the reply was truncated
+// at the limit of tokens, the answer must be complete all the same. Every error is an [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
-	r := reply{spec: spec, outputs: spec.Outputs(), text: said, truncated: truncated}
-	if values := readExact(r); values != nil {
-		return values, nil
-	}
-	return r.read(asked)
-}
-
-// read finds the outputs by the first reader that knows the form of the reply.
-func (r reply) read(asked Form) (values signature.Values, err error) {
-	if r.text, err = visible(r.text); err != nil {
+	r := reply{outputs: spec.Outputs(), text: said}
+	var err error
+	if r.text, err = visible(said); err != nil {
 		return nil, err
 	}
-	if r.truncated && !asked.ended(r) && !r.answered() {
+	found, whole, err := r.fields()
+	switch {
+	case truncated && !whole:
 		return nil, errCutOff
-	}
-	r.text = withoutForm(r)
-	for _, read := range readers() {
-		values, err := read(r)
-		if err == nil && values != nil {
-			err = r.otherwiseMeasured(values)
-		}
-		switch {
-		case err != nil:
-			return nil, err
-		case values != nil:
-			return values, nil
-		}
-	}
-	if err := r.misfit(); err != nil {
+	case err != nil:
 		return nil, err
+	case found == nil:
+		return nil, structural("", "no field was found in the reply; %s", asked.advice(r.outputs[0].Name))
 	}
-	return nil, structural("", "no field was found in the reply; %s", asked.advice(r.outputs[0].Name))
+	return r.settle(found)
 }
 
-// misfit says what is wrong with a reply that is nothing but a value, which the only output
-// cannot have.
-func (r reply) misfit() error {
-	f, only := r.only()
-	text := strings.TrimSpace(Unfence(r.text))
-	if !only || text == "" || strings.Contains(text, "\n") || len(text) > longestWord || f.Schema.AnyText() {
+// fields finds what is given for the fields, or nil. Whole reports whether the reply says itself where the answer
+// ends.
+func (r reply) fields() (found fields, whole bool, err error) {
+	if found, whole, err = r.marked(); found != nil || err != nil {
+		return found, whole, err
+	}
+	if found, err = r.object(); found != nil || err != nil {
+		return found, err == nil, err
+	}
+	if found, err = r.labeled(); found != nil || err != nil {
+		return found, false, err
+	}
+	if len(r.outputs) == 1 && r.bare() {
+		return fields{r.outputs[0].Name: {{text: r.text}}}, false, nil
+	}
+	return nil, false, nil
+}
+
+// only refuses an answer next to which the rest of the reply, in another form, gives a different one.
+func (r reply) only(found fields, rest string) error {
+	other := reply{r.outputs, strings.TrimSpace(rest)}
+	if other.text == "" {
 		return nil
 	}
-	s := shapeOf(f)
-	value := s.exact(text)
-	inParts := strings.ContainsAny(text, " \t:") && !(startsJSON(text) && (s.temporal() || s.lasts()))
-	if s.any || value == nil && inParts && !json.Valid([]byte(text)) || value != nil && fits(f, value) {
-		return nil
+	again, err := other.object()
+	if again == nil && err == nil {
+		again, err = other.labeled()
 	}
-	return mismatch(f, s, text, value)
+	if err != nil || again == nil {
+		return err
+	}
+	found.add(again)
+	return nil
 }
 
-// answered reports whether a reply that was cut off had come to the end of its
-// answer, and was about to explain it.
-func (r reply) answered() bool {
-	if ended(r.outputs, r.text) {
-		return true
-	}
-	if HasMarker(r.text) {
-		return r.lastWhole()
-	}
-	objects, _, _, err := objectsIn(r.text)
-	if err != nil || len(objects) == 0 {
-		return false
-	}
-	lacking, _ := r.lacking(r.unwrapped(objects[len(objects)-1]).Values)
-	return lacking == nil
+// bare reports whether a reply can be nothing but the value of the only output. A text must be one paragraph, since
+// some of several may be about it, and without signs of another form.
+func (r reply) bare() bool {
+	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
+		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
 }
 
-// lastWhole reports whether a reply was cut off behind the value of its last field, which
-// says itself where it ends: with a quote, or a bracket.
-func (r reply) lastWhole() bool {
-	marks := marksIn(r.text)
-	last := marks[len(marks)-1]
-	f, known := marked(r.outputs, EndName(r.outputs), last.name)
-	if !known || f.Name != r.outputs[len(r.outputs)-1].Name {
-		return false
-	}
-	value := strings.TrimSpace(Unfence(r.text[last.end:]))
-	return json.Valid([]byte(value)) && strings.ContainsAny(value[:1], `"[{`)
-}
-
-// Verbatim reads a reply that is the answer as it is. Every error is an [*Error].
-func Verbatim(said string, truncated bool) (string, error) {
-	if truncated {
-		return "", errCutOff
-	}
-	text := strings.TrimSpace(said)
-	if text == "" {
-		return "", structural("", "the reply is empty")
-	}
-	return text, nil
-}
-
-var errCutOff = structural("", "the reply was cut off at the model's limit of tokens; write less")
-
-// longest is how many bytes of a reply are looked through: more than any model says at
-// once, and not more than takes a second or two at the worst.
-const longest = 1 << 20
-
-var errTooLong = structural("", "the reply is longer than %d bytes; write less", longest)
-
-// visible is the part of a reply that is meant to be read.
-func visible(said string) (string, error) {
-	if len(said) > longest {
-		return "", errTooLong
-	}
-	text, err := withoutTokens(withoutClosers(unescapedMarks(unquotedLines(lineEnds(said)))))
-	if err == nil {
-		text, err = withoutThoughts(text)
-	}
-	if err == nil && blank(text) {
-		err = structural("", "the reply is empty")
-	}
-	return text, err
-}
-
-// withoutClosers drops lines that end a field as XML does, [[ ## /answer ## ]].
-func withoutClosers(text string) string {
-	if !strings.Contains(text, "[[ ## /") {
-		return text
-	}
-	return closer.ReplaceAllString(text, "")
-}
-
-var closer = regexp.MustCompile(`(?m)^\[\[ ## /\w+ ## \]\][ \t]*\n`)
-
-func lineEnds(said string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(said, "\ufffd"), "\ufeff"), "\r\n", "\n")
-}
-
-// withoutForm drops the type of the answer, where a model repeats it.
-func withoutForm(r reply) string {
-	if strings.Contains(r.text, ": <") && strings.Count(r.text, "{") > 1 {
-		r.text = blanks.ReplaceAllString(r.text, "")
-	}
-	if !repeatsForm(r) {
-		return r.text
-	}
-	return strings.ReplaceAll(r.text, r.spec.OutputTypeScript(), "")
-}
-
-// blanks finds objects that have a blank to fill in for every value: {"price": <number>}.
-var blanks = regexp.MustCompile(`\{(?:\s*"\w+": <[\pL _-]+>,?)+\s*\}`)
-
-// repeatsForm reports whether the type of the answer may be in a reply.
-func repeatsForm(r reply) bool {
-	return strings.IndexByte(r.text, '{') >= 0 && strings.Contains(r.text, "{"+r.outputs[0].Name)
-}
-
-// settle makes values of what is given for the fields, unless something behind
-// them takes them back.
-func (r reply) settle(fields map[string]given, behind string) (signature.Values, error) {
+// settle reads what is given for each field, and reports all problems at once.
+func (r reply) settle(found fields) (signature.Values, error) {
 	values := make(signature.Values, 0, len(r.outputs))
 	var problems []Problem
 	for _, f := range r.outputs {
-		g, ok := fields[f.Name]
+		value, err := r.value(f, found[f.Name])
 		switch {
-		case !ok && f.Required:
+		case err != nil:
+			problems = append(problems, err.(*Error).Problems...)
+		case value != nil:
+			values = append(values, signature.Value{Name: f.Name, JSON: value})
+		case f.Required:
 			problems = append(problems, Problem{f.Name, Structure, "is missing"})
-		case !ok, !f.Required && g.text == "":
-		default:
-			value, err := readValue(f, g)
-			switch {
-			case err != nil:
-				problems = append(problems, problemsOf(err)...)
-			case value != nil:
-				values = append(values, signature.Value{Name: f.Name, JSON: value})
-			}
 		}
 	}
 	if problems != nil {
 		return nil, &Error{problems}
 	}
-	if err := r.reasoned(values); err != nil {
-		return nil, err
-	}
-	return values, r.stand(values, behind)
+	return values, nil
 }
 
-func problemsOf(err error) []Problem {
-	if wrong := (*Error)(nil); errors.As(err, &wrong) {
-		return wrong.Problems
+// value reads what is given for a field, which is nil if that is nothing.
+func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err error) {
+	for _, g := range all {
+		other, err := readValue(f, g, len(r.outputs) == 1)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(other) > 0 && other[0] != '"' && huge.Match(other) && json.Unmarshal(other, new(any)) != nil:
+			return nil, structural(f.Name, "has a number that is too large")
+		case value != nil && other != nil && !equalJSON(value, other):
+			return nil, structural(f.Name, "is given twice, with different values; give it once")
+		case other != nil:
+			value = other
+		}
 	}
-	return []Problem{{Kind: Structure, Message: err.Error()}}
+	return value, nil
 }
 
-// equalJSON compares values, in whatever way their texts are escaped.
+// Verbatim reads a reply that is the answer as it stands. Every error is an [*Error].
+func Verbatim(said string, truncated bool) (string, error) {
+	text := strings.TrimSpace(said)
+	switch {
+	case truncated:
+		return "", errCutOff
+	case text == "":
+		return "", errEmpty
+	}
+	return text, nil
+}
+
+// OutputNamed finds an output by its name, or by a variant of it that is no other output's.
+func OutputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
+	return fieldNamed(spec.Outputs(), name)
+}
+
+// fieldNamed finds a field by its name, or by a variant that is no other field's: First name for first_name.
+func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
+	at := nearestName(len(fields), func(i int) string { return fields[i].Name }, strings.TrimSuffix(name, "?"))
+	if at < 0 {
+		return signature.Field{}, false
+	}
+	return fields[at], true
+}
+
+// nearestName returns the index of the one of n names that is the same, or else of the only one that differs in
+// nothing but case and in what joins its words; -1 if there is none.
+func nearestName(n int, at func(int) string, name string) int {
+	found, same := -1, 0
+	for i := range n {
+		if at(i) == name {
+			return i
+		}
+		if sameName(at(i), name) {
+			found, same = i, same+1
+		}
+	}
+	if same != 1 {
+		return -1
+	}
+	return found
+}
+
+func sameName(a, b string) bool {
+	return strings.EqualFold(a, b) || strings.EqualFold(joints.Replace(a), joints.Replace(b))
+}
+
+var joints = strings.NewReplacer("_", "", " ", "", "-", "")
+
+// equalJSON compares values, however their texts are escaped.
 func equalJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -226,8 +213,4 @@ func exactly(value json.RawMessage) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
 	return v, d.Decode(&v)
-}
-
-func equalValues(a, b signature.Values) bool {
-	return slices.EqualFunc(a, b, func(v, w signature.Value) bool { return v.Name == w.Name && equalJSON(v.JSON, w.JSON) })
 }

@@ -2,206 +2,130 @@ package replies_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
-// special are texts that the readers know as something else: no value, one that is to come,
-// a refusal, a choice, a remark, decoration.
+// anything has an output of every kind.
+type anything struct {
+	Text  string                `json:"text"`
+	Other string                `json:"other"`
+	Num   float64               `json:"num"`
+	Whole int                   `json:"whole"`
+	Flag  bool                  `json:"flag"`
+	Mood  string                `json:"mood" jsonschema:"enum=good,enum=bad"`
+	List  []string              `json:"list"`
+	Deep  struct{ Name string } `json:"deep"`
+	Note  *string               `json:"note"`
+	Bare  string                `json:"bare,omitempty"`
+	Free  any                   `json:"free"`
+}
+
+// adapters are those that write what the readers read.
+var adapters = map[string]module.Adapter{"markers": module.Markers(), "JSON": module.JSON()}
+
+// special are texts that could be taken for something else than texts.
 var special = []string{
-	"none", "None", "unknown", "Unknown", "N/A", "n/a", "null", "nil", "-", "—", "~", "undefined", "na",
-	"not applicable", "not found", "not given", "not specified", "not provided", "none known", "unbekannt", "(none)", "(left out)", "non précisé", "(unknown)",
-	"todo", "TODO", "tbd", "TBD", "string", "fixme", "item1", "tag 1", "label1", "option A", "Author 1", "...", "…", "etc", "and 3 more", "等", "その他",
-	"{v}", "<v>", "[v]", "[Your name]", "[City Name]", "your answer here", "<answer>", "string or null", "string | null", "(see above)", "lorem ipsum dolor sit amet", "// your code here", "[not provided]",
-	"I cannot help with that.", "I'm sorry, I can't.", "Please provide the text.", "Sorry, I do not know.", `"A" or "B"`, "`a` or `b`", "**a** or **b**", "either a or b", "Ann (or was it Anna?)",
-	"V: x", "v: x", "Title: x", "**Title:** x", "Answer: x", "**x**", "*x*", "_x_", "`x`", "'x'", `"x"`, "# x", "[x](x)", "x\n\nThis v captures both.", "wait\nno, wait", "a\nActually, no", "<b>x</b>", "<v>x</v>", "a &amp; b", "```\nx\n```",
-	"true", "false", "yes", "no", "1", "1,000", "42%", "a, b", "a and b", "<think>x</think>", "[[ ## v ## ]]", "[[ ## completed ## ]]", `{"v":"x"}`, `["x"]`, replies.NotGiven, "{}", "[]", "", " x ", "\\", "\\times", "\t", "a\\u0041", "\n",
+	"", " a ", "a\n\nb", "\r\n", "\n", "  a\n    b", "null", "None", "true", "42", "1e3", "[[ ## text ## ]]", "[[ ## completed ## ]]\n", "a [[ ## other ## ]] b", "[[wiki]]",
+	"```js\nx\n```", "```", "a\n```\nb\n```", "```\na", "~~~\n~~~", "<think>x</think>", "</think>", "a\n</thiNk>\nb", "</scratchpad>", "<text>a</text>", `"quoted"`, `"open`, "'single'", "`tick`", "**bold**",
+	`{"text": "x"}`, `["x"]`, "Text: x", "## Text", "{text}", "{other}", replies.NotGiven, "\u2028", "\ufeff", "\ufffd", "a\\b", "\\n", "N/A", "TODO", "-", "1. a\n2. b", "</s>", "<|eot_id|>", "$\\boxed{4}$",
 }
 
-// kinds of values that hold a text, by their type. Those with %s are of one that is listed.
-var holders = []struct{ kind, value string }{
-	{`str`, `%s`}, {`str | None`, `%s`}, {`Any`, `%s`},
-	{`list[str]`, `[%s]`}, {`list[str]`, `["late","",%s]`}, {`list[str]`, `[%[1]s,%[1]s]`},
-	{`dict[str, str]`, `{"a":%s}`}, {`dict[str, Any]`, `{"a":{"b":[%s]}}`},
-	{`{w: str}`, `{"w":%s}`}, {`{w?: str}`, `{"w":%s}`}, {`{w: str | None}`, `{"w":%s}`},
-	{`list[{w: str, x: list[str]}]`, `[{"w":%[1]s,"x":["y",%[1]s]}]`},
-	{`%s`, `%s`}, {`Optional[%s]`, `%s`}, {`list[%s]`, `[%s]`}, {`Optional[list[%s]]`, `[%[1]s,%[1]s]`},
-	{`dict[str, %s]`, `{"a":%s}`}, {`{w: %s}`, `{"w":%s}`}, {`{w?: %s}`, `{"w":%s}`}, {`{w: Optional[%s]}`, `{"w":%s}`},
-	{`list[{w: %[1]s, y?: %[1]s}]`, `[{"w":%[1]s,"y":%[1]s}]`},
-}
-
-// TestRoundTrip holds that what an adapter writes is read back, whatever the value.
+// TestRoundTrip holds that an adapter reads back what it writes.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	questions := map[string]*signature.Spec{}
+	spec := signature.Must(signature.New[struct{}, anything]("")).Spec()
 	for i, text := range special {
-		quoted := string(replies.Quote(text))
-		for _, h := range holders {
-			name := []string{"v", "v?", "title", "city?", "tags", "note?", "code"}[i%7]
-			if strings.ContainsRune(h.kind, '%') {
-				h.kind = fmt.Sprintf(strings.ReplaceAll(h.kind, "%s", "%[1]s"), "Literal["+quoted+", 'late']")
+		other := special[(i+7)%len(special)]
+		roundTrip(t, spec, everything(t, text, other, 0.5, -3, true))
+	}
+	for _, text := range special {
+		for _, fields := range []string{"v: str", "v?: str", "v: str | None", "v: Any", "v: list[str]", "v: dict[str, str]", "v: {w: str}", "v: {w?: list[str]}"} {
+			quoted := string(replies.Quote(text))
+			value := map[string]string{"list[str]": "[" + quoted + "]", "dict[str, str]": `{"a":` + quoted + "}", "{w: str}": `{"w":` + quoted + "}", "{w?: list[str]}": `{"w":[` + quoted + "]}"}[fields[strings.Index(fields, ": ")+2:]]
+			if value == "" {
+				value = quoted
 			}
-			for _, field := range []string{name, "v", "v?", "title"} {
-				question := "text -> " + field + ": " + h.kind
-				if questions[question] == nil {
-					questions[question] = parsed(question)
-				}
-				roundTrip(t, questions[question], fmt.Sprintf(strings.ReplaceAll(h.value, "%s", "%[1]s"), quoted))
-			}
+			roundTrip(t, parsed(t, "text -> "+fields), signature.Values{{Name: "v", JSON: json.RawMessage(value)}})
 		}
 	}
 }
 
-func roundTrip(t *testing.T, spec *signature.Spec, value string) {
-	name := spec.Outputs()[0].Name
-	if err := decode(spec, json.RawMessage(`{"`+name+`":`+value+`}`)); err != nil {
-		t.Errorf("%s: %s: %v", spec, value, err)
+func everything(t testing.TB, text, other string, num float64, whole int, flag bool) signature.Values {
+	out := anything{Text: text, Other: other, Num: num, Whole: whole, Flag: flag, Mood: "bad", List: []string{other, text}, Note: &other, Bare: text, Free: map[string]any{"a": text}}
+	out.Deep.Name = text
+	values, err := signature.Must(signature.New[anything, struct {
+		X int `json:"x"`
+	}]("")).Encode(out)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := signature.Values{{Name: name, JSON: json.RawMessage(value)}}
-	for _, a := range adapters {
+	return values
+}
+
+func roundTrip(t *testing.T, spec *signature.Spec, want signature.Values) {
+	for name, a := range adapters {
 		reply := a.Answer(spec, want)
-		if got, err := a.Read(spec, reply, false); err != nil || !replies.EqualValues(got, want) {
-			t.Errorf("%s, %s: %s was written as\n%s\nand read as %s, %v", a.name, spec, value, reply, replies.Encode(got), err)
-		}
-	}
-}
-
-// TestListed holds that a word which the schema lists is that value in every form of reply,
-// whatever it says else.
-func TestListed(t *testing.T) {
-	t.Parallel()
-	words := []string{"unknown", "none", "None", "N/A", "n/a", "null", "nil", "-", "undefined", "not applicable", "not found", "not given", "not specified",
-		"todo", "TODO", "tbd", "TBD", "string", "fixme", "item1", "option A"}
-	for _, word := range words {
-		literal := "Literal['" + word + "', 'open', 'low', 'done']"
-		scalar, list := `"`+word+`"`, `["`+word+`","open"]`
-		for _, c := range []struct{ fields, reply, want string }{
-			{"state: %s", `{"state":%q}`, scalar},
-			{"state: %s", "```json\n{\"state\": %q, \"why\": \"It says so.\"}\n```", scalar},
-			{"state: %s", "Here it is: {\"state\": %q}", scalar},
-			{"state: %s", "[[ ## state ## ]]\n%s\n\n[[ ## completed ## ]]", scalar},
-			{"state: %s", "[[ ## state ## ]]\n%q\n\n[[ ## completed ## ]]", scalar},
-			{"state: %s", "[[ ## state ## ]]\n**%s**\n\n[[ ## completed ## ]]", scalar},
-			{"state: %s", "[[ ## state ## ]]\n%s", scalar},
-			{"state: %s", "<state>%s</state>", scalar},
-			{"state: %s, n: int", "state: %s\nn: 3", scalar},
-			{"state: %s, n: int", "| state | n |\n|---|---|\n| %s | 3 |", scalar},
-			{"state: list[%s]", `{"state":[%q,"open"]}`, list},
-			{"state: list[%s]", "[[ ## state ## ]]\n[%q,\"open\"]\n\n[[ ## completed ## ]]", list},
-			{"state: list[%s]", "[[ ## state ## ]]\n- %s\n- open\n\n[[ ## completed ## ]]", list},
-			{"state: list[%s]", "[[ ## state ## ]]\n[%q]\n\n[[ ## completed ## ]]", "[" + scalar + "]"},
-			{"state: list[%s]", `{"state":[%q]}`, "[" + scalar + "]"},
-			{"state: {w: %s}", `{"state":{"w":%q}}`, `{"w":` + scalar + `}`},
-			{"state: {w?: %s}", `{"state":{"w":%q}}`, `{"w":` + scalar + `}`},
-			{"state: {w?: %s}", "[[ ## state ## ]]\nw: %s\n\n[[ ## completed ## ]]", `{"w":` + scalar + `}`},
-			{"state: dict[str, %s]", `{"state":{"w":%q}}`, `{"w":` + scalar + `}`},
-		} {
-			for _, kind := range []string{"%s", "?", "Optional[%s]"} {
-				if word == "null" && kind == "Optional[%s]" && !strings.Contains(c.reply, "%q") || word == "-" && strings.HasPrefix(c.reply, "state:") {
-					continue // as JSON, it is none, and a line without a value
-				}
-				name, of, _ := strings.Cut(fmt.Sprintf(c.fields, literal), ": ")
-				of, more, _ := strings.Cut(of, ", n:")
-				if more != "" {
-					more = ", n:" + more
-				}
-				if kind == "?" {
-					name += "?"
-				} else {
-					of = fmt.Sprintf(kind, of)
-				}
-				spec := parsed("a -> " + name + ": " + of + more)
-				for _, a := range adapters {
-					reply := fmt.Sprintf(c.reply, word)
-					values, err := a.Read(spec, reply, false)
-					if got, _ := values.Get("state"); err != nil || string(got) != c.want {
-						t.Errorf("%s, %s: %q was read as %s, %v", a.name, spec, reply, got, err)
-					}
-				}
+		for _, truncated := range []bool{false, true} {
+			got, err := a.Read(spec, reply, truncated)
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, reply)
+			} else if meaningOf(t, got) != meaningOf(t, want) {
+				t.Errorf("%s: %s was read as %s\n%s", name, want, got, reply)
 			}
 		}
 	}
 }
 
-// TestListedDefault holds the same for a field of which one of the words is the default.
-func TestListedDefault(t *testing.T) {
-	t.Parallel()
-	spec := about[struct {
-		Severity string  `json:"severity" jsonschema:"enum=none,enum=low,default=low"`
-		Status   *string `json:"status" jsonschema:"enum=unknown,enum=open"`
-	}]()
-	for _, reply := range []string{`{"severity":"none","status":"unknown"}`, "[[ ## severity ## ]]\nnone\n[[ ## status ## ]]\nunknown\n[[ ## completed ## ]]"} {
-		for _, a := range adapters {
-			values, err := a.Read(spec, reply, false)
-			if want := `{"severity":"none","status":"unknown"}`; err != nil || values.String() != want {
-				t.Errorf("%s: %q was read as %s, %v", a.name, reply, values, err)
+// meaningOf are values, however their texts are escaped.
+func meaningOf(t *testing.T, values signature.Values) string {
+	var v any
+	d := json.NewDecoder(strings.NewReader(string(object(values...))))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// FuzzRoundTrip holds the same of any values.
+func FuzzRoundTrip(f *testing.F) {
+	for i, text := range special {
+		f.Add(text, special[(i+1)%len(special)], 0.5, 3, true)
+	}
+	spec := signature.Must(signature.New[struct{}, anything]("")).Spec()
+	f.Fuzz(func(t *testing.T, text, other string, num float64, whole int, flag bool) {
+		if utf8.ValidString(text) && utf8.ValidString(other) && num-num == 0 {
+			roundTrip(t, spec, everything(t, text, other, num, whole, flag))
+		}
+	})
+}
+
+// FuzzRead feeds anything to the readers: no panic, and what is read is valid.
+func FuzzRead(f *testing.F) {
+	specs := []*signature.Spec{}
+	for _, fields := range []string{"answer: str", "n: int", "mood: Literal['good', 'bad'], score: float(ge=0, le=1), note?: str", "tags: list[str]", "v: Any"} {
+		specs = append(specs, parsed(f, "text -> "+fields))
+	}
+	for i, s := range samples(f, "forms.txtar") {
+		f.Add(i%len(specs), s.reply, s.truncated)
+	}
+	f.Fuzz(func(t *testing.T, at int, reply string, truncated bool) {
+		spec := specs[(at%len(specs)+len(specs))%len(specs)]
+		for _, form := range []replies.Form{replies.Markers, replies.Object} {
+			values, err := replies.Read(spec, reply, truncated, form)
+			if err == nil && spec.Validate(object(values...)) != nil {
+				t.Fatalf("%s is not valid: %v", values, spec.Validate(object(values...)))
 			}
 		}
-	}
-}
-
-// TestWords holds that words such as todo are what they say in an object that has other
-// texts, and wherever anything may stand.
-func TestWords(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ fields, reply, want string }{
-		{"tags: list[str]", `{"tags":["bug","todo"]}`, `["bug","todo"]`},
-		{"cols: list[{name: str, type: str}]", `{"cols":[{"name":"mail","type":"string"}]}`, `[{"name":"mail","type":"string"}]`},
-		{"cols: list[{name: str, type: str}]", "[[ ## cols ## ]]\n[{\"name\":\"mail\",\"type\":\"string\"}]\n\n[[ ## completed ## ]]", `[{"name":"mail","type":"string"}]`},
-		{"task: {title: str, state: str}", `{"task":{"title":"Call Ann","state":"todo"}}`, `{"title":"Call Ann","state":"todo"}`},
-		{"args: dict[str, Any]", "[[ ## args ## ]]\n{\"state\":\"todo\"}\n\n[[ ## completed ## ]]", `{"state":"todo"}`},
-		{"tags: list[str]", `{"tags":["\u0074odo"]}`, `["todo"]`},
-		{"state: str", `{"state":"\u0074odo"}`, `"todo"`},
-		{"cup: {n: int, s: str}", `{"cup":{"n":3.0,"s":"\u0074odo"}}`, `{"n":3,"s":"todo"}`},
-		{"state: str", `{"state":"todo"}`, ""},
-		{"state: str, note: str", `{"state":"todo","note":"It is open."}`, `"todo"`},
-		{"state: str, note: str", `{"state":"string","note":"It is open."}`, ""},
-		{"state: str, reasoning: str", `{"state":"todo","reasoning":"Let me see."}`, ""},
-		{"tags: list[str], kind: Literal['a', 'b']", `{"tags":["tag1","tag2"],"kind":"a"}`, ""},
-		{"tags: list[str]", `{"tags":["tag1","tag2"]}`, ""},
-		{"tags: list[str]", `{"tags":["bug","..."]}`, ""},
-		{"cols: list[{name: str, type: str}]", `{"cols":[{"name":"string","type":"string"}]}`, ""},
-		{"state: str, note: str", `{"state":"<state>","note":"It is open."}`, ""},
-	} {
-		reads(t, c.fields, c.reply, c.want)
-	}
-}
-
-// TestSigns holds that thousands are no items, and what signs in tags are.
-func TestSigns(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ fields, reply, want string }{
-		{"sums: list[str]", "[[ ## sums ## ]]\n1,000, 2,000\n\n[[ ## completed ## ]]", ""},
-		{"sums: list[str]", "[[ ## sums ## ]]\n1,000,2,000\n\n[[ ## completed ## ]]", ""},
-		{"sums: list[str]", "[[ ## sums ## ]]\n1000, 2000, 30\n\n[[ ## completed ## ]]", `["1000","2000","30"]`},
-		{"summary: str", "<summary>Order broken &amp; late.</summary>", `"Order broken \u0026 late."`},
-		{"summary: str", "<summary>It&#39;s &lt;b&gt;.</summary>", `"It's \u003cb\u003e."`},
-		{"summary: str", "<summary>Write &copy; and a&nbsp;b.</summary>", `"Write \u0026copy; and a\u0026nbsp;b."`},
-		{"summary: str", "<summary><![CDATA[a &amp; b]]></summary>", `"a \u0026amp; b"`},
-		{"summary: str", "<summary>a & b &amp; c</summary>", ""},
-		{"summary: str", "<summary>a & b</summary>", `"a \u0026 b"`},
-		{"who: {name: str, city: str}", "<who><name>A &amp; B</name><city>C</city></who>", `{"name":"A \u0026 B","city":"C"}`},
-	} {
-		reads(t, c.fields, c.reply, c.want)
-	}
-}
-
-// reads holds what is read of a reply for the first of some fields: nothing, if it is asked
-// again.
-func reads(t *testing.T, fields, reply, want string) {
-	spec := parsed("a -> " + fields)
-	for _, a := range adapters {
-		values, err := a.Read(spec, reply, false)
-		got := ""
-		if err == nil {
-			got = string(values[0].JSON)
-		}
-		if got != want {
-			t.Errorf("%s, %s: %q was read as %s, %v", a.name, spec, reply, got, err)
-		}
-	}
+	})
 }

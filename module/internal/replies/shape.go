@@ -1,29 +1,25 @@
 package replies
 
 import (
+	"cmp"
 	"encoding/json"
-	"regexp"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is what a schema admits, as far as it helps to read a value that is
-// written in other ways than JSON's. What it misses is only read strictly.
+// shape is what a schema admits, as far as it helps to read a value that is spelled in another way than JSON's. What
+// it does not know is read strictly.
 type shape struct {
-	text, integer, fraction, boolean, null bool // what kind of value it may be
-
-	any         bool     // nothing is said about the kind
-	format      string   // of a text
-	constants   []string // texts of which it must be one; nil for any
-	items       *shape   // of an array; nil if it is none
-	members     []member // of an object; nil if it is none
-	least, most *float64 // of a number
-	name        string   // of the field or member, if it has one
-	open        bool     // an object may have other members
-	rest        *shape   // of those
+	kinds     map[string]bool // types of JSON Schema; none if the schema does not say
+	format    string          // of a text, or schema.Nanoseconds of an integer
+	constants []string        // the texts that it lists
+	items     *shape          // of an array
+	members   []member        // of an object
+	rest      *shape          // of an object's other members; nil if it admits none
+	least     float64         // the smallest number
 }
 
 type member struct {
@@ -31,32 +27,6 @@ type member struct {
 	shape    shape
 	required bool
 }
-
-func (s shape) number() bool { return s.integer || s.fraction }
-
-func shapeOf(f signature.Field) shape {
-	return parseShape(f.Schema.Raw()).called(f.Name)
-}
-
-// called is a shape with the name of its field, which is that of numbers in a list too if it
-// says their unit.
-func (s shape) called(name string) shape {
-	s.name = parted(name)
-	if s.items != nil && s.items.number() && (s.unitInName() != "" || s.saysCurrency()) {
-		s.items.name = s.name
-	}
-	return s
-}
-
-// parted is the name of a field with its words apart: weight_Kg of weightKg.
-func parted(name string) string {
-	if strings.ToLower(name) == name {
-		return name
-	}
-	return capital.ReplaceAllString(name, "${1}_$2")
-}
-
-var capital = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // keywords are those of a schema that a shape is made of.
 type keywords struct {
@@ -69,101 +39,147 @@ type keywords struct {
 	Required     []string
 	Additional   json.RawMessage `json:"additionalProperties"`
 	AnyOf, OneOf []json.RawMessage
-
-	Minimum, Maximum *float64
+	Minimum      float64
 }
 
-func parseShape(raw json.RawMessage) shape {
+func shapeOf(raw json.RawMessage) shape {
 	var k keywords
 	if json.Unmarshal(raw, &k) != nil {
-		return shape{any: true} // a boolean, or a form that is not known here
+		return shape{} // a boolean, or a form that is not known here
 	}
-	s := shape{format: k.Format, least: k.Minimum, most: k.Maximum}
+	s := shape{kinds: map[string]bool{}, format: k.Format, least: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
-		s.join(parseShape(choice))
+		s.join(shapeOf(choice))
 	}
-	s.admit(k)
+	types, several := k.Type.([]any)
+	if !several {
+		types = []any{k.Type}
+	}
+	for _, t := range types {
+		if name, ok := t.(string); ok {
+			s.kinds[name] = true
+		}
+	}
 	for _, c := range append(k.Enum, k.Const) {
 		if text, ok := c.(string); ok {
-			s.text = true
+			s.kinds["string"] = true
 			s.constants = append(s.constants, text)
 		}
 	}
-	s.null = s.null || slices.Contains(k.Enum, nil)
-	s.any = s.any || k.Type == nil && k.Enum == nil && k.Const == nil && k.AnyOf == nil && k.OneOf == nil
+	if slices.Contains(k.Enum, nil) {
+		s.kinds["null"] = true
+	}
+	if k.Items != nil {
+		items := shapeOf(k.Items)
+		s.items = &items
+	}
+	if s.kinds["object"] && string(k.Additional) != "false" {
+		rest := shapeOf(k.Additional)
+		s.rest = &rest
+	}
+	for _, p := range k.Properties {
+		s.members = append(s.members, member{p.Name, shapeOf(p.JSON), slices.Contains(k.Required, p.Name)})
+	}
 	return s
 }
 
-func (s *shape) admit(k keywords) {
-	types, _ := k.Type.([]any)
-	if name, ok := k.Type.(string); ok {
-		types = []any{name}
-	}
-	for _, t := range types {
-		switch t {
-		case "string":
-			s.text = true
-		case "integer":
-			s.integer = true
-		case "number":
-			s.fraction = true
-		case "boolean":
-			s.boolean = true
-		case "null":
-			s.null = true
-		case "array":
-			items := parseShape(k.Items)
-			s.items = &items
-		case "object":
-			s.object(k)
-		}
-	}
-}
-
-func (s *shape) object(k keywords) {
-	s.members = make([]member, len(k.Properties))
-	s.open = string(k.Additional) != "false"
-	rest := parseShape(k.Additional)
-	s.rest = &rest
-	required := map[string]bool{}
-	for _, name := range k.Required {
-		required[name] = true
-	}
-	for i, p := range k.Properties {
-		s.members[i] = member{p.Name, parseShape(p.JSON).called(p.Name), required[p.Name]}
-	}
-}
-
-// inRange reports whether a number may be one of the shape's, as far as the schema
-// says how large they are.
-func (s shape) inRange(number string) bool {
-	n, err := strconv.ParseFloat(number, 64)
-	return err != nil || (s.least == nil || n >= *s.least) && (s.most == nil || n <= *s.most)
-}
-
-// join makes s admit what other admits too.
+// join makes s admit what other admits.
 func (s *shape) join(o shape) {
-	s.text, s.integer, s.fraction = s.text || o.text, s.integer || o.integer, s.fraction || o.fraction
-	s.boolean, s.null, s.any = s.boolean || o.boolean, s.null || o.null, s.any || o.any
+	maps.Copy(s.kinds, o.kinds)
 	s.constants = append(s.constants, o.constants...)
+	s.members = append(s.members, o.members...)
 	if o.items != nil {
 		s.items = o.items
 	}
-	if o.members != nil {
-		s.members, s.open, s.rest = o.members, o.open, o.rest
+	if o.rest != nil {
+		s.rest = o.rest
 	}
-	if o.format != "" {
-		s.format = o.format
+	s.format, s.least = cmp.Or(o.format, s.format), max(s.least, o.least)
+}
+
+func (s shape) any() bool    { return len(s.kinds) == 0 }
+func (s shape) text() bool   { return s.kinds["string"] }
+func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
+
+// lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
+func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
+
+// admits reports whether a value is of a kind that the shape admits, so that only a rule can be against it.
+func (s shape) admits(value json.RawMessage) bool {
+	switch kind := kinds[value[0]]; kind {
+	case "":
+		return s.any() || s.number()
+	default:
+		return s.any() || s.kinds[kind]
 	}
 }
 
-// scalar reports whether it may be a number, a boolean, a constant or a date:
-// something that one word says.
-func (s shape) scalar() bool {
-	return s.number() || s.boolean || s.constants != nil || s.temporal()
+// kinds are the types of values that are no numbers, by how they begin.
+var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
+
+// spelling returns a scalar as a shape wants it that is spelled as a text, or nil.
+type spelling func(s shape, text string) json.RawMessage
+
+// spelled returns a value whose scalars are as the shape has them where they are spelled in another way, and names of
+// members too: "42" as 42, 42.0 as 42, "Good" as "good".
+func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
+	switch c := value[0]; {
+	case c == '{' && (s.members != nil || s.rest != nil):
+		return s.object(value, spell)
+	case c == '[' && s.items != nil:
+		var items []json.RawMessage
+		if json.Unmarshal(value, &items) != nil {
+			return value
+		}
+		for i, item := range items {
+			items[i] = s.items.spelled(item, spell)
+		}
+		return array(items)
+	case c == '"':
+		if spelled := spell(s, PlainText(value)); spelled != nil {
+			return spelled
+		}
+	case s.kinds["integer"] && !s.kinds["number"] && (c == '-' || '0' <= c && c <= '9'):
+		return integral(value)
+	}
+	return value
 }
 
-// temporal reports whether it is a day or a moment.
-func (s shape) temporal() bool { return s.format == dateTime || s.format == date }
+func (s shape) object(value json.RawMessage, spell spelling) json.RawMessage {
+	var all signature.Values
+	if json.Unmarshal(value, &all) != nil {
+		return value
+	}
+	named := make(signature.Values, 0, len(all))
+	for _, v := range all {
+		at := nearestName(len(s.members), func(i int) string { return s.members[i].name }, v.Name)
+		switch {
+		case at < 0 && s.rest != nil:
+			v.JSON = s.rest.spelled(v.JSON, spell)
+		case at >= 0:
+			m := s.members[at]
+			if _, given := all.Get(m.name); !given {
+				v.Name = m.name
+			}
+			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] && !m.shape.any() {
+				continue // null says that there is no value
+			}
+		}
+		named = append(named, v)
+	}
+	if spelled, err := named.MarshalJSON(); err == nil {
+		return spelled
+	}
+	return value
+}
 
-const dateTime, date = "date-time", "date"
+func array(items []json.RawMessage) json.RawMessage {
+	list := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, item...)
+	}
+	return append(list, ']')
+}

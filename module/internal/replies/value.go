@@ -1,295 +1,161 @@
 package replies
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/writ-go/writ/signature"
 )
 
-// readValue reads one value as the prompt says that it must be written: text as
-// it is or as a JSON string, anything else as JSON, all possibly in a fence. What
-// is written otherwise is read if it can mean only one thing. No value and no
-// error is that of an optional field that has none.
-func readValue(f signature.Field, g given) (json.RawMessage, error) {
-	text := strings.TrimSpace(Unfence(g.text))
-	if isPictured(text) {
-		text = strings.TrimFunc(text, isInvisible)
+// readValue reads one value: JSON, or text as the prompt asks for it: a text as it is or as a JSON string, anything
+// else as JSON, all possibly in a fence. A value that is spelled in another way is read if it can mean only one
+// thing. Only says that the field is the only output. No value and no error means that an optional field has none.
+func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
+	if g.json != nil {
+		return readMember(f, g.json, only)
+	}
+	text := trimmed(g.text)
+	if inner := Unfence(text); !blank(inner) && inner != text {
+		text = strings.Trim(inner, "\n")
 	}
 	if text == "" {
 		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
 	}
-	constant, item := enumerated(f, text)
-	if constant != nil {
-		return constant, nil
-	}
-	if !item {
-		if value, absent, err := without(f, text); absent {
-			return value, err
-		}
-	}
-	if text[0] == '"' || (text[0] == '[' || text[0] == '{') && !f.Schema.AnyText() {
-		mended, err := slashed(text)
-		if err != nil && json.Valid([]byte(text)) {
-			return nil, structural(f.Name, "cannot be read: %v", err)
-		}
-		if text != mended && json.Valid([]byte(text)) {
-			text = mended
-		}
-	}
-	if startsJSON(text) && (text[0] == '"' || !f.Schema.AnyText()) && fits(f, json.RawMessage(text)) {
-		return full(f, json.RawMessage(text))
-	}
-	if value := pythonic(f, text); value != nil {
-		return full(f, value)
-	}
-	if !g.open && !g.loose && text[0] == '{' && !f.Schema.AnyText() {
-		text = shapeOf(f).closed(text)
-	}
-	isString := text[0] == '"' && json.Valid([]byte(text))
-	if isString || !f.Schema.AnyText() && !fits(f, Quote(text)) {
-		return spelled(f, text)
+	if !f.Required && (text == "null" || text == "None") && !fits(f, json.RawMessage("null")) {
+		return nil, nil
 	}
 	if !f.Schema.AnyText() {
-		if when := moment(text); when != nil {
-			return when, nil
+		return readAny(f, strings.TrimSpace(text))
+	}
+	if blocks, open := fences(text); open && len(blocks) == 0 && (text[0] == '`' || text[0] == '~') {
+		return nil, structural(f.Name, "begins with a code fence that is not closed; close it, or write the text as a JSON string")
+	}
+	return readText(f, text)
+}
+
+// trimmed is a text without the white space around it, but with the indentation of its first line if it has several.
+func trimmed(text string) string {
+	inner := strings.TrimSpace(text)
+	if at := strings.Index(text, inner); at > 0 && strings.Contains(inner, "\n") {
+		line := strings.LastIndexByte(text[:at], '\n') + 1
+		return strings.Trim(text[line:at], "\r\f\v") + inner
+	}
+	return inner
+}
+
+// readText reads a text, which may be a JSON string.
+func readText(f signature.Field, text string) (json.RawMessage, error) {
+	if text[0] != '"' || !json.Valid([]byte(text)) {
+		return Quote(text), nil
+	}
+	if _, ok := quotedText(text); !ok {
+		return nil, structural(f.Name, "has half of a character as an escape; write the character itself")
+	}
+	return json.RawMessage(text), nil
+}
+
+// readAny reads a value that is not any text.
+func readAny(f signature.Field, text string) (json.RawMessage, error) {
+	if plainJSON(text) && fits(f, json.RawMessage(text)) {
+		return json.RawMessage(text), nil
+	}
+	s := shapeOf(f.Schema.Raw())
+	var misfit json.RawMessage
+	try := func(value json.RawMessage) bool {
+		if fits(f, value) {
+			return true
+		}
+		if misfit == nil || !s.admits(misfit) {
+			misfit = value
+		}
+		return false
+	}
+	if startsJSON(text) {
+		value, err := wholeJSON(text)
+		if err == nil {
+			if value = s.spelled(value, shape.word); try(value) {
+				return value, nil
+			}
+		} else if text[0] == '{' || text[0] == '[' {
+			return nil, structural(f.Name, "cannot be read as JSON: %v", err)
 		}
 	}
-	value, err := readText(f, g, text)
-	if err == nil && (strings.Contains(text, "\n") || isCode(f) || isBrief(f)) {
-		err = entire(f, PlainText(value), text != g.text)
+	word := s.word(text)
+	switch quoted := Quote(text); {
+	case (s.text() || s.any()) && s.constants == nil && try(quoted):
+		return quoted, nil
+	case word != nil && try(word):
+		return word, nil
 	}
-	if err != nil {
-		return nil, err
+	if list := s.bullets(text); list != nil && try(list) {
+		return list, nil
 	}
-	return value, nil
+	if blocks, open := fences(text); len(blocks) == 1 && !open && !blank(blocks[0].text) && (s.kinds["array"] || s.kinds["object"]) {
+		return readAny(f, strings.TrimSpace(blocks[0].text))
+	}
+	if misfit == nil {
+		misfit = Quote(text)
+	}
+	return nil, mismatch(f, s, misfit)
 }
 
-// without reads words that say that there is no value, or that one is to come.
-func without(f signature.Field, text string) (value json.RawMessage, absence bool, err error) {
-	if f.Required && !f.Schema.AnyText() && notThere.MatchString(text) && fits(f, json.RawMessage("null")) {
-		return json.RawMessage("null"), true, nil
-	}
-	if !f.Required && notThere.MatchString(text) {
-		if f.Schema.AnyText() && ofKnowledge.MatchString(text) {
-			return nil, true, errMayBeNone(f.Name)
+// readMember reads a member of a JSON object.
+func readMember(f signature.Field, value json.RawMessage, only bool) (json.RawMessage, error) {
+	if string(value) == "null" && !f.Required {
+		if fits(f, value) {
+			return value, nil
 		}
-		value, err = nothing(f)
-		return value, true, err
+		return nil, nil
 	}
-	if hollow(f.Name, text) {
-		return nil, true, errHollow(f.Name)
+	if f.Schema.AnyText() && value[0] == '"' {
+		return value, nil
 	}
-	if (!f.Required || !f.Schema.AnyText()) && len(text) < 24 && absent[strings.ToLower(strings.Trim(text, "*_`()."))] {
-		switch {
-		case !f.Required:
-			value, err = nothing(f)
-			return value, true, err
-		case fits(f, json.RawMessage("null")):
-			return json.RawMessage("null"), true, nil
-		}
+	if plainJSON(string(value)) && fits(f, value) {
+		return value, nil
 	}
-	if !f.Required && strings.IndexByte("(nN", text[0]) >= 0 && leftOut.MatchString(text) {
-		return nil, true, errMayBeNone(f.Name)
+	s := shapeOf(f.Schema.Raw())
+	if value = s.spelled(value, shape.word); fits(f, value) {
+		return value, nil
 	}
-	return nil, false, nil
+	if text := asText(value); only && text != nil && fits(f, text) {
+		return text, nil
+	}
+	return nil, mismatch(f, s, value)
 }
 
-func errMayBeNone(field string) error {
-	return structural(field, "may be said to have no value; if that is meant, leave it out, else write it as a JSON string")
+// asText is the text of a finite number or a boolean; nil of anything else.
+func asText(value json.RawMessage) json.RawMessage {
+	if strings.IndexByte(`"{[n`, value[0]) >= 0 {
+		return nil
+	}
+	return Quote(string(value))
 }
 
-// enumerated is the value of those that the schema lists which a text gives, whatever the
-// word says else, or whether it is one for the items of a list. What is JSON that fits is that.
-func enumerated(f signature.Field, text string) (constant json.RawMessage, item bool) {
-	if !f.Schema.Mentions(`"enum"`) && !f.Schema.Mentions(`"const"`) || len(text) > longestWord {
-		return nil, false
-	}
-	if text[0] != '"' && startsJSON(text) && fits(f, json.RawMessage(text)) {
-		return nil, false
-	}
-	s := shapeOf(f)
-	for _, word := range []string{text, Undecorated(strings.Trim(text, "()[]*_"))} {
-		if constant = s.allowed(word); constant != nil && fits(f, constant) {
-			return constant, false
-		}
-		item = item || s.items != nil && s.items.allowed(word) != nil
-	}
-	return nil, item
+// plainJSON reports whether a text is JSON without numbers that may be spelled in another way, and without escapes
+// that may be half of a character.
+func plainJSON(text string) bool {
+	return !strings.ContainsAny(text, `.eE\`) && json.Valid([]byte(text))
 }
 
-// isInvisible reports whether a rune at the end of a value is no part of it.
-func isInvisible(r rune) bool {
-	return unicode.IsSpace(r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
-}
-
-func errHollow(field string) error {
-	return structural(field, "has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can be written as a JSON string")
-}
-
-func errHollowJSON(field string) error {
-	return structural(field, `has a placeholder, or stands for more than it says; write all of the value. A text that is meant so can have its first letter as an escape, such as \u0054 for T`)
-}
-
-// full is a value that fits, unless a part of it is left out.
-func full(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
-	if plain, err := taken(f, string(value)); plain != nil || err != nil {
-		return plain, err
-	}
-	if value[0] != '"' && undecided.Match(value) {
-		return nil, structural(f.Name, "leaves a choice in one of its texts; decide on one")
-	}
-	if (value[0] == '[' || value[0] == '{') && hollowJSON(f, value, false) && (shapeOf(f).listsTexts() || hollowJSON(f, value, isFilled(f.Name, value))) {
-		return nil, errHollowJSON(f.Name)
-	}
-	return whole(f, unlinked(value))
-}
-
-// undecided finds a choice beside a text within a value: "Ann (or was it Anna?)".
-var undecided = regexp.MustCompile(`"[^"\\(]{1,60} \(or (?:was|is) (?:it|he|she|that) [^"\\]*\?`)
-
-// link finds texts that are links to themselves, as editors make of addresses.
-var link = regexp.MustCompile(`"\[([^\]"\\]+)\]\((?:mailto:|tel:|https?://)?([^)"\\]+)\)"`)
-
-// unlinked takes the texts in a value out of their links.
-func unlinked(value json.RawMessage) json.RawMessage {
-	if value[0] == '"' || !bytes.Contains(value, []byte("](")) {
-		return value
-	}
-	return link.ReplaceAllFunc(value, func(text []byte) []byte {
-		m := link.FindSubmatch(text)
-		if !bytes.Equal(m[1], m[2]) {
-			return text
-		}
-		return slices.Concat([]byte(`"`), m[1], []byte(`"`))
-	})
-}
-
-// integral finds whole numbers that are written as fractions, which a schema
-// takes for integers and Go does not.
-var integral = regexp.MustCompile(`\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)(?:\W|$)`)
+// startsJSON reports whether a text may be JSON.
+func startsJSON(text string) bool { return strings.IndexByte(`{["'-0123456789tfnTFN`, text[0]) >= 0 }
 
 // huge finds numbers that may be larger than any that a program can hold.
 var huge = regexp.MustCompile(`\d[eE]\+?\d{3}`)
-
-// whole writes 42.0 as 42 where an integer is asked for. Of 42.000 it is not
-// certain that it isn't a thousand times as much.
-func whole(f signature.Field, value json.RawMessage) (json.RawMessage, error) {
-	if value[0] == '"' {
-		return value, entire(f, PlainText(value), false)
-	}
-	if !bytes.ContainsAny(value, ".eE") {
-		return value, nil
-	}
-	if huge.Match(value) && json.Unmarshal(value, new(any)) != nil {
-		return nil, structural(f.Name, "has a number that is too large")
-	}
-	if !integral.Match(value) {
-		return value, nil
-	}
-	s := shapeOf(f)
-	if s.integer && !s.fraction && strings.HasSuffix(string(value), ".000") {
-		return nil, structural(f.Name, "cannot be read: %s is no way to write an integer", value)
-	}
-	if bent := s.bend(value); fits(f, bent) {
-		return bent, nil
-	}
-	return value, nil
-}
-
-// unfenced takes a program in a JSON string out of its fence.
-func unfenced(f signature.Field, value json.RawMessage) json.RawMessage {
-	var text string
-	if !isCode(f) || json.Unmarshal(value, &text) != nil {
-		return value
-	}
-	if inner := Unfence(text); !blank(inner) {
-		text = inner
-	}
-	return Quote(text)
-}
-
-// startsJSON spares most texts the look whether they are JSON.
-func startsJSON(text string) bool { return strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0 }
 
 func fits(f signature.Field, value json.RawMessage) bool {
 	return len(f.Schema.Validate(value)) == 0
 }
 
-// spelled reads a value that is not written as JSON.
-func spelled(f signature.Field, text string) (json.RawMessage, error) {
-	s := shapeOf(f)
-	var misfit json.RawMessage
-	if value := s.itself(text); value != nil && fits(f, value) {
-		return value, nil
-	}
-	for _, candidate := range []string{text, unframed(f.Name, text)} {
-		for _, spell := range spellings() {
-			value := spell(s, candidate)
-			if value == nil {
-				continue
-			}
-			if fits(f, value) {
-				return full(f, value)
-			}
-			if misfit == nil {
-				misfit = value
-			}
-		}
-	}
-	return nil, mismatch(f, s, text, misfit)
-}
-
-// spellings are ways to write values, from the most certain.
-func spellings() []spelling {
-	return []spelling{shape.literal, shape.exact, shape.glossed, shape.graded, shape.stated, shape.concluded, shape.pronounces, shape.verdict, shape.ticked, shape.settled, shape.totalled, shape.list, shape.noted, shape.boxed, shape.single}
-}
-
-type spelling func(shape, string) json.RawMessage
-
-// mismatch says why a text is no value of a field. Misfit is what it was read as.
-func mismatch(f signature.Field, s shape, text string, misfit json.RawMessage) error {
-	value := misfit
-	if value == nil {
-		value = json.RawMessage(text)
-	}
-	if !json.Valid(value) {
-		value = Quote(text)
-	}
-	findings := f.Schema.Validate(value)
-	if s.lasts() && value[0] == '"' {
-		return structural(f.Name, `does not say for certain how long; write an integer of nanoseconds, or a number with its unit, as in "90 seconds"`)
-	}
-	if s.holds(value) {
-		return notAllowed(f.Name, findings)
-	}
-	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		if _, _, err := readLax(text); err != nil {
-			return structural(f.Name, "cannot be read as JSON: %v", err)
-		}
-	}
-	return structural(f.Name, "cannot be read: %s", lines(findings))
-}
-
-// holds reports whether a value is of a kind that the shape admits, so that only
-// a rule can be against it.
-func (s shape) holds(value json.RawMessage) bool {
-	switch c := value[0]; c {
-	case '"':
-		return s.text
-	case '{':
-		return s.members != nil
-	case '[':
-		return s.items != nil
-	case 't', 'f':
-		return s.boolean
-	case 'n':
-		return s.null
+// mismatch says why a value does not fit a field.
+func mismatch(f signature.Field, s shape, value json.RawMessage) error {
+	switch findings := f.Schema.Validate(value); {
+	case s.lasts() && value[0] == '"':
+		return structural(f.Name, `is not a time; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
+	case s.admits(value):
+		return &Error{[]Problem{{f.Name, Constraint, lines(findings)}}}
 	default:
-		return s.number()
+		return structural(f.Name, "cannot be read: %s", lines(findings))
 	}
 }

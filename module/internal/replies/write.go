@@ -1,0 +1,51 @@
+package replies
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// WriteMarker writes the marker of a field.
+func WriteMarker(b *strings.Builder, field string) {
+	b.WriteString("[[ ## ")
+	b.WriteString(field)
+	b.WriteString(" ## ]]")
+}
+
+// Placeholder is what stands for a value where the prompt shows the form of replies. Models sometimes repeat that
+// form before they fill it in.
+func Placeholder(field string) string { return "{" + field + "}" }
+
+// NotGiven stands for a required output that a demo lacks.
+const NotGiven = "(not given in this example)"
+
+// Written is a value as it is read back from under its marker: as text, or as JSON where the text would be read as
+// something else.
+func Written(f signature.Field, value json.RawMessage) string {
+	text := PlainText(value)
+	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") && !strings.Contains(text, "\r") &&
+		!thoughtEnd.MatchString(text) && readsAs(f, text, value) {
+		return text
+	}
+	if written := string(value); readsAs(f, written, value) {
+		return written
+	}
+	return string(Quote(text))
+}
+
+// readsAs reports whether a text under the marker of a field is read as a value.
+func readsAs(f signature.Field, text string, value json.RawMessage) bool {
+	read, err := readValue(f, given{text: text}, false)
+	return err == nil && read != nil && equalJSON(read, value)
+}
+
+// WriteProgram writes a program in a fence that is longer than those in it.
+func WriteProgram(code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	return fence + "js\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
+}

@@ -1,0 +1,88 @@
+package module
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+)
+
+// program is the form of replies of a predictor that asks for programs: the reasoning as plain text, and
+// the program in one fenced block, which is what models write by themselves. An adapter of the user's,
+// and fields that a program does not have, are asked for as those of any question.
+type program struct{ markers }
+
+// form is how the predictor puts its own question: in the form of programs if that is what it asks for,
+// and nothing else, or by its adapter.
+func (p *Predictor) form() Adapter {
+	adapter := p.adapter()
+	if _, ok := adapter.(markers); !ok || p.task == nil {
+		return adapter
+	}
+	asks := false
+	for _, f := range p.Spec.Outputs() {
+		switch f.Name {
+		case "code":
+			asks = true
+		case "reasoning":
+		default:
+			return adapter
+		}
+	}
+	if !asks {
+		return adapter
+	}
+	return program{}
+}
+
+// System says what the inputs are and how to answer.
+func (program) System(spec *signature.Spec, briefing string) string {
+	var form strings.Builder
+	form.WriteString("Answer with your reasoning as plain text, then the program in one fenced block, and nothing after it:\n\n")
+	if f, ok := spec.Field("reasoning"); ok {
+		form.WriteString(replies.Placeholder(f.Name) + "\n\n")
+	}
+	form.WriteString("```js\n" + replies.Placeholder("code") + "\n```\n")
+	return writeSystem(spec, form.String(), briefing)
+}
+
+// Question puts the inputs under their markers.
+func (program) Question(spec *signature.Spec, inputs signature.Values) string {
+	var b strings.Builder
+	b.Grow(64 + sizeOf(inputs))
+	writeInputs(&b, inputs)
+	b.WriteString("Answer with ")
+	if _, ok := spec.Field("reasoning"); ok {
+		b.WriteString("your reasoning, then ")
+	}
+	b.WriteString("the program in one ```js block.")
+	return b.String()
+}
+
+// Answer writes a program as the model is asked to.
+func (program) Answer(_ *signature.Spec, outputs signature.Values) string {
+	reasoning, explained := outputs.Get("reasoning")
+	code, given := outputs.Get("code")
+	text := replies.NotGiven
+	if given {
+		text = replies.WriteProgram(replies.PlainText(code))
+	}
+	if !explained {
+		return text
+	}
+	return replies.PlainText(reasoning) + "\n\n" + text
+}
+
+// Read finds the program in a reply.
+func (program) Read(_ *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	found, err := replies.ReadProgram(reply, truncated)
+	if err != nil {
+		return nil, readError(err)
+	}
+	values := signature.Values{{Name: "code", JSON: replies.Quote(found.Code)}}
+	if found.Reasoning != "" {
+		values = slices.Insert(values, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(found.Reasoning)})
+	}
+	return values, nil
+}

@@ -1,0 +1,44 @@
+package module
+
+import (
+	"testing"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+)
+
+// TestProgramForm holds which predictors ask for one fenced block, and that a demo is read back as it is
+// written.
+func TestProgramForm(t *testing.T) {
+	t.Parallel()
+	task := signature.Must(signature.New[struct{}, struct {
+		Total int `json:"total"`
+	}]("Add up.")).Spec()
+	plan, err := signature.ParseField("plan: str")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Predictor{Spec: replies.ProgramSpec(task), task: task}
+	if p.form() != (program{}) {
+		t.Errorf("a question for a program is put by %T", p.form())
+	}
+	more, err := p.Spec.AppendOutputs(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, other := range map[string]*Predictor{
+		"further outputs": {Spec: more, task: task}, "an adapter": {Spec: p.Spec, task: task, Adapter: JSON()}, "no task": {Spec: p.Spec},
+	} {
+		if other.form() == (program{}) {
+			t.Errorf("%s: the question is put as one for a program", name)
+		}
+	}
+	for _, code := range []string{"a()\nb()", "a(`\n```\n`)"} {
+		want := signature.Values{{Name: "reasoning", JSON: replies.Quote("Look first.")}, {Name: "code", JSON: replies.Quote(code)}}
+		written := p.form().Answer(p.Spec, want)
+		got, err := p.form().Read(p.Spec, written, false)
+		if err != nil || got.String() != want.String() {
+			t.Errorf("%s\nwas read as %s, %v", written, got, err)
+		}
+	}
+}
