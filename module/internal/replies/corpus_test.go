@@ -108,6 +108,7 @@ func meaning(answer string) string {
 	}
 	if all, ok := v.(map[string]any); ok && all["code"] != nil {
 		delete(all, "reasoning")
+		all["code"] = strings.Join(strings.Fields(fmt.Sprint(all["code"])), " ")
 	}
 	raw, err := json.Marshal(plain(v))
 	if err != nil {
@@ -162,8 +163,13 @@ func (c *score) add(s sample, answer string, err error) {
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
-	for _, set := range []struct{ file, title string }{
-		{"forms.txtar", "kept of ten sets, most of them written to go wrong"}, {"prompts.txtar", "written against the real prompts"},
+	for _, set := range []struct {
+		file, title string
+		scored      bool // and left as they are: nothing about them is an error
+	}{
+		{"forms.txtar", "kept of ten sets, most of them written to go wrong", false},
+		{"prompts.txtar", "written against the real prompts", false},
+		{"fresh.txtar", "by somebody who has not seen the reader", true},
 	} {
 		var total score
 		for _, s := range samples(t, set.file) {
@@ -171,6 +177,7 @@ func TestCorpus(t *testing.T) {
 			before := total
 			total.add(s, answer, err)
 			switch {
+			case set.scored:
 			case total.wrong > before.wrong:
 				t.Errorf("%s, %s: read as %s, want %s:\n%s", set.file, s.name, answer, s.want, s.reply)
 			case s.label == "valid" && total.read == before.read:
@@ -191,12 +198,12 @@ func checkTable(t *testing.T, rows string) {
 		t.Fatal(err)
 	}
 	head, rest, ok := strings.Cut(string(doc), "|---|---|---|---|---|---|---|\n")
-	old, tail, also := strings.Cut(rest, "| by somebody")
+	old, tail, also := strings.Cut(rest, "\n- ")
 	switch {
 	case !ok || !also:
 		t.Fatal(file + " lacks its table")
 	case *update:
-		doc := head + "|---|---|---|---|---|---|---|\n" + rows + "| by somebody" + tail
+		doc := head + "|---|---|---|---|---|---|---|\n" + rows + "\n- " + tail
 		if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
 			t.Fatal(err)
 		}
