@@ -209,7 +209,7 @@ exec node "%[1]s/$name/$bin" "$@"
 
 // answer is a model that submits the same to every question.
 func answer(w http.ResponseWriter, _ *http.Request) {
-	const text = "[[ ## reasoning ## ]]\nI am a stand-in.\n\n[[ ## code ## ]]\nsubmit({answer: \"A stand-in has nothing to say.\"})\n\n[[ ## completed ## ]]"
+	const text = "I am a stand-in.\n\n```js\nsubmit({answer: \"A stand-in has nothing to say.\"})\n```"
 	w.Header().Set("Content-Type", "application/json")
 	err := json.NewEncoder(w).Encode(map[string]any{
 		"id": "1", "object": "chat.completion", "model": "stand-in",

@@ -43,8 +43,7 @@ func newFixedSandbox() *fixedSandbox {
 
 var reporting = signature.Must(signature.New[orders, report]("Report on the orders."))
 
-const looking = "[[ ## reasoning ## ]]\nLook at the orders before summing them up.\n\n[[ ## code ## ]]\n```js\n" +
-	"%s```\n\n[[ ## completed ## ]]"
+const looking = "Look at the orders before summing them up.\n\n```js\n%s```"
 
 const lookingLines = "{ const orders = await list_orders({limit});\nconsole.log(orders.length, 'orders');\norders }\n"
 

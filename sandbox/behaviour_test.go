@@ -209,11 +209,25 @@ func writeStream(b *strings.Builder, name string, o sandbox.Output) {
 	if o.Cut() {
 		fmt.Fprintf(b, " (%d of %d bytes)", len(o.Text), o.Bytes)
 	}
-	for line := range strings.Lines(o.Text) {
-		fmt.Fprintf(b, "\n  %s", strings.TrimSuffix(line, "\n"))
+	lines := strings.Split(strings.TrimSuffix(o.Text, "\n"), "\n")
+	for len(lines) > 0 {
+		same := 1
+		for same < len(lines) && lines[same] == lines[0] {
+			same++
+		}
+		fmt.Fprintf(b, "\n  %s", lines[0])
+		if same > manyLines {
+			fmt.Fprintf(b, "\n  (%d such lines)", same)
+		} else {
+			b.WriteString(strings.Repeat("\n  "+lines[0], same-1))
+		}
+		lines = lines[same:]
 	}
 	b.WriteString("\n")
 }
+
+// manyLines is how many equal lines in a row are written out.
+const manyLines = 20
 
 func writeCall(b *strings.Builder, c sandbox.Call) {
 	fmt.Fprintf(b, "call %d at %d:%d: %s(%s)", c.ID, c.Line, c.Column, c.Tool, short(c.Args))

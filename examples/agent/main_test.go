@@ -122,11 +122,7 @@ func files(t *testing.T) string {
 // aggregate is the program that a model would write for the task; read is how a
 // file's text is had from the result of read_text_file.
 func aggregate(dir, read string) string {
-	return fmt.Sprintf(`[[ ## reasoning ## ]]
-Read all files at once, add up, write the report.
-
-[[ ## code ## ]]
-const dir = %q;
+	return "Read all files at once, add up, write the report.\n\n```js\n" + fmt.Sprintf(`const dir = %q;
 const text = r => %s;
 const names = text(await fs.list_directory({ path: dir })).split("\n")
   .map(line => line.replace("[FILE] ", "")).filter(name => name.endsWith(".csv"));
@@ -138,9 +134,7 @@ for (const content of contents)
     total[article] = (total[article] ?? 0) + Number(pieces);
   }
 await fs.write_file({ path: dir + "report.json", content: JSON.stringify(total) });
-submit({ answer: names.length + " files: " + JSON.stringify(total) });
-
-[[ ## completed ## ]]`, dir, read)
+submit({ answer: names.length + " files: " + JSON.stringify(total) });`, dir, read) + "\n```"
 }
 
 const report = `{"chair":7,"table":3,"lamp":7}`

@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "replies")
-	if err := os.WriteFile(script, []byte("[[ ## code ## ]]\n```js\nsubmit({answer: await fs.read_text_file({path: 'a.txt'})})\n```\n"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("```js\nsubmit({answer: await fs.read_text_file({path: 'a.txt'})})\n```\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "program.js")

@@ -14,7 +14,7 @@ import (
 
 // reply is one of a model that writes one.
 func reply(code string) string {
-	return "[[ ## reasoning ## ]]\nLet me see.\n\n[[ ## code ## ]]\n```js\n" + code + "\n```\n\n[[ ## completed ## ]]"
+	return "Let me see.\n\n```js\n" + code + "\n```"
 }
 
 func TestTask(t *testing.T) {

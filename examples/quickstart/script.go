@@ -2,23 +2,17 @@ package main
 
 // script is what the scripted model says. The first program misspells a tool
 // and an argument, as models do now and then: the check refuses it.
-var script = []string{`[[ ## reasoning ## ]]
-I need the German customers, their orders of 2025 and the refunds of those orders. Orders and refunds come in pages, so I collect all pages, and ask for all customers at once.
+var script = []string{`I need the German customers, their orders of 2025 and the refunds of those orders. Orders and refunds come in pages, so I collect all pages, and ask for all customers at once.
 
-[[ ## code ## ]]
 ` + "```js" + `
 const { customers } = await shop.list_customers({ country: "Germany" });
 const orders = (await Promise.all(customers.map(c => shop.list_order({ customer_id: c.id, year })))).flatMap(p => p.orders);
 const { refunds } = await shop.list_refunds({ curser: "0" });
 orders.length + refunds.length
-` + "```" + `
+` + "```" + ``,
 
-[[ ## completed ## ]]`,
+	`The tool is list_orders and the argument cursor. This time I also follow the cursors.
 
-	`[[ ## reasoning ## ]]
-The tool is list_orders and the argument cursor. This time I also follow the cursors.
-
-[[ ## code ## ]]
 ` + "```js" + `
 async function all(list, key, args) {
   const rows = [];
@@ -50,6 +44,4 @@ const found = rows
   .sort((a, b) => b.refunded - a.refunded);
 console.log(rows.length, "customers looked at,", found.length, "found");
 submit({ customers: found, total_refunded: found.reduce((sum, r) => sum + r.refunded, 0) });
-` + "```" + `
-
-[[ ## completed ## ]]`}
+` + "```" + ``}
