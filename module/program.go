@@ -11,7 +11,7 @@ import (
 // program is the form of replies of a predictor that asks for programs: the reasoning as plain text, and
 // the program in one fenced block, which is what models write by themselves. An adapter of the user's,
 // and fields that a program does not have, are asked for as those of any question.
-type program struct{ markers }
+type program struct{}
 
 // form is how the predictor puts its own question: in the form of programs if that is what it asks for,
 // and nothing else, or by its adapter.

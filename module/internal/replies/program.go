@@ -190,6 +190,7 @@ func looksLikeProgram(text string) (is bool) {
 // actions counts calls and declarations.
 type actions struct{ n int }
 
+// Enter implements [js.IVisitor].
 func (v *actions) Enter(n js.INode) js.IVisitor {
 	switch n.(type) {
 	case *js.CallExpr, *js.VarDecl, *js.FuncDecl, *js.ClassDecl:
@@ -198,4 +199,5 @@ func (v *actions) Enter(n js.INode) js.IVisitor {
 	return v
 }
 
+// Exit implements [js.IVisitor].
 func (v *actions) Exit(js.INode) {}
