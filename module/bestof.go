@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/tools"
@@ -149,7 +150,8 @@ func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In
 	case c.reward == nil:
 		return nil, nil, errors.New("module: there is no reward; pass a function that scores answers")
 	}
-	ctx, r := begin(ctx, module, "", nil)
+	path, _ := strings.CutSuffix("."+scopeOf(ctx).pathOf(m), ".Module")
+	ctx, r := begin(ctx, module, strings.TrimPrefix(path, "."), nil)
 	return ctx, &trials[In, Out]{contest: c, recorder: r, in: in}, nil
 }
 

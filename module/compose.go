@@ -32,13 +32,15 @@ func Compose[Out any](ctx context.Context, m any, f func(context.Context) (Out, 
 		return nil, errNoContext
 	}
 	name, isName := m.(string)
+	path := ""
 	if !isName && missing(m) != nil {
 		return nil, missing(m)
 	} else if !isName {
 		name = nameOf(m)
+		path = scopeOf(ctx).pathOf(m)
 		ctx = scopeOf(ctx).named(m, nil).in(ctx)
 	}
-	ctx, r := begin(ctx, name, "", nil)
+	ctx, r := begin(ctx, name, path, nil)
 	c := composite{r}
 	defer c.rescue(&err)
 	if f == nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/tmc/langchaingo/llms"
 )
 
 // MarshalJSON writes it with the whole usage, the answer, and the text of Err as
@@ -90,8 +88,8 @@ func (e ModelRequest) MarshalJSON() ([]byte, error) {
 	return eventJSON("model_request", struct {
 		plain
 		Messages []messageJSON `json:"messages"`
-		Tools    []llms.Tool   `json:"tools,omitempty"`
-	}{plain(e), messagesJSON(e.Messages), e.Options.Tools})
+		Tools    []toolJSON    `json:"tools,omitempty"`
+	}{plain(e), messagesJSON(e.Messages), toolsJSON(e.Options.Tools)})
 }
 
 // MarshalJSON writes the event as "text_delta".

@@ -141,7 +141,7 @@ func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *recorder
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return predictIn(ctx, r.asking(c.Predictor, q, opening), c.compared)
+	return predictIn(ctx, r.asking(r.scope.paths[c.Predictor], c.Predictor, q, opening), c.compared)
 }
 
 // reasonOf is why a part of a run came to no answer.

@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"reflect"
+	"strings"
 )
 
 // scope is what a context says about runs: who observes them, and which one is under way.
@@ -73,6 +74,23 @@ func (s scope) named(m, original any) scope {
 		}
 	}
 	return s
+}
+
+// pathOf is the path of a module within the one that is run; "" if it is that one, or no
+// part of it.
+func (s scope) pathOf(m any) string {
+	for path, p := range Predictors(m) {
+		known := s.paths[p]
+		if path == ownField && known != ownField {
+			return known
+		}
+		name, _ := strings.CutSuffix(known, "."+path)
+		if name == known {
+			return ""
+		}
+		return name
+	}
+	return ""
 }
 
 // nameOf is what a module is called that has no other name: that of its type.

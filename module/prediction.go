@@ -136,12 +136,12 @@ type Step struct {
 	// less. Among the parts are models.Message, replies as their provider wrote them. In the
 	// JSON of a Trajectory it has the text of each message, and the type and the size of its
 	// pictures and files; "shared_messages" says with how many messages of the step before it
-	// begins.
+	// begins, and "shared_tools" that its Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
 	// Tools are the tools that the model was given by the provider's protocol, and Schema is
 	// the JSON Schema to which its reply was constrained, or nil.
-	Tools  []llms.Tool     `json:"tools,omitempty"`
+	Tools  []llms.Tool     `json:"-"`
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// Model is the model that replied, as far as the provider or the call options say.

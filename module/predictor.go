@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tmc/langchaingo/llms"
@@ -63,7 +64,8 @@ type Predictor struct {
 	CallOptions []llms.CallOption
 
 	calling *calling        // how tools are called by a model that can; or nil
-	textual atomic.Bool     // the model refused tools
+	refused *sync.Map       // the names of models that refused tools; shared by clones
+	mode    mode            // of one run, which does not change in the middle
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(context.Context, Event)
 	system  atomic.Pointer[prompt]
@@ -101,7 +103,7 @@ func (p *Predictor) Clone() *Predictor {
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
-		CallOptions: slices.Clone(p.CallOptions), calling: p.calling, task: p.task, onEvent: p.onEvent,
+		CallOptions: slices.Clone(p.CallOptions), calling: p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.Store(p.system.Load()) // which still holds as long as its fields do
 	c.verdict.Store(p.verdict.Load())

@@ -3,6 +3,7 @@ package module
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -14,6 +15,15 @@ type stepJSON struct {
 	Step
 	SharedMessages int           `json:"shared_messages,omitempty"` // how many are those of the step before
 	Messages       []messageJSON `json:"messages,omitempty"`        // the others
+	SharedTools    bool          `json:"shared_tools,omitempty"`    // they are those of the step before
+	Tools          []toolJSON    `json:"tools,omitempty"`
+}
+
+// toolJSON is a tool that a model was given.
+type toolJSON struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
 // messageJSON is a message of a prompt as text.
@@ -32,7 +42,12 @@ func stepsJSON(steps []Step) []stepJSON {
 		for shared < min(len(before), len(prompt)) && before[shared].equal(prompt[shared]) {
 			shared++
 		}
-		list[i] = stepJSON{s, shared, prompt[shared:]}
+		list[i] = stepJSON{Step: s, SharedMessages: shared, Messages: prompt[shared:]}
+		if i > 0 && len(s.Tools) > 0 && sameTools(s.Tools, steps[i-1].Tools) {
+			list[i].SharedTools = true
+		} else {
+			list[i].Tools = toolsJSON(s.Tools)
+		}
 		before = prompt
 	}
 	return list
@@ -49,9 +64,37 @@ func stepsOf(list []stepJSON) []Step {
 		for _, m := range s.Messages {
 			s.Prompt = append(s.Prompt, llms.TextParts(m.Role, m.Text))
 		}
+		s.Step.Tools = toolsOf(s.Tools)
+		if i > 0 && s.SharedTools {
+			s.Step.Tools = steps[i-1].Tools
+		}
 		steps = append(steps, s.Step)
 	}
 	return steps
+}
+
+// sameTools reports whether two slices are the very same one, as in the steps of a run.
+func sameTools(a, b []llms.Tool) bool { return len(a) == len(b) && &a[0] == &b[0] }
+
+func toolsJSON(tools []llms.Tool) []toolJSON {
+	var list []toolJSON
+	for _, t := range tools {
+		if t.Function != nil {
+			raw, _ := json.Marshal(t.Function.Parameters) // a schema
+			list = append(list, toolJSON{t.Function.Name, t.Function.Description, raw})
+		}
+	}
+	return list
+}
+
+func toolsOf(list []toolJSON) []llms.Tool {
+	var tools []llms.Tool
+	for _, t := range list {
+		tools = append(tools, llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
+			Name: t.Name, Description: t.Description, Parameters: t.Parameters,
+		}})
+	}
+	return tools
 }
 
 func messagesJSON(messages []llms.MessageContent) []messageJSON {
@@ -71,7 +114,7 @@ func messagesJSON(messages []llms.MessageContent) []messageJSON {
 }
 
 func (m messageJSON) equal(o messageJSON) bool {
-	return m.Role == o.Role && m.Text == o.Text && len(m.Attachments)+len(o.Attachments) == 0
+	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Attachments, o.Attachments)
 }
 
 // sentText is a prompt as text.
@@ -83,11 +126,8 @@ func sentText(messages []llms.MessageContent, tools []llms.Tool, schema json.Raw
 			fmt.Fprintf(&b, "(%s)\n", a)
 		}
 	}
-	for _, t := range tools {
-		if t.Function != nil {
-			raw, _ := json.Marshal(t.Function.Parameters) // a schema
-			fmt.Fprintf(&b, "--- tool %s ---\n%s\n%s\n", t.Function.Name, t.Function.Description, raw)
-		}
+	for _, t := range toolsJSON(tools) {
+		fmt.Fprintf(&b, "--- tool %s ---\n%s\n%s\n", t.Name, t.Description, t.Parameters)
 	}
 	if schema != nil {
 		fmt.Fprintf(&b, "--- schema ---\n%s\n", schema)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/signature"
@@ -52,6 +53,7 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 		a.Predictor.task = task
 		a.Predictor.Spec, a.err = actionSpec(task)
 		a.Predictor.Briefing = actionBriefing(task, set, a.options)
+		a.Predictor.refused = &sync.Map{}
 		a.Predictor.calling = newCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)
 	}
 	return a
@@ -95,6 +97,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		if next.tool != submit {
 			told, err := r.call(ctx, next)
 			if err != nil {
+				r.ended()
 				return nil, r.incomplete(err)
 			}
 			r.observe(told)
@@ -155,7 +158,11 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		if r.predictor.callsTools().paths[c.FunctionCall.Name] != submit || r.last().Truncated {
 			continue
 		}
-		if out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(c)}); err == nil {
+		args, err := argumentsOf(c)
+		if err == nil {
+			out, answer, err = a.answer(r, action{tool: submit, args: args})
+		}
+		if err == nil {
 			return out, answer, nil
 		}
 		r.ended()
@@ -188,7 +195,10 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 			return nil, nil, err
 		}
 	}
-	r := &reactRun{tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, late: a.options.Extract, held: map[string][]string{}}
+	r := &reactRun{
+		tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, late: a.options.Extract,
+		held: map[string][]string{}, heldNow: map[string][]string{},
+	}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}

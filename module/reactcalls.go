@@ -3,10 +3,12 @@ package module
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -25,7 +27,10 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 	}
 	r.reasoning = strings.TrimSpace(r.last().Reply)
 	if path := r.predictor.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
-		out, answer, err = a.answer(r, action{tool: submit, args: argumentsOf(calls[0])})
+		args, err := argumentsOf(calls[0])
+		if err == nil {
+			out, answer, err = a.answer(r, action{tool: submit, args: args})
+		}
 		if err == nil {
 			return out, answer, true, nil
 		}
@@ -54,10 +59,16 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			told = append(told, "The answer was not taken: call submit alone, when the results of other calls are known.")
 			continue
 		}
-		text, err := r.call(ctx, action{tool: path, args: argumentsOf(c)})
+		args, err := argumentsOf(c)
+		if err != nil {
+			told = append(told, fmt.Sprintf("%s was not called: %s", path, hanging(err.Error())))
+			continue
+		}
+		text, err := r.call(ctx, action{tool: path, args: args})
 		all = joined(all, r.outcome)
 		r.outcome = all
 		if err != nil {
+			r.ended()
 			return nil, err
 		}
 		told = append(told, text)
@@ -65,12 +76,16 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 	return told, nil
 }
 
-// argumentsOf are the arguments of a call. Providers write none as nothing.
-func argumentsOf(c llms.ToolCall) json.RawMessage {
-	if blank(c.FunctionCall.Arguments) {
-		return json.RawMessage("{}")
+// argumentsOf are the arguments of a call.
+func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
+	args, plain, err := replies.Arguments(c.FunctionCall.Arguments)
+	if err == nil && plain {
+		err = errors.New("it is not one JSON object")
 	}
-	return json.RawMessage(c.FunctionCall.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("its argument cannot be read: %w", err)
+	}
+	return args, nil
 }
 
 // joined is the outcome of calls that were made one after the other.
@@ -95,5 +110,5 @@ func joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 func (r *reactRun) tellResults(told []string) {
 	told[len(told)-1] += r.remaining()
 	r.results = told
-	r.run.observe(strings.Join(told, "\n\n"))
+	r.tell(strings.Join(told, "\n\n"))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type reactRun struct {
 	late      bool                // no more step is added for an answer of the wrong shape
 	reasoning string              // of the last reply
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
+	heldNow   map[string][]string // in this step, of which the model is told at its end
 }
 
 // action reads what the model wants to be done.
@@ -52,7 +54,6 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	}
 	call, err := r.perform(ctx, tool, args)
 	if err != nil {
-		r.ended()
 		return "", err
 	}
 	return tell(call, b), nil
@@ -62,10 +63,16 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 // is meant: the model has been told what it resembles.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
-	call := sandbox.Call{ID: 1, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
+	id := 1
+	if r.outcome != nil {
+		id += len(r.outcome.Calls)
+	}
+	call := sandbox.Call{ID: id, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
-	r.emit(ToolCallStart{r.at(len(r.Steps)), sandbox.Call{ID: 1, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
+	r.emit(ToolCallStart{r.at(len(r.Steps)), sandbox.Call{ID: id, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
 	if err := r.journal.Reconcile(ctx); err != nil {
+		call.Error = (&tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}).WithCause(err)
+		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 		return call, err
 	}
 	c := tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}
@@ -76,7 +83,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	issued := r.tools.issue(c, tool, r.attempt)
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
-		r.held[source] = hold.Entries
+		r.heldNow[source] = hold.Entries
 		if r.free > 0 {
 			r.free, r.steps = r.free-1, r.steps+1
 		}
@@ -127,7 +134,14 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 }
 
 // observe ends a step with what the model is told of it.
-func (r *reactRun) observe(text string) { r.run.observe(text + r.remaining()) }
+func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
+
+// tell ends a step. What was held in it may be repeated from now on.
+func (r *reactRun) tell(text string) {
+	maps.Copy(r.held, r.heldNow)
+	clear(r.heldNow)
+	r.run.observe(text)
+}
 
 // remaining tells the model that few steps are left.
 func (r *reactRun) remaining() string {

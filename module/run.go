@@ -49,46 +49,56 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 	if ctx == nil {
 		return nil, nil, errNoContext
 	}
-	name := scopeOf(ctx).paths[p]
+	path := scopeOf(ctx).paths[p]
+	name := path
 	if name == ownField {
 		name = ""
+	}
+	if p.calling != nil {
+		p = p.forRun()
 	}
 	opening, err := p.opening(q)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, r := begin(ctx, module, name, p.onEvent)
-	return ctx, r.asking(p, q, opening), nil
+	return ctx, r.asking(path, p, q, opening), nil
 }
 
-// asking makes a run that has begun one that asks a predictor.
-func (r *recorder) asking(p *Predictor, q question, opening []message) *run {
-	path := cmp.Or(r.scope.paths[p], ownField)
-	return &run{recorder: r, predictor: p, spec: p.Spec, path: path, asked: q, opening: opening}
+// asking makes a run that has begun one that asks a predictor of the given path.
+func (r *recorder) asking(path string, p *Predictor, q question, opening []message) *run {
+	return &run{recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q, opening: opening}
 }
 
 // ask begins a step: the model says something. As long as the conversation is
 // too long for it, the older half is left out.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
+	var refused error
 	for step := len(r.Steps) + 1; ; {
 		err := r.say(ctx, step, r.conversation(step))
 		switch {
 		case contextTooLong(err) && r.forget(step):
 		case toolsRefused(err) && r.withoutTools(step):
+			refused = err
+		case refused != nil && err == nil:
+			r.predictor.refused.Store(lm.CapabilitiesOf(r.predictor.Model).Model, true)
+			return nil
+		case refused != nil && ctx.Err() == nil:
+			return refused
 		default:
 			return err
 		}
 	}
 }
 
-// withoutTools puts the question as text to a model that was thought to call tools, and
-// remembers that. It reports whether that changes anything.
+// withoutTools puts the question as text to a model that was thought to call tools. It
+// reports whether that changes anything.
 func (r *run) withoutTools(step int) bool {
 	if step > 1 || r.predictor.callsTools() == nil {
 		return false
 	}
-	r.predictor.textual.Store(true)
+	r.predictor.mode = byText
 	opening, err := r.predictor.opening(r.asked)
 	r.opening = opening
 	return err == nil

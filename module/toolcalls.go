@@ -144,7 +144,7 @@ func (c *calling) example(n int, outputs signature.Values) []message {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	call := llms.ToolCall{ID: fmt.Sprintf("example_%d", n), Type: "function",
+	call := llms.ToolCall{ID: fmt.Sprintf("example%02d", n%100), Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: name, Arguments: string(args)}}
 	done := "(The result is left out.)"
 	if path == submit {

@@ -218,7 +218,11 @@ func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
 		return b
 	}
 	b.estimated = true
-	b.usage = lm.Usage{Input: guess.Input, Output: (len(reply.Text) + len(reply.Reasoning) + 3) / 4}
+	n := len(reply.Text) + len(reply.Reasoning)
+	for _, call := range reply.ToolCalls {
+		n += len(call.FunctionCall.Name) + len(call.FunctionCall.Arguments)
+	}
+	b.usage = lm.Usage{Input: guess.Input, Output: (n + 3) / 4}
 	return b
 }
 

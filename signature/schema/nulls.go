@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -29,12 +30,85 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if err != nil || len(d.repeated) > 0 {
 		return value
 	}
-	dropNulls(d.value, s.compiled, func(s *jsonschema.Schema) bool { return !nullAllowed(s) })
+	g, free, err := s.acquire()
+	if err != nil {
+		return value
+	}
+	defer free()
+	g.begin(d, true)
+	dropUnset(d.value, g.compiled)
 	dropped, err := json.Marshal(d.value)
 	if err != nil {
 		return value
 	}
 	return dropped
+}
+
+func unset(s *jsonschema.Schema) bool { return !nullAllowed(s) }
+
+func dropUnset(value any, s *jsonschema.Schema) {
+	dropNulls(value, s, unset)
+	dropInUnions(value, s)
+}
+
+// dropInUnions does so where the value is one of several alternatives: as the first one has
+// it that the value then fits.
+func dropInUnions(value any, s *jsonschema.Schema) {
+	for _, part := range certain(s, nil) {
+		for _, either := range [][]*jsonschema.Schema{part.AnyOf, part.OneOf} {
+			for _, alternative := range either {
+				c := copied(value)
+				dropUnset(c, alternative)
+				x := &explainer{root: c}
+				if problems, broken := x.check(alternative); problems == nil && broken == nil {
+					replace(value, c)
+					break
+				}
+			}
+		}
+		switch v := value.(type) {
+		case map[string]any:
+			for name, property := range part.Properties {
+				dropInUnions(v[name], property)
+			}
+		case []any:
+			if items := itemsOf(part); items != nil {
+				for _, item := range v {
+					dropInUnions(item, items)
+				}
+			}
+		}
+	}
+}
+
+// copied is a copy of a decoded value.
+func copied(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for name, member := range v {
+			c[name] = copied(member)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, item := range v {
+			c[i] = copied(item)
+		}
+		return c
+	}
+	return value
+}
+
+// replace puts the members of a copy into the value.
+func replace(value, c any) {
+	switch v := value.(type) {
+	case map[string]any:
+		clear(v)
+		maps.Copy(v, c.(map[string]any))
+	case []any:
+		copy(v, c.([]any))
+	}
 }
 
 func dropNulls(value any, s *jsonschema.Schema, droppable func(*jsonschema.Schema) bool) {

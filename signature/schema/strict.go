@@ -10,6 +10,7 @@ import (
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000
+	maxStrictEnum  = 1000 // values in all
 )
 
 // Strict returns the schema as providers enforce it when a model writes JSON: an object in
@@ -40,13 +41,15 @@ type reducer struct {
 	follows []string // the references being followed
 	depth   int
 	nodes   int
+	values  int // of enums
+	objects int // around the schema
 	failed  bool
 }
 
 // write writes one schema, which may be null besides if nullable.
 func (r *reducer) write(s spot, nullable bool) {
 	r.nodes++
-	if r.depth++; r.depth > 2*maxStrictDepth || r.nodes > maxStrictNodes {
+	if r.depth++; r.depth > 4*maxStrictDepth || r.nodes > maxStrictNodes {
 		r.failed = true
 	}
 	defer func() { r.depth-- }()
@@ -123,6 +126,8 @@ func (r *reducer) enum(s spot, values []any, nullable bool) {
 		r.failed = true
 		return
 	}
+	r.values += len(named)
+	r.failed = r.failed || r.values > maxStrictEnum
 	list, err := json.Marshal(named)
 	r.failed = r.failed || err != nil
 	r.either(nullable, func() {
@@ -231,6 +236,11 @@ func (r *reducer) object(s spot) {
 			return
 		}
 	}
+	if r.objects++; r.objects > maxStrictDepth {
+		r.failed = true
+		return
+	}
+	defer func() { r.objects-- }()
 	r.open(s, `"type":"object","properties":{`)
 	for i, name := range names {
 		if i > 0 {

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -91,6 +92,57 @@ func TestDropUnset(t *testing.T) {
 	} {
 		if got := string(s.DropUnset(json.RawMessage(given))); got != want {
 			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
+}
+
+// In a union each alternative has its own unset members.
+func TestDropUnsetInUnions(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"type":"string"}}},{"type":"null"}]}},"required":["u"]}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"const":"a"},"x":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"b"},"y":{"type":"string"}},"required":["k"]}]}},"required":["u"]}`, `{"u":{"k":"a","x":null}}`},
+		{`{"type":"object","properties":{"u":{"oneOf":[{"type":"object","properties":{"k":{"const":"a"},"x":{"type":"string"}},"required":["k"],"additionalProperties":false},{"type":"object","properties":{"k":{"const":"b"},"y":{"type":"string"}},"required":["k"],"additionalProperties":false}]}},"required":["u"]}`, `{"u":{"k":"b","y":null}}`},
+		{`{"type":"object","properties":{"u":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"k":{"type":"string"}},"additionalProperties":false},{"type":"string"}]}}},"required":["u"]}`, `{"u":["s",{"k":null}]}`},
+		{`{"type":"object","properties":{"u":{"enum":["a","b"]}}}`, `{"u":null}`},
+		{`{"type":"object","properties":{"u":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"object","properties":{"k":{"type":"string"}}}}}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":["string","null"]}}}`, `{"u":null}`},
+		{`{"type":"object","properties":{"u":{"enum":["a",null]}}}`, `{"u":null}`},
+		{`{"type":"object","properties":{"u":{"type":["object","null"],"properties":{"k":{"type":"string"}}}}}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"oneOf":[{"allOf":[{"type":"object","properties":{"k":{"type":"string"}}}]}]}}}`, `{"u":{"k":null}}`},
+	} {
+		s, err := schema.Compile(json.RawMessage(c[0]))
+		if err != nil {
+			t.Fatal(c[0], err)
+		}
+		out := s.DropUnset(json.RawMessage(c[1]))
+		if f := s.Validate(out); f != nil {
+			t.Errorf("%s\nvalue  %s\nbecomes %s\nwhich is refused: %v", c[0], c[1], out, f)
+		}
+	}
+}
+
+// A schema beyond the limits of providers is not sent.
+func TestStrictLimits(t *testing.T) {
+	t.Parallel()
+	deep := `{"type":"string"}`
+	for range 15 {
+		deep = `{"type":"object","properties":{"a":` + deep + `},"required":["a"]}`
+	}
+	many := `"v"`
+	for i := range 1500 {
+		many += fmt.Sprintf(`,"v%d"`, i)
+	}
+	for name, raw := range map[string]string{
+		"15 levels":   deep,
+		"1501 values": `{"type":"object","properties":{"a":{"type":"string","enum":[` + many + `]}},"required":["a"]}`,
+	} {
+		s, err := schema.Compile(json.RawMessage(raw))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, ok := s.Strict(); ok {
+			t.Errorf("%s are sent", name)
 		}
 	}
 }

@@ -46,11 +46,16 @@ type markers struct {
 	end    string
 	out    output
 	held   string // may be the beginning of a marker
+	inLine bool   // the line has text, so that no marker begins in it
+	after  bool   // what follows a marker directly may decorate it
 	over   bool
 }
 
 // Add implements [Splitter].
 func (m *markers) Add(piece string) {
+	if m.over {
+		return
+	}
 	m.held += piece
 	for !m.over && m.step() {
 	}
@@ -61,33 +66,52 @@ func (m *markers) Add(piece string) {
 func (m *markers) step() bool {
 	at := strings.IndexByte(m.held, '[')
 	if at < 0 {
-		m.out.write(m.held)
+		m.write(m.held)
 		m.held = ""
 		return false
 	}
-	m.out.write(m.held[:at])
+	m.write(m.held[:at])
 	m.held = m.held[at:]
 	name, length, partial := marker(m.held)
+	field := slices.IndexFunc(m.fields, func(f string) bool { return strings.EqualFold(f, name) })
 	switch {
+	case m.inLine:
+		length = 0
 	case partial:
 		return false
-	case length > 0 && name == m.end:
-		m.over = true
+	}
+	switch {
+	case length > 0 && strings.EqualFold(name, m.end):
+		m.over, m.held = true, ""
 		m.out.drop()
-	case length > 0 && slices.Contains(m.fields, name):
-		m.out.begin(name)
-		m.held = m.held[length:]
+	case length > 0 && field >= 0:
+		m.out.begin(m.fields[field])
+		m.held, m.inLine, m.after = m.held[length:], true, true
 	default:
-		m.out.write("[")
+		m.write("[")
 		m.held = m.held[1:]
 	}
 	return m.held != ""
 }
 
+// write tells text, and notes whether its line may still have a marker.
+func (m *markers) write(text string) {
+	if m.after {
+		text = strings.TrimLeft(text, "*_`:")
+		m.after = text == ""
+	}
+	line := text
+	if n := strings.LastIndexByte(text, '\n'); n >= 0 {
+		line, m.inLine = text[n+1:], false
+	}
+	m.inLine = m.inLine || strings.Trim(line, " \t>*_#`-") != ""
+	m.out.write(text)
+}
+
 // End implements [Splitter].
 func (m *markers) End() {
 	if !m.over && !strings.HasPrefix(m.held, "[[") {
-		m.out.write(m.held)
+		m.write(m.held)
 	}
 	m.out.flush()
 }
@@ -95,32 +119,23 @@ func (m *markers) End() {
 // maxName bounds the names of markers.
 const maxName = 200
 
-// marker reads the marker that text begins with. It is partial if more text could make it
-// one.
+// marker reads the marker that text begins with, as the reader of replies does: the signs ##
+// and blanks around the name are left out. It is partial if more text could make it one.
 func marker(text string) (name string, length int, partial bool) {
-	rest := text
-	for i, part := range []string{"[[", "##", "", "##", "]]"} {
-		if i > 0 {
-			rest = strings.TrimLeft(rest, " \t")
-		}
-		if part == "" {
-			end := strings.IndexAny(rest, "#\n]")
-			switch {
-			case end < 0 && len(rest) <= maxName:
-				return "", 0, true
-			case end <= 0:
-				return "", 0, false
-			}
-			name, rest = strings.TrimSpace(rest[:end]), rest[end:]
-			continue
-		}
-		after, ok := strings.CutPrefix(rest, part)
-		if !ok {
-			return "", 0, strings.HasPrefix(part, rest)
-		}
-		rest = after
+	inner, ok := strings.CutPrefix(text, "[[")
+	if !ok {
+		return "", 0, text == "["
 	}
-	return name, len(text) - len(rest), false
+	end := strings.IndexAny(inner, "]\n")
+	switch {
+	case end > maxName || end < 0 && len(inner) > maxName:
+		return "", 0, false
+	case end < 0, inner[end:] == "]":
+		return "", 0, true
+	case !strings.HasPrefix(inner[end:], "]]"):
+		return "", 0, false
+	}
+	return strings.Trim(inner[:end], "# \t"), len("[[") + end + len("]]"), false
 }
 
 // output collects the text of one piece. It leaves out blanks around the text of a field.
@@ -128,14 +143,14 @@ type output struct {
 	emit   Emit
 	field  string
 	begun  bool   // the field has text
-	blanks string // that may be followed by text
+	blanks []byte // that may be followed by text
 	text   strings.Builder
 }
 
 // begin begins another field.
 func (o *output) begin(field string) {
 	o.flush()
-	o.field, o.begun, o.blanks = field, false, ""
+	o.field, o.begun, o.blanks = field, false, nil
 }
 
 func (o *output) write(text string) {
@@ -144,16 +159,17 @@ func (o *output) write(text string) {
 	}
 	solid := strings.TrimRight(text, " \t\r\n")
 	if solid != "" {
-		o.text.WriteString(o.blanks + solid)
-		o.begun, o.blanks = true, ""
+		o.text.Write(o.blanks)
+		o.text.WriteString(solid)
+		o.begun, o.blanks = true, o.blanks[:0]
 	}
 	if o.begun {
-		o.blanks += text[len(solid):]
+		o.blanks = append(o.blanks, text[len(solid):]...)
 	}
 }
 
 // drop forgets the blanks before an end.
-func (o *output) drop() { o.blanks = "" }
+func (o *output) drop() { o.blanks = nil }
 
 func (o *output) flush() {
 	if o.text.Len() > 0 {

@@ -25,6 +25,8 @@ type object struct {
 	depth  int    // of arrays and objects within the value
 	quoted bool   // within a string of the value
 	shown  bool   // the member is a field
+	null   string // the beginning of a value that may be null, which is none
+	begins bool   // nothing of the value is told yet
 }
 
 type state int
@@ -93,7 +95,7 @@ func (o *object) value(c string) {
 		o.next = inString
 		return
 	}
-	o.next, o.depth, o.quoted = inValue, 0, false
+	o.next, o.depth, o.quoted, o.begins, o.null = inValue, 0, false, true, ""
 	o.raw(c)
 }
 
@@ -105,6 +107,9 @@ func (o *object) write(text string) {
 
 // text takes a character of a string, and reports whether it ends the string.
 func (o *object) text(c string, write func(string)) (ended bool) {
+	if o.high != 0 && o.escape == "" && c != `\` {
+		o.lone(write)
+	}
 	switch {
 	case o.escape != "":
 		o.escaped(o.escape+c, write)
@@ -129,6 +134,7 @@ func (o *object) escaped(sequence string, write func(string)) {
 	}
 	o.escape = ""
 	if sequence[1] != 'u' {
+		o.lone(write)
 		text, ok := escapes[sequence]
 		if !ok {
 			text = sequence[1:]
@@ -141,18 +147,37 @@ func (o *object) escaped(sequence string, write func(string)) {
 	switch {
 	case err != nil:
 		write(string(utf8.RuneError))
-	case utf16.IsSurrogate(r) && o.high == 0:
-		o.high = r
-	case o.high != 0:
+	case o.high != 0 && utf16.DecodeRune(o.high, r) != utf8.RuneError:
 		write(string(utf16.DecodeRune(o.high, r)))
 		o.high = 0
+	case 0xD800 <= r && r < 0xDC00:
+		o.lone(write)
+		o.high = r
 	default:
-		write(string(r))
+		o.lone(write)
+		write(string(r)) // half a pair becomes U+FFFD
+	}
+}
+
+// lone writes what stands for the first half of a pair that has no second one.
+func (o *object) lone(write func(string)) {
+	if o.high != 0 {
+		write(string(utf8.RuneError))
+		o.high = 0
 	}
 }
 
 // raw takes a character of a value that is not a string.
 func (o *object) raw(c string) {
+	if o.begins {
+		if strings.HasPrefix("null", o.null+c) {
+			o.null += c
+			return
+		}
+		if o.begins = false; o.shown && (o.null != "null" || !strings.Contains(",} \t\r\n", c)) {
+			o.out.write(o.null)
+		}
+	}
 	switch {
 	case o.quoted && o.escape != "":
 		o.escape = ""
@@ -178,6 +203,7 @@ func (o *object) raw(c string) {
 
 // exact adds text with its blanks.
 func (o *output) exact(text string) {
-	o.text.WriteString(o.blanks + text)
-	o.begun, o.blanks = true, ""
+	o.text.Write(o.blanks)
+	o.text.WriteString(text)
+	o.begun, o.blanks = true, o.blanks[:0]
 }

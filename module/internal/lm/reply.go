@@ -66,7 +66,12 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 
 // describe takes over what a choice says about the reply.
 func (r *Reply) describe(c *llms.ContentChoice) {
-	r.ToolCalls = append(r.ToolCalls, c.ToolCalls...)
+	for _, call := range c.ToolCalls {
+		if call.FunctionCall == nil { // a call of nothing, which is answered as such
+			call.FunctionCall = &llms.FunctionCall{}
+		}
+		r.ToolCalls = append(r.ToolCalls, call)
+	}
 	r.StopReason = cmp.Or(c.StopReason, r.StopReason)
 	if hit, _ := c.GenerationInfo[CachedKey].(bool); hit {
 		r.Cached = true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -181,7 +182,7 @@ func contentOf(parts []llms.ContentPart) (content []any, err error) {
 				return nil, err
 			}
 		}
-		if block["text"] != "" { // the API refuses empty texts
+		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API refuses blank texts
 			content = append(content, block)
 		}
 	}
@@ -194,6 +195,10 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 		return nil, invalid("the earlier reply in the conversation is not an array of content blocks: %w", err)
 	}
 	for _, b := range blocks {
+		var read struct{ Type, Text string }
+		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
+			continue // the API refuses it, though it is its own
+		}
 		content = append(content, b)
 	}
 	return content, nil

@@ -118,7 +118,7 @@ func TestUnavailable(t *testing.T) {
 		`the model: ollama does not have the model "qwen3"; get it with "ollama pull qwen3"`)
 
 	m, err = ollama.New("qwen3", &ollama.Options{
-		BaseURL: "http://localhost:11434", Client: &http.Client{Transport: refusing{}}})
+		BaseURL: "http://ann:s3cret@localhost:11434", Client: &http.Client{Transport: refusing{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

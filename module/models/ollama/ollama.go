@@ -161,6 +161,16 @@ func (m *Model) GenerateContent(
 	return response, m.explain(err, r)
 }
 
+// withoutPassword returns a URL without its user information.
+func withoutPassword(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "its address"
+	}
+	u.User = nil
+	return u.String()
+}
+
 // explain rewords errors that are specific to Ollama, to say what to do about them.
 func (m *Model) explain(err error, r *request) error {
 	e, ok := errors.AsType[*lm.Error](err)
@@ -171,7 +181,7 @@ func (m *Model) explain(err error, r *request) error {
 	switch text := e.Error(); {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
-			"or set OLLAMA_HOST or the base URL", m.client.BaseURL)
+			"or set OLLAMA_HOST or the base URL", withoutPassword(m.client.BaseURL))
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
 		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):

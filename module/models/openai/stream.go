@@ -44,7 +44,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 		}
 	}
 	// Some servers leave out [DONE]: the reply ended if every choice says why.
-	if !done && (len(c.Choices) == 0 || slices.ContainsFunc(c.Choices, func(c choice) bool { return c.Reason == "" })) {
+	if slices.ContainsFunc(c.Choices, func(c choice) bool { return c.Reason == "" }) || !done && len(c.Choices) == 0 {
 		return answer.Cut()
 	}
 	for i := range c.Choices {
@@ -204,7 +204,15 @@ func continues(whole, piece map[string]any, last bool) bool {
 	if index, ok := piece["index"]; ok {
 		return whole["index"] == index
 	}
-	return last && (piece["type"] == nil || piece["type"] == whole["type"])
+	return last && piece["function"] == nil && (piece["type"] == nil || piece["type"] == whole["type"]) ||
+		last && !named(piece) && piece["function"] != nil
+}
+
+// named reports whether a piece of a tool call has the name, and so begins one.
+func named(piece map[string]any) bool {
+	function, _ := piece["function"].(map[string]any)
+	name, _ := function["name"].(string)
+	return name != ""
 }
 
 // message is the JSON of a message whose pieces are all there.

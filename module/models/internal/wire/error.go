@@ -51,7 +51,7 @@ func unquoted(err error) error {
 // refused is the error of an answer whose status is not 2xx.
 func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
-	message, code := complaint(body)
+	message, code := complaint(c.withoutKey(body))
 	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header, r.StatusCode), message, code)
 	if e.Kind == lm.Unknown {
 		e.Kind = lm.Invalid
@@ -95,7 +95,7 @@ func (c *Client) failureIn(data []byte) error {
 	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &answer) != nil || empty.Match(answer.Error) {
 		return nil
 	}
-	message, code := complaint(data)
+	message, code := complaint(c.withoutKey(data))
 	var numbered struct{ Code int }
 	_ = json.Unmarshal(answer.Error, &numbered) // some gateways put the status there
 	if numbered.Code < 400 || numbered.Code > 599 {
@@ -112,7 +112,7 @@ var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
 // notJSON is the error of an answer that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
-	return c.strange("a reply that is not what its protocol says (%v): %s", err, clip(string(data), 200))
+	return c.strange("a reply that is not what its protocol says (%v): %s", err, clip(string(c.withoutKey(data)), 200))
 }
 
 // strange is the error of an answer of status 2xx that is not a reply.
@@ -135,6 +135,14 @@ func (c *Client) errorf(format string, args ...any) error {
 		text = strings.ReplaceAll(text, c.Key, "[key]")
 	}
 	return errors.New(text)
+}
+
+// withoutKey removes the key before a text is cut off, which might leave half of it.
+func (c *Client) withoutKey(data []byte) []byte {
+	if len(c.Key) < 4 {
+		return data
+	}
+	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))
 }
 
 // problem is an error as providers write it: {"error": {"message": …}}, {"error": "…"},

@@ -1,0 +1,259 @@
+package module_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
+)
+
+var canTools = models.Capabilities{Tools: true}
+
+func submit2() []llms.ToolCall { return []llms.ToolCall{toolCall("submit", `{"total": 2}`)} }
+
+func pay(id string) llms.ToolCall {
+	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: "pay", Arguments: `{"To":"ann"}`}}
+}
+
+// A call that names no function is answered like one of a tool that does not exist.
+func TestToolCallWithoutFunction(t *testing.T) {
+	t.Parallel()
+	model := callingModel([]llms.ToolCall{{ID: "x", Type: "function"}}, submit2())
+	pred, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Errorf("%+v %v", pred, err)
+	}
+}
+
+// So is one after another call.
+func TestToolCallWithoutFunctionAfterOther(t *testing.T) {
+	t.Parallel()
+	model := callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), {ID: "x", Type: "function"}}, submit2())
+	_, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// A run under way is not changed by another one that is refused tools.
+func TestToolModeOfRuns(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	flipped := make(chan struct{})
+	var mu sync.Mutex
+	n := 0
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Text(), "777") {
+			if len(r.Options.Tools) > 0 {
+				return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("messages.1: image of the toolbox is too large")}
+			}
+			return llmtest.Reply{Text: submits1}, nil
+		}
+		mu.Lock()
+		n++
+		k := n
+		mu.Unlock()
+		if k == 1 {
+			close(asked)
+			<-flipped
+			return llmtest.Reply{ToolCalls: []llms.ToolCall{toolCall("add", `{"A":1,"B":1}`)}}, nil
+		}
+		if len(r.Options.Tools) == 0 {
+			return llmtest.Reply{}, fmt.Errorf("second request without tools: %s", r.Text())
+		}
+		return llmtest.Reply{ToolCalls: submit2()}, nil
+	}).With(canTools)
+	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	done := make(chan error)
+	go func() { _, err := m.Run(t.Context(), anything); done <- err }()
+	<-asked
+	other := anything
+	other.Limit = 777
+	_, _ = m.Run(t.Context(), other)
+	close(flipped)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// Neither is its request for the answer.
+func TestToolModeOfExtraction(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	flipped := make(chan struct{})
+	n := 0
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Text(), "777") {
+			if len(r.Options.Tools) > 0 {
+				return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("toolbox")}
+			}
+			return llmtest.Reply{Text: submits1}, nil
+		}
+		if n++; n == 1 {
+			return llmtest.Reply{ToolCalls: []llms.ToolCall{toolCall("add", `{"A":1,"B":1}`)}}, nil
+		}
+		close(asked)
+		<-flipped
+		return llmtest.Reply{ToolCalls: submit2()}, nil
+	}).With(canTools)
+	m := module.NewReAct(adding, model, toolSet(t, adder()), &module.Options{MaxIters: 1, Extract: true})
+	done := make(chan error)
+	go func() { _, err := m.Run(t.Context(), anything); done <- err }()
+	<-asked
+	other := anything
+	other.Limit = 777
+	_, _ = m.Run(t.Context(), other)
+	close(flipped)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A request that was refused for something else does not turn tools off for good.
+func TestToolsRefusedForAnotherReason(t *testing.T) {
+	t.Parallel()
+	n := 0
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if n++; n <= 2 {
+			return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("messages.0: the picture toolbox.png is too large")}
+		}
+		if len(r.Options.Tools) == 0 {
+			t.Error("tools were turned off for good by an error of one question, which fails without tools as well")
+			return llmtest.Reply{Text: submits1}, nil
+		}
+		return llmtest.Reply{ToolCalls: submit2()}, nil
+	}).With(canTools)
+	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	if _, err := m.Run(t.Context(), anything); err == nil {
+		t.Error("the first question was answered")
+	}
+	_, err := m.Run(t.Context(), anything)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// What is held in a step is made only if the model, having been told so, repeats it.
+func TestToolCallsHeldInOneStep(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string][][]llms.ToolCall{
+		"one step":  {{pay("1"), pay("2"), pay("3")}, submit2()},
+		"two steps": {{pay("1")}, {pay("2"), pay("3")}, submit2()},
+	} {
+		made := 0
+		tool := tools.Func("pay", "Pays.", func(context.Context, struct{ To string }) (string, error) {
+			made++
+			return "", errors.New("timeout")
+		}, nil)
+		pred, err := module.NewReAct(adding, callingModel(script...), toolSet(t, tool), nil).Run(t.Context(), anything)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if made != 1 {
+			t.Errorf("%s: paid %d times before the model was told that the call had been held:\n%s", name, made, pred.Trajectory.Steps[len(pred.Trajectory.Steps)-2].Observation)
+		}
+	}
+}
+
+// A fatal error of the second call of a step loses nothing of the first.
+func TestToolCallsFatalSecond(t *testing.T) {
+	t.Parallel()
+	fatal := tools.Func("die", "", func(context.Context, struct{}) (string, error) { return "", tools.Fatal(errors.New("stop")) }, &tools.Hints{Class: tools.Read})
+	model := callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), toolCall("die", `{}`)})
+	_, err := module.NewReAct(adding, model, toolSet(t, adder(), fatal), nil).Run(t.Context(), anything)
+	var inc *module.IncompleteError
+	if !errors.As(err, &inc) {
+		t.Fatal(err)
+	}
+	if s := inc.Trajectory.Steps[0]; len(s.Outcome.Calls) != 2 {
+		t.Errorf("the step has %d of 2 calls: %+v\ncode:%s", len(s.Outcome.Calls), s.Outcome.Calls, s.Code)
+	}
+}
+
+// Trajectory and events are JSON whatever the model writes as arguments.
+func TestToolCallsOfInvalidJSON(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{`{"A": `, `{"A":1,"B":1} x`, `{A:1}`, `{"A":NaN,"B":1}`} {
+		ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+			if _, err := json.Marshal(e); err != nil {
+				t.Errorf("%q: event %T: %v", args, e, err)
+			}
+		})
+		pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", args)}, submit2()), toolSet(t, adder()), nil).Run(ctx, anything)
+		if err != nil {
+			t.Errorf("%q: %v", args, err)
+			continue
+		}
+		raw, err := json.Marshal(pred.Trajectory)
+		if err != nil {
+			t.Errorf("%q: trajectory: %v", args, err)
+			continue
+		}
+		var back module.Trajectory
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Errorf("%q: back: %v", args, err)
+		}
+		again, _ := json.Marshal(back)
+		if string(again) != string(raw) {
+			t.Errorf("%q: round trip:\n%s\n%s", args, raw, again)
+		}
+	}
+}
+
+// The events have the same ids of calls as the outcome.
+func TestToolCallIDs(t *testing.T) {
+	t.Parallel()
+	var ids []int
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+		if e, ok := e.(module.ToolCallStart); ok {
+			ids = append(ids, e.Call.ID)
+		}
+	})
+	pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), toolCall("add", `{"A":2,"B":1}`)}, submit2()), toolSet(t, adder()), nil).Run(ctx, anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []int
+	for _, c := range pred.Trajectory.Steps[0].Outcome.Calls {
+		want = append(want, c.ID)
+	}
+	if fmt.Sprint(ids) != fmt.Sprint(want) {
+		t.Errorf("events have the call ids %v, the outcome %v", ids, want)
+	}
+}
+
+// BestOfN of a ReAct whose model refuses tools asks with tools once.
+func TestToolsRefusedInAttempts(t *testing.T) {
+	t.Parallel()
+	var refused atomic.Int32
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if len(r.Options.Tools) > 0 {
+			refused.Add(1)
+			return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("does not support tools")}
+		}
+		return llmtest.Reply{Text: submits1}, nil
+	}).With(canTools)
+	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	b := module.NewBestOfN[orders, sum](m, 4, func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+		return module.Score{}, nil
+	}, 1, nil)
+	for range 2 {
+		if _, err := b.Run(t.Context(), anything); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if refused.Load() > 1 {
+		t.Errorf("refused %d times", refused.Load())
+	}
+}
