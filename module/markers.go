@@ -64,7 +64,7 @@ func writeInputs(b *strings.Builder, values signature.Values) {
 		if mayMark(v.JSON) && replies.HasMarker(replies.PlainText(v.JSON)) {
 			b.Write(v.JSON)
 		} else {
-			replies.WritePlain(b, v.JSON)
+			b.WriteString(replies.PlainText(v.JSON))
 		}
 		b.WriteString("\n\n")
 	}

@@ -7,15 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// WritePlain writes a value as [PlainText] does.
-func WritePlain(b *strings.Builder, value json.RawMessage) {
-	if text, ok := unescaped(value); ok {
-		b.Write(text)
-		return
-	}
-	b.WriteString(PlainText(value))
-}
-
 // unescaped is the text of a JSON string without escapes, which most are.
 func unescaped(value json.RawMessage) ([]byte, bool) {
 	n := len(value)
