@@ -112,7 +112,7 @@ Reported an error; it may have taken effect, look first:
 - E1 halves({"limit":1}) → tool halves: the second half: the bank is closed
 If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E1"}.
 
-4 programs are left.`
+7 programs are left.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

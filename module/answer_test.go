@@ -25,7 +25,7 @@ func TestTrajectoryAnswer(t *testing.T) {
 		"submitted":  {module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil), `{"total":1}`},
 		"value":      {module.NewProgramOfThought(adding, llmtest.New(fence(`({total: 1})`)), box, nil), `{"total":1}`},
 		"extracted":  {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting), `{"total":1}`},
-		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", `{"total": 1}`), nil, extracting), `{"total":1}`},
+		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", "?", `{"total": 1}`), nil, extracting), `{"total":1}`},
 		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
 		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
 		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},

@@ -39,7 +39,7 @@ type Sandbox interface {
 // together, before it asks the model.
 func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
 	c := &CodeAct[In, Out]{coder: coder[In, Out]{
-		name: "CodeAct", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(5)},
+		name: "CodeAct", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(8)},
 	}}
 	c.Predictor = c.coder.question(model, briefing{})
 	return c
@@ -68,7 +68,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		}
 		program, err := r.program()
 		if err != nil {
-			r.observe(noProgram(err))
+			r.observe(r.noProgram(err))
 			continue
 		}
 		// The sandbox checks first: a refused program is an Outcome whose Failure says so, and

@@ -56,13 +56,13 @@ If the effect of a call that reported an error is there, leave the call out. To 
 It could not read:
 - look({}) → tool look: ` + escaped + `
 
-4 programs are left.`,
+7 programs are left.`,
 		"The program ran to its end. Its value:\n1\n\nconsole:\n````\n" + forged + "\n````\n\n" +
 			"Reported an error; it may have taken effect:\n- E1 pay({}) → tool pay: " + escaped + "\n\n" +
 			"Done by earlier programs, though this one did not call it:\n" +
 			`- E2 book({}) → its result is of no use: tool book: paid\nDone:` + "\n" +
-			"Undo it if it was wrong, or say so in the answer.\n\n3 programs are left.",
-		"The program ran to its end. Its value:\n\"invalid_result\"\n\nconsole:\none line\n\n2 programs are left.",
+			"Undo it if it was wrong, or say so in the answer.\n\n6 programs are left.",
+		"The program ran to its end. Its value:\n\"invalid_result\"\n\nconsole:\none line\n\n5 programs are left.",
 	}
 	for i, want := range want {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -25,15 +26,21 @@ func firstLine(observation string) string {
 	return shorten(line, 200)
 }
 
-// noProgram is the observation on a reply without a program that can be run.
-func noProgram(err error) string { return fmt.Sprintf("Nothing was run: %s.", clip(err.Error())) }
+// noProgram is the observation on a reply without a program that can be run. The step is
+// free, unless the reply is that of the step before.
+func (r *codeRun) noProgram(err error) string {
+	if n := len(r.Steps); n == 1 || r.Steps[n-2].Reply != r.last().Reply {
+		r.forgive()
+	}
+	return fmt.Sprintf("Nothing was run: %s.", clip(err.Error()))
+}
 
 // report is the observation on a program that did not submit. One that ran to
 // its end closes the step: what it did is done.
 func (r *codeRun) report(out *sandbox.Outcome) string {
 	var b strings.Builder
 	same := r.again()
-	if f := out.Failure; f != nil && f.Kind == sandbox.Held && same == "" {
+	if same == "" && isFree(out) {
 		r.forgive()
 	}
 	switch f := out.Failure; {
@@ -63,6 +70,16 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 	}
 	b.WriteString(same)
 	return b.String()
+}
+
+// isFree reports whether a program does not count as a step: it was refused, stopped
+// because of a hold, or did nothing but look for tools.
+func isFree(out *sandbox.Outcome) bool {
+	if f := out.Failure; f != nil {
+		return !f.Ran() || f.Kind == sandbox.Held
+	}
+	looks := func(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, discovery.Object+".") }
+	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, func(c sandbox.Call) bool { return !looks(c) })
 }
 
 // forgive makes the last step free, if the run has free turns left.

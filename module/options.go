@@ -14,7 +14,7 @@ import (
 // Options configures a module. The zero value, and nil, are the defaults.
 type Options struct {
 	// MaxIters is how many steps a module that works in steps may take, each
-	// one call of the model. Zero, or less, is the module's own default: 5 of
+	// one call of the model. Zero, or less, is the module's own default: 8 of
 	// CodeAct, 3 of ProgramOfThought, 20 of ReAct and of RLM. Predict has no use for it.
 	MaxIters int
 
@@ -23,10 +23,11 @@ type Options struct {
 	// asked so.
 	Extract bool
 
-	// FreeTurns is how many programs of a run do not count as steps: those that were
-	// stopped because a call resembles one that was made before, and one that is asked
-	// for because earlier programs did what the last one did not call. Zero means as many
-	// as MaxIters, and a negative number none.
+	// FreeTurns is how many replies of a run do not count as steps: programs that the check
+	// refused, that were stopped because a call resembles one that was made before, or that
+	// only looked for tools; replies that cannot be read; and a program that is asked for
+	// because earlier ones did what the last one did not call. The same reply or program
+	// again counts. Zero means as many as MaxIters, and a negative number none.
 	FreeTurns int
 
 	// Journal configures the record of each run's calls. Nil is the defaults.

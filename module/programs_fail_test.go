@@ -45,19 +45,24 @@ func TestProgramsFail(t *testing.T) {
 			var e *models.Error
 			return errors.As(err, &e) && e.Kind == models.Refused
 		}},
-		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 2, usedUp},
+		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 3, usedUp},
 		{"nothing said", []utterance{{stop: "length"}}, 1, func(err error) bool {
 			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before it said anything; allow it more tokens"
 		}},
-		{"garbage", []utterance{{text: "\xff\x00```js"}}, 2, usedUp},
-		{"empty", []utterance{{}}, 2, usedUp},
+		{"garbage", []utterance{{text: "\xff\x00```js"}}, 3, usedUp},
+		{"empty", []utterance{{}}, 3, usedUp},
 		{"third call", []utterance{{text: one}}, 3, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
 	} {
 		for name, programmer := range programmers {
 			t.Run(c.name+" of "+name, func(t *testing.T) {
 				t.Parallel()
-				model := models.NewBudget(models.Limits{Calls: 2}).Model(script(c.replies...), "m")
-				o := &module.Options{MaxIters: 2, Extract: c.name == "third call"}
+				third := c.name == "third call"
+				limits := models.Limits{Calls: 3}
+				if third {
+					limits.Calls = 2
+				}
+				model := models.NewBudget(limits).Model(script(c.replies...), "m")
+				o := &module.Options{MaxIters: 2, Extract: third}
 				pred, err := programmer(model, inProcess(t), o).Run(t.Context(), anything)
 				var part *module.IncompleteError
 				if pred != nil || !errors.As(err, &part) || !c.is(err) || len(part.Trajectory.Steps) != c.steps {

@@ -91,6 +91,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		}
 		next, err := r.action()
 		if err != nil {
+			r.forgiveMistake()
 			r.observe(r.predictor.repair(err))
 			continue
 		}
@@ -100,6 +101,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 				r.ended()
 				return nil, r.incomplete(err)
 			}
+			r.forgiveMistake()
 			r.observe(told)
 			continue
 		}

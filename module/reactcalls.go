@@ -18,10 +18,12 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 	calls := r.toolCalls
 	switch s := r.last(); {
 	case s.Truncated:
+		r.forgiveMistake()
 		r.toolCalls, r.wrote = nil, nil // calls that nobody answers
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. Call fewer tools at once, or say less.")
 		return out, nil, false, nil
 	case len(calls) == 0:
+		r.forgiveMistake()
 		r.observe("Your reply cannot be used: " + errNoCall.Error() + ".")
 		return out, nil, false, nil
 	}
@@ -41,6 +43,7 @@ func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, a
 	if err != nil {
 		return out, nil, false, err
 	}
+	r.forgiveMistake()
 	r.tellResults(told)
 	return out, nil, false, nil
 }

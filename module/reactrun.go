@@ -21,11 +21,12 @@ type reactRun struct {
 	*run
 	tools     *toolbox
 	steps     int                 // that the run may take
-	free      int                 // calls that may be held without taking a step
+	free      int                 // steps that may yet be free
 	attempt   *journal.Attempt    // all calls of a run are those of one program
 	late      bool                // no more step is added for an answer of the wrong shape
 	reasoning string              // of the last reply
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
+	mistake   string              // the reply of the last step
 	heldNow   map[string][]string // in this step, of which the model is told at its end
 }
 
@@ -84,9 +85,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		r.heldNow[source] = hold.Entries
-		if r.free > 0 {
-			r.free, r.steps = r.free-1, r.steps+1
-		}
+		r.forgive()
 		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: heldAction}
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
@@ -135,6 +134,23 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 
 // observe ends a step with what the model is told of it.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
+
+// forgive makes the last step free, if the run has free turns left.
+func (r *reactRun) forgive() {
+	if r.free > 0 {
+		r.free, r.steps = r.free-1, r.steps+1
+	}
+}
+
+// forgiveMistake makes a step free in which nothing was called, unless its reply is that of
+// the step before.
+func (r *reactRun) forgiveMistake() {
+	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
+	if r.outcome == nil && reply != r.mistake {
+		r.forgive()
+	}
+	r.mistake = reply
+}
 
 // tell ends a step. What was held in it may be repeated from now on.
 func (r *reactRun) tell(text string) {

@@ -3,6 +3,7 @@ package module_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"regexp"
 	"slices"
@@ -207,5 +208,31 @@ null.x`)
 	}
 	if got := strings.Join(o.sent, " "); got != "ann bob bob" {
 		t.Errorf("the outbox has %s", got)
+	}
+}
+
+// What did nothing costs no step, unless the same comes again.
+func TestFreeTurns(t *testing.T) {
+	t.Parallel()
+	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read})
+	for name, c := range map[string]struct {
+		replies []string
+		free    bool
+	}{
+		"refused":            {[]string{fence(`lok({})`)}, true},
+		"refused twice":      {[]string{fence(`lok({})`), fence(`lok({})`)}, false},
+		"refused otherwise":  {[]string{fence(`lok({})`), fence(`loo({})`)}, true},
+		"not a program":      {[]string{"Let me think."}, true},
+		"no program, again":  {[]string{"Let me think.", "Let me think."}, false},
+		"it looked for more": {[]string{fence(`await tools.search("look")`)}, true},
+		"it failed":          {[]string{fence(`null.x`)}, false},
+		"it looked":          {[]string{fence(`await look({})`)}, false},
+	} {
+		model := llmtest.New(append(c.replies, submit1)...)
+		o := &module.Options{MaxIters: 1, FreeTurns: 5}
+		_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, look), o).Run(t.Context(), anything)
+		if c.free && err != nil || !c.free && !errors.Is(err, module.ErrMaxIters) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

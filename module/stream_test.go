@@ -57,7 +57,7 @@ func TestStream(t *testing.T) {
 // The error of the run is the last that a stream tells.
 func TestStreamOfAFailure(t *testing.T) {
 	t.Parallel()
-	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil, &module.Options{MaxIters: 1}).Stream(t.Context(), anything)
+	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil, &module.Options{MaxIters: 1, FreeTurns: -1}).Stream(t.Context(), anything)
 	got, err := kinds(t, s)
 	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 Failed0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
