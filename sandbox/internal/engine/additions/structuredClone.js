@@ -1,0 +1,75 @@
+// A factory: kindOf names what an object is, whatever its prototype says. The
+// objects that are open are on a list and not on the stack, however deep they nest.
+(kindOf => function structuredClone(value) {
+  if (arguments.length === 0) throw new TypeError("structuredClone: the argument is missing");
+  const copies = new Map(), open = [];
+  const refuse = text => {
+    const error = new Error(text + " could not be cloned.");
+    Object.defineProperty(error, "name", { value: "DataCloneError", writable: true, configurable: true });
+    throw error;
+  };
+  const define = (to, key, value) => Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
+  const hide = (to, key, value) => Object.defineProperty(to, key, { value, writable: true, configurable: true });
+  const fill = (to, items, read, put, close) => {
+    open.push({ items, at: 0, read, put, close });
+    return to;
+  };
+  const members = (v, to) => fill(to, Object.keys(v).filter(key => Object.hasOwn(v, key)), key => v[key], (key, item) => define(to, key, item));
+  const classes = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+  const makers = {
+    Object: v => members(v, {}),
+    Array: v => members(v, new Array(v.length)),
+    Date: v => new Date(Date.prototype.getTime.call(v)),
+    RegExp: v => new RegExp(v.source, v.flags),
+    Boolean: v => Object(Boolean.prototype.valueOf.call(v)),
+    Number: v => Object(Number.prototype.valueOf.call(v)),
+    String: v => Object(String.prototype.valueOf.call(v)),
+    BigInt: v => Object(BigInt.prototype.valueOf.call(v)),
+    ArrayBuffer: v => ArrayBuffer.prototype.slice.call(v, 0),
+    View: v => {
+      const name = Reflect.get(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag, v);
+      return new globalThis[name ?? "DataView"](copy(v.buffer), v.byteOffset, name ? v.length : v.byteLength);
+    },
+    Map: v => {
+      const to = new Map(), items = [];
+      Map.prototype.forEach.call(v, (item, key) => { items.push(key, item); });
+      const flat = [];
+      return fill(to, items, item => item, (_, item) => { flat.push(item); }, () => {
+        for (let i = 0; i < flat.length; i += 2) to.set(flat[i], flat[i + 1]);
+      });
+    },
+    Set: v => {
+      const to = new Set(), items = [];
+      Set.prototype.forEach.call(v, item => { items.push(item); });
+      return fill(to, items, item => item, (_, item) => { to.add(item); });
+    },
+    Error: v => {
+      const own = ["message", "stack", "cause"].filter(key => Object.hasOwn(v, key));
+      const to = new (Object.hasOwn(classes, v.name) ? classes[v.name] : Error)();
+      return fill(to, own, key => key === "cause" ? v.cause : String(v[key]), (key, item) => hide(to, key, item));
+    },
+  };
+  const copy = v => {
+    if (typeof v === "function" || typeof v === "symbol") refuse(String(v));
+    if (typeof v !== "object" || v === null) return v;
+    if (copies.has(v)) return copies.get(v);
+    const kind = ArrayBuffer.isView(v) ? "View" : kindOf(v);
+    const weak = v instanceof WeakMap || v instanceof WeakSet;
+    if (weak || !Object.hasOwn(makers, kind)) refuse("#<" + (weak ? "Weak collection" : kind) + ">");
+    const to = makers[kind](v);
+    copies.set(v, to);
+    return to;
+  };
+  const result = copy(value);
+  while (open.length > 0) {
+    const top = open[open.length - 1];
+    if (top.at < top.items.length) {
+      const item = top.items[top.at++];
+      top.put(item, copy(top.read(item)));
+      continue;
+    }
+    open.pop();
+    top.close?.();
+  }
+  return result;
+})
