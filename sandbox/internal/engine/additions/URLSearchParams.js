@@ -84,8 +84,8 @@
     }
     keys() { return iterate(this.#list, pair => pair[0]); }
     values() { return iterate(this.#list, pair => pair[1]); }
-    entries() { return iterate(this.#list, pair => [pair[0], pair[1]]); }
-    [Symbol.iterator]() { return this.entries(); }
+    entries() { return this[Symbol.iterator](); }
+    [Symbol.iterator]() { return iterate(this.#list, pair => [pair[0], pair[1]]); }
     get [Symbol.toStringTag]() { return "URLSearchParams"; }
     toString() { return this.#list.map(pair => encode(pair[0]) + "=" + encode(pair[1])).join("&"); }
   };

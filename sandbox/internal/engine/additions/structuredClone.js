@@ -1,6 +1,6 @@
 // A factory: kindOf names what an object is, whatever its prototype says. The
 // objects that are open are on a list and not on the stack, however deep they nest.
-(kindOf => function structuredClone(value) {
+(kindOf => ({ structuredClone(value) {
   if (arguments.length === 0) throw new TypeError("structuredClone: the argument is missing");
   const copies = new Map(), open = [];
   const refuse = text => {
@@ -25,10 +25,16 @@
     Number: v => Object(Number.prototype.valueOf.call(v)),
     String: v => Object(String.prototype.valueOf.call(v)),
     BigInt: v => Object(BigInt.prototype.valueOf.call(v)),
-    ArrayBuffer: v => ArrayBuffer.prototype.slice.call(v, 0),
+    ArrayBuffer: v => {
+      const bytes = new Uint8Array(v), to = new Uint8Array(bytes.length);
+      to.set(bytes);
+      return to.buffer;
+    },
     View: v => {
-      const name = Reflect.get(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag, v);
-      return new globalThis[name ?? "DataView"](copy(v.buffer), v.byteOffset, name ? v.length : v.byteLength);
+      const typed = Object.getPrototypeOf(Int8Array.prototype);
+      const name = Reflect.get(typed, Symbol.toStringTag, v);
+      const own = key => Reflect.get(name ? typed : DataView.prototype, key, v);
+      return new globalThis[name ?? "DataView"](copy(own("buffer")), own("byteOffset"), own(name ? "length" : "byteLength"));
     },
     Map: v => {
       const to = new Map(), items = [];
@@ -54,8 +60,10 @@
     if (typeof v !== "object" || v === null) return v;
     if (copies.has(v)) return copies.get(v);
     const kind = ArrayBuffer.isView(v) ? "View" : kindOf(v);
-    const weak = v instanceof WeakMap || v instanceof WeakSet;
-    if (weak || !Object.hasOwn(makers, kind)) refuse("#<" + (weak ? "Weak collection" : kind) + ">");
+    if (!Object.hasOwn(makers, kind)) refuse("#<" + kind + ">");
+    for (const weak of kind === "Object" ? [WeakMap, WeakSet] : []) {
+      if (v instanceof weak) refuse("#<" + weak.name + ">");
+    }
     const to = makers[kind](v);
     copies.set(v, to);
     return to;
@@ -72,4 +80,4 @@
     top.close?.();
   }
   return result;
-})
+} }).structuredClone)
