@@ -3,18 +3,19 @@
 (kindOf => ({ structuredClone(value) {
   if (arguments.length === 0) throw new TypeError("structuredClone: the argument is missing");
   const copies = new Map(), open = [];
+  const define = (to, key, value, enumerable) => Object.defineProperty(to, key, { value, writable: true, enumerable, configurable: true });
   const refuse = text => {
     const error = new Error(text + " could not be cloned.");
-    Object.defineProperty(error, "name", { value: "DataCloneError", writable: true, configurable: true });
-    throw error;
+    throw define(error, "name", "DataCloneError", false);
   };
-  const define = (to, key, value) => Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
-  const hide = (to, key, value) => Object.defineProperty(to, key, { value, writable: true, configurable: true });
   const fill = (to, items, read, put, close) => {
     open.push({ items, at: 0, read, put, close });
     return to;
   };
-  const members = (v, to) => fill(to, Object.keys(v).filter(key => Object.hasOwn(v, key)), key => v[key], (key, item) => define(to, key, item));
+  const members = (v, to) => fill(to, Object.keys(v), key => v[key], (key, item) => {
+    if (key === "__proto__") define(to, key, item, true);
+    else to[key] = item;
+  });
   const classes = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
   const makers = {
     Object: v => members(v, {}),
@@ -52,7 +53,7 @@
     Error: v => {
       const own = ["message", "stack", "cause"].filter(key => Object.hasOwn(v, key));
       const to = new (Object.hasOwn(classes, v.name) ? classes[v.name] : Error)();
-      return fill(to, own, key => key === "cause" ? v.cause : String(v[key]), (key, item) => hide(to, key, item));
+      return fill(to, own, key => key === "cause" ? v.cause : String(v[key]), (key, item) => define(to, key, item, false));
     },
   };
   const copy = v => {
