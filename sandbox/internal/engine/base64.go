@@ -62,6 +62,7 @@ func (r *run) textOf(v goja.Value) goja.String {
 
 func (r *run) invalidCharacter(message string) *goja.Object {
 	e := r.error("Error", message)
-	_ = e.DefineDataProperty("name", r.vm.ToValue("InvalidCharacterError"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	name := r.vm.ToValue("InvalidCharacterError")
+	_ = e.DefineDataProperty("name", name, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return e
 }

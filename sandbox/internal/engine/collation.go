@@ -53,7 +53,8 @@ func (r *run) collation(options *goja.Object) collation {
 	}
 	by := collation{sensitivity: r.option(options, "sensitivity", "variant")}
 	if _, known := collateBy[by.sensitivity]; !known {
-		panic(r.rangeError(fmt.Sprintf("Value %s out of range for Intl.Collator options property sensitivity", by.sensitivity)))
+		message := "Value %s out of range for Intl.Collator options property sensitivity"
+		panic(r.rangeError(fmt.Sprintf(message, by.sensitivity)))
 	}
 	if v := options.Get("numeric"); v != nil {
 		by.numeric = v.ToBoolean()

@@ -8,7 +8,10 @@ import (
 )
 
 func (r *run) urlSearchParams() goja.Value {
-	return r.addition("URLSearchParams", r.textFunction(urlDecoded), r.textFunction(urlEncoded), r.textFunction(wellFormed))
+	helpers := []func(goja.FunctionCall) goja.Value{
+		r.textFunction(urlDecoded), r.textFunction(urlEncoded), r.textFunction(wellFormed),
+	}
+	return r.addition("URLSearchParams", helpers...)
 }
 
 // textFunction makes a function for the program of one that turns a text into
