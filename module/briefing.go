@@ -64,9 +64,9 @@ const (
 	engineHas = `
 How programs run:
 - Modern JavaScript in strict mode. Top-level await and return work. The value of the last expression, or what is returned, is shown to you, and so is what console.log prints. Print what you need to see, not everything.
-- There are: console, setTimeout, setInterval, sleep(ms) which returns a promise, crypto.randomUUID, crypto.getRandomValues, toLocaleString for en-US, and the language's own objects (JSON, Math, Date, Map, Set, RegExp, Promise, BigInt, typed arrays, …).
+- There are: console, setTimeout, setInterval, sleep(ms) which returns a promise, crypto.randomUUID, crypto.getRandomValues, structuredClone, queueMicrotask, atob, btoa, URLSearchParams, toLocaleString for en-US, and the language's own objects and functions (JSON, Math, Date, Map, Set, RegExp, Promise, BigInt, typed arrays, Object.groupBy, …).
 `
-	engineLacks = `- There are not: import, require, fetch, process, Buffer, URL, TextEncoder, atob, structuredClone, queueMicrotask, performance, AbortController, WeakRef, Intl, other locales, eval, Object.groupBy, Array.fromAsync, Promise.withResolvers, iterator helpers, for await, async generators, \p{…} and the flags v and d in regular expressions.
+	engineLacks = `- There are not: import, require, fetch, process, Buffer, URL, TextEncoder, performance, AbortController, WeakRef, Intl, other locales, eval, Array.fromAsync, iterator helpers, for await, async generators, \p{…} and the flags v and d in regular expressions.
 `
 	engineChecks = `- A program is checked before it runs. If it is refused, nothing has run.
 `

@@ -1,25 +1,47 @@
 package sandbox
 
+import "slices"
+
 // What to use instead of what is there elsewhere.
 const (
-	noModules  = "there are no modules; the declared tools are globals"
-	noNetwork  = "there is no network; use the declared tools"
+	noModules  = "there are no modules"
+	noNetwork  = "there is no network"
 	noBrowser  = "there is no browser; the program sees only its inputs and tools"
-	noBytes    = "there are no encoders; use strings, encodeURIComponent or Uint8Array"
+	noBytes    = "there are no encoders; use strings, encodeURIComponent or btoa"
 	noWeak     = "use Map or Set; the program is over before memory matters"
 	noRestrain = "nothing can be cancelled; let the call end, or do without it"
 	javaScript = "the program must be JavaScript"
 )
 
+// outside says what a program wants from the world around it. It has its tools for that.
+var outside = map[string]string{
+	"require": noModules,
+	"fs":      "there is no file system",
+	"process": "there is no process",
+	"fetch":   noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
+}
+
+// withTools adds to what a program cannot have the tools that it can use instead.
+func (h *host) withTools(missing string) string {
+	var names []string
+	for _, b := range h.bindings {
+		if b.Object != discoverer {
+			names = append(names, or(b.Object, b.Names[0]))
+		}
+	}
+	if len(names) == 0 {
+		return missing + ", and the program has no tools"
+	}
+	slices.Sort(names)
+	return missing + "; use the tools: " + few(slices.Compact(names))
+}
+
 // absent says what to use instead of what other engines and languages have.
 var absent = map[string]string{
-	"require": noModules,
 	"module":  noModules + "; return the value, or end with it as an expression",
 	"exports": noModules + "; return the value, or end with it as an expression",
 
-	"process": "there is no process; the program sees only its inputs and tools",
-	"global":  "it is globalThis; the declared tools are globals",
-	"fetch":   noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
+	"global": "it is globalThis; the declared tools are globals",
 	"window": noBrowser, "document": noBrowser, "navigator": noBrowser, "location": noBrowser, "self": noBrowser,
 	"localStorage":   "nothing is stored; keep values in variables",
 	"sessionStorage": "nothing is stored; keep values in variables",
@@ -27,15 +49,12 @@ var absent = map[string]string{
 	"prompt":         "nobody can be asked; the program sees only its inputs and tools",
 	"confirm":        "nobody can be asked; the program sees only its inputs and tools",
 
-	"URL":             "take the text apart by split or a regular expression, and write encodeURIComponent(part)",
-	"URLSearchParams": "write names and values joined by & and =, each with encodeURIComponent",
-	"btoa":            noBytes, "atob": noBytes, "TextEncoder": noBytes, "TextDecoder": noBytes,
+	"URL":         "take the text apart by split or a regular expression, and use URLSearchParams for the query",
+	"TextEncoder": noBytes, "TextDecoder": noBytes,
 	"Blob": noBytes, "FormData": noBytes,
-	"Buffer":          "there are no buffers; use strings or Uint8Array",
+	"Buffer":          "there are no buffers; use strings, btoa and atob, or Uint8Array",
 	"AbortController": noRestrain, "AbortSignal": noRestrain,
 
-	"structuredClone":      "use JSON.parse(JSON.stringify(value))",
-	"queueMicrotask":       "use Promise.resolve().then(f)",
 	"setImmediate":         "use setTimeout(f, 0), or await sleep(0)",
 	"clearImmediate":       "use clearTimeout",
 	"performance":          "use Date.now()",

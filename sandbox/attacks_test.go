@@ -31,8 +31,8 @@ import (
 // says what stands for a vector that has no literal meaning there.
 var (
 	attackFamilies = []string{
-		"array", "bigint", "console", "date", "error", "function", "generator", "inputs", "json", "map", "number",
-		"object", "promise", "proxy", "reflect", "regexp", "set", "string", "submit", "symbol", "timers", "tools",
+		"additions", "array", "bigint", "console", "date", "error", "function", "generator", "inputs", "json", "map",
+		"number", "object", "promise", "proxy", "reflect", "regexp", "set", "string", "submit", "symbol", "timers", "tools",
 		"typed-array", "weak",
 	}
 	attackVectors = []string{

@@ -161,6 +161,11 @@ func (h *host) list(namespace string) string {
 		}
 	}
 	slices.Sort(names)
+	return few(names)
+}
+
+// few lists names, but not too many.
+func few(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
 	}

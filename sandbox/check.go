@@ -81,6 +81,8 @@ func (h *host) undeclared(name engine.Name) Finding {
 	switch {
 	case name.Name == "tools":
 		hint = h.withoutPrefix(name.Line)
+	case outside[name.Name] != "":
+		hint = h.withTools(outside[name.Name])
 	case hint != "":
 	case name.Assigned:
 		hint = "declare it with let or const"

@@ -89,6 +89,9 @@ func (h *host) failure(f *engine.Failure) *Failure {
 		if !h.judged {
 			h.findings = h.textual()
 		}
+		if f.Hint == noModules {
+			finding.Hint = h.withTools(noModules)
+		}
 		findings := append(h.findings, finding)
 		slices.SortStableFunc(findings, inOrder)
 		return refusal(findings)

@@ -25,6 +25,7 @@ var reserved = words(`
 	Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI
 	encodeURIComponent escape unescape fetch isFinite isNaN parseFloat parseInt process
 	queueMicrotask require structuredClone setTimeout clearTimeout setInterval clearInterval
+	atob btoa URLSearchParams
 
 	__proto__ constructor prototype toString toLocaleString valueOf hasOwnProperty isPrototypeOf
 	propertyIsEnumerable __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__

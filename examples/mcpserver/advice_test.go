@@ -49,7 +49,7 @@ func TestImportsExplained(t *testing.T) {
 		{"no environment", []string{"-packages", "tiny"}, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax, elsewhere},
 		{"no environment, TypeScript", []string{"-packages", "tiny"}, nil, map[string]any{"language": "typescript", "code": `import z from "tiny"; z`},
 			`the package "tiny" may not be imported`, elsewhere},
-		{"no packages", nil, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax, "there are no modules; the declared tools are globals"},
+		{"no packages", nil, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax, "there are no modules, and the program has no tools"},
 		{"types", nil, nil, map[string]any{"code": `const n: number = 1; n`},
 			"expected = instead of : in const statement", `write JavaScript, without types, or pass language: "typescript"`},
 	} {

@@ -4,7 +4,7 @@ import "strings"
 
 // What a compiled program can be, besides what it imports. TestDescribe tries all of it.
 const language = `- Programs are TypeScript or JavaScript. Types are taken out, and not checked. Async generators, for await, decorators and using work.
-- There are also: URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, queueMicrotask, atob, btoa, WeakRef, Object.groupBy, Map.groupBy, Promise.withResolvers, Promise.try, Array.fromAsync, \p{…} in regular expressions.
+- There are also: URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, \p{…} in regular expressions.
 - There are not: require, fetch, process, Buffer, performance, AbortController, Intl, other locales, eval, iterator helpers, the flag d in regular expressions.
 `
 

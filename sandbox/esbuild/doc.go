@@ -42,12 +42,10 @@
 //
 // # What the engine lacks
 //
-// Where a package or program uses them, a library brings with it: structuredClone,
-// queueMicrotask, URL, URLSearchParams, TextEncoder, TextDecoder (of UTF-8), atob,
-// btoa, WeakRef, which holds its target, FinalizationRegistry, which does nothing,
-// Object.groupBy, Map.groupBy, Promise.withResolvers, Promise.try, Array.fromAsync,
-// Symbol.asyncIterator, and \p{…} and the flag v in patterns, without sets. LIMITATIONS.md
-// says what is still missing.
+// Where a package or program uses them, a library brings with it: URL, TextEncoder,
+// TextDecoder (of UTF-8), WeakRef, which holds its target, FinalizationRegistry, which
+// does nothing, Promise.try, Array.fromAsync, Symbol.asyncIterator, and \p{…} and the
+// flag v in patterns, without sets. LIMITATIONS.md says what is still missing.
 //
 // # Where it runs
 //

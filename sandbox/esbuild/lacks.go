@@ -7,7 +7,7 @@ import (
 )
 
 // static is a method that is called by the name of its class.
-var static = regexp.MustCompile(`^(Object|Map|Promise|Array|Symbol)\s*\.\s*(\w+)`)
+var static = regexp.MustCompile(`^(Promise|Array|Symbol)\s*\.\s*(\w+)`)
 
 // lack notes what the engine lacks.
 func (r *reader) lack(t token) {

@@ -1,5 +1,3 @@
-//! queueMicrotask
-const queueMicrotask = f => { Promise.resolve().then(f); };
 //! WeakRef
 const WeakRef = class WeakRef {
   #target;
@@ -10,50 +8,6 @@ const WeakRef = class WeakRef {
 const FinalizationRegistry = class FinalizationRegistry {
   register() {}
   unregister() { return false; }
-};
-//! structuredClone
-const structuredClone = value => {
-  const seen = new Map();
-  const keep = (from, to) => (seen.set(from, to), to);
-  const clone = v => {
-    if (typeof v === "function" || typeof v === "symbol") throw new TypeError(String(v) + " could not be cloned");
-    if (typeof v !== "object" || v === null) return v;
-    if (seen.has(v)) return seen.get(v);
-    if (Array.isArray(v)) {
-      const to = keep(v, new Array(v.length));
-      for (const key of Object.keys(v)) to[key] = clone(v[key]);
-      return to;
-    }
-    if (v instanceof Date) return keep(v, new Date(v.getTime()));
-    if (v instanceof globalThis.RegExp) return keep(v, new globalThis.RegExp(v.source, v.flags));
-    if (v instanceof Boolean || v instanceof Number || v instanceof String) return keep(v, Object(v.valueOf()));
-    if (v instanceof ArrayBuffer) return keep(v, v.slice(0));
-    if (ArrayBuffer.isView(v)) {
-      const buffer = clone(v.buffer);
-      return keep(v, v instanceof DataView ? new DataView(buffer, v.byteOffset, v.byteLength) : new v.constructor(buffer, v.byteOffset, v.length));
-    }
-    if (v instanceof Map) {
-      const to = keep(v, new Map());
-      for (const [key, item] of [...v]) to.set(clone(key), clone(item));
-      return to;
-    }
-    if (v instanceof Set) {
-      const to = keep(v, new Set());
-      for (const item of [...v]) to.add(clone(item));
-      return to;
-    }
-    if (v instanceof Promise || v instanceof WeakMap || v instanceof WeakSet) throw new TypeError(Object.prototype.toString.call(v) + " could not be cloned");
-    if (v instanceof Error) {
-      const classes = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
-      const to = keep(v, new (classes[v.name] || Error)(v.message));
-      if (Object.hasOwn(v, "cause")) Object.defineProperty(to, "cause", { value: clone(v.cause), writable: true, configurable: true });
-      return to;
-    }
-    const to = keep(v, {});
-    for (const key of Object.keys(v)) Object.defineProperty(to, key, { value: clone(v[key]), writable: true, enumerable: true, configurable: true });
-    return to;
-  };
-  return clone(value);
 };
 //! TextEncoder
 const TextEncoder = class TextEncoder {
@@ -108,79 +62,17 @@ const TextDecoder = class TextDecoder {
     return !this.#keep && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 };
-//! btoa
-const btoa = text => {
-  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  let out = "";
-  const s = String(text);
-  for (let i = 0; i < s.length; i += 3) {
-    const [a, b, c] = [s.charCodeAt(i), s.charCodeAt(i + 1), s.charCodeAt(i + 2)];
-    if (a > 255 || b > 255 || c > 255) throw new Error("btoa: a character is no byte");
-    out += digits[a >> 2] + digits[(a & 3) << 4 | b >> 4] + (i + 1 < s.length ? digits[(b & 15) << 2 | c >> 6] : "=") + (i + 2 < s.length ? digits[c & 63] : "=");
-  }
-  return out;
-};
-//! atob
-const atob = text => {
-  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  let s = String(text).replace(/[\t\n\f\r ]/g, "");
-  if (s.length % 4 === 0) s = s.replace(/==?$/, "");
-  if (s.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(s)) throw new Error("atob: the text is not base64");
-  let out = "", bits = 0, held = 0;
-  for (const c of s) {
-    held = held << 6 | digits.indexOf(c);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      out += String.fromCharCode(held >> bits & 255);
-      held &= (1 << bits) - 1;
-    }
-  }
-  return out;
-};
-//! URLSearchParams
-const URLSearchParams = class URLSearchParams {
-  #list = []; #changed;
-  constructor(init = "", changed = () => {}) {
-    if (typeof init === "string") this.#parse(init.replace(/^\?/, ""));
-    else if (init && typeof init[Symbol.iterator] === "function") for (const [k, v] of init) this.#list.push([String(k), String(v)]);
-    else for (const k of Object.keys(init ?? {})) this.#list.push([k, String(init[k])]);
-    this.#changed = changed;
-  }
-  #parse(text) {
-    const decode = s => s.replace(/\+/g, " ").replace(/(%[0-9a-fA-F]{2})+/g, m => { try { return decodeURIComponent(m); } catch { return "\ufffd"; } });
-    for (const part of text.split("&")) {
-      if (part === "") continue;
-      const at = part.indexOf("=");
-      this.#list.push(at < 0 ? [decode(part), ""] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]);
-    }
-  }
-  #set(list) { this.#list = list; this.#changed(this.toString()); }
-  get size() { return this.#list.length; }
-  append(k, v) { this.#set([...this.#list, [String(k), String(v)]]); }
-  delete(k, v) { this.#set(this.#list.filter(p => p[0] !== String(k) || v !== undefined && p[1] !== String(v))); }
-  get(k) { const p = this.#list.find(p => p[0] === String(k)); return p ? p[1] : null; }
-  getAll(k) { return this.#list.filter(p => p[0] === String(k)).map(p => p[1]); }
-  has(k, v) { return this.#list.some(p => p[0] === String(k) && (v === undefined || p[1] === String(v))); }
-  set(k, v) {
-    const at = this.#list.findIndex(p => p[0] === String(k));
-    if (at < 0) return this.append(k, v);
-    this.#set(this.#list.filter((p, i) => i === at || p[0] !== String(k)).map(p => p[0] === String(k) ? [p[0], String(v)] : p));
-  }
-  sort() { this.#set([...this.#list].sort((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)); }
-  forEach(f, self) { for (const [k, v] of this.#list) f.call(self, v, k, this); }
-  keys() { return this.#list.map(p => p[0])[Symbol.iterator](); }
-  values() { return this.#list.map(p => p[1])[Symbol.iterator](); }
-  entries() { return this.#list.map(p => [...p])[Symbol.iterator](); }
-  [Symbol.iterator]() { return this.entries(); }
-  toString() {
-    const encode = s => encodeURIComponent(s).replace(/[!'()~]/g, c => "%" + c.charCodeAt(0).toString(16).toUpperCase()).replace(/%20/g, "+");
-    return this.#list.map(p => encode(p[0]) + "=" + encode(p[1])).join("&");
-  }
-};
-//! URL URLSearchParams
+//! URL
 const URL = class URL {
   #p; #params;
+  static #Query = class extends URLSearchParams {
+    #changed;
+    constructor(search, changed) { super(search); this.#changed = () => changed(this.toString()); }
+    append(k, v) { super.append(k, v); this.#changed(); }
+    delete(k, v) { super.delete(k, v); this.#changed(); }
+    set(k, v) { super.set(k, v); this.#changed(); }
+    sort() { super.sort(); this.#changed(); }
+  };
   static #ports = { "http:": "80", "https:": "443", "ws:": "80", "wss:": "443", "ftp:": "21", "file:": "" };
   static canParse(url, base) { try { return !!new URL(url, base); } catch { return false; } }
   static parse(url, base) { try { return new URL(url, base); } catch { return null; } }
@@ -189,7 +81,7 @@ const URL = class URL {
     const text = String(url).replace(/^[\0-\x20]+|[\0-\x20]+$/g, "").replace(/[\t\n\r]/g, "");
     this.#p = URL.#read(text, base === undefined ? null : new URL(base).#p);
     if (!this.#p) throw URL.#bad(url);
-    this.#params = new URLSearchParams(this.#p.search, s => { this.#p.search = s && "?" + s; });
+    this.#params = new URL.#Query(this.#p.search, s => { this.#p.search = s && "?" + s; });
   }
   static #escape(s, also) {
     const half = c => c.length === 1 && c >= "\ud800" && c <= "\udfff";
@@ -322,34 +214,11 @@ const URL = class URL {
   set search(v) {
     const s = String(v).replace(/^\?/, "");
     this.#p.search = s && "?" + URL.#escape(s, " \"#<>'");
-    this.#params = new URLSearchParams(this.#p.search, q => { this.#p.search = q && "?" + q; });
+    this.#params = new URL.#Query(this.#p.search, q => { this.#p.search = q && "?" + q; });
   }
   set hash(v) { const s = String(v).replace(/^#/, ""); this.#p.hash = s && "#" + URL.#escape(s, " \"<>`"); }
   toString() { return this.href; }
   toJSON() { return this.href; }
-};
-//! Object.groupBy
-Object.groupBy ??= (items, key) => {
-  const out = Object.create(null);
-  let i = 0;
-  for (const item of items) (out[key(item, i++)] ??= []).push(item);
-  return out;
-};
-//! Map.groupBy
-Map.groupBy ??= (items, key) => {
-  const out = new Map();
-  let i = 0;
-  for (const item of items) {
-    const k = key(item, i++);
-    out.has(k) ? out.get(k).push(item) : out.set(k, [item]);
-  }
-  return out;
-};
-//! Promise.withResolvers
-Promise.withResolvers ??= function () {
-  let resolve, reject;
-  const promise = new this((yes, no) => { resolve = yes; reject = no; });
-  return { promise, resolve, reject };
 };
 //! Promise.try
 Promise.try ??= function (f, ...args) { return new this(resolve => resolve(f(...args))); };

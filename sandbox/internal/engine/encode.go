@@ -262,6 +262,8 @@ var (
 	typeOfMap     = reflect.TypeFor[[][2]any]()
 	typeOfSet     = reflect.TypeFor[[]any]()
 	typeOfPromise = reflect.TypeFor[*goja.Promise]()
+
+	typeOfArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
 func (e *encoder) array(o *goja.Object) error {

@@ -24,6 +24,12 @@ var own = map[string]func(*run) goja.Value{
 	"sleep":         func(r *run) goja.Value { return r.function("sleep", r.sleep) },
 	"crypto":        (*run).crypto,
 	"ToolError":     (*run).toolErrorClass,
+
+	"structuredClone": (*run).structuredClone,
+	"queueMicrotask":  func(r *run) goja.Value { return r.addition("queueMicrotask") },
+	"atob":            func(r *run) goja.Value { return r.function("atob", r.atob) },
+	"btoa":            func(r *run) goja.Value { return r.function("btoa", r.btoa) },
+	"URLSearchParams": (*run).urlSearchParams,
 }
 
 // globalNames are the globals of a VM as every program sees it.

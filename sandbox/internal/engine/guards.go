@@ -32,6 +32,9 @@ var guards = []struct {
 	{"RegExp", (*run).guardRegExp},
 	{"captureStackTrace", (*run).addCaptureStackTrace},
 	{"toLocale", (*run).addLocales},
+	{"localeCompare", (*run).addLocaleCompare},
+	{"groupBy", (*run).addGroupBy},
+	{"withResolvers", (*run).addWithResolvers},
 }
 
 // guard installs the guards that a program needs; with a prelude, of which the text

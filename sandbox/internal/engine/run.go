@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/collate"
 )
 
 // run is a VM, and the program that runs in it. All but post belongs to one
@@ -21,7 +22,8 @@ type run struct {
 	clock     clock
 	exports   map[string]bool // what earlier programs of the session have declared, and whether it is constant
 	guarded   map[string]bool // which guards are installed
-	memory    int64           // bytes the program may use, 0 if unknown
+	collators map[collation]*collate.Collator
+	memory    int64 // bytes the program may use, 0 if unknown
 	session   string
 	lasting   []Input               // of every program of the session
 	preloaded map[string]goja.Value // the values of its preludes, by their hashes

@@ -111,7 +111,7 @@ var mistakes = []mistake{
 }
 
 const (
-	noModulesHint = "there are no modules; the declared tools are globals"
+	noModulesHint = "there are no modules" // the host adds which tools there are
 	curly         = "this is no quotation mark in JavaScript"
 	straight      = "write \", ' or `"
 	prose         = "this is prose, not JavaScript"
