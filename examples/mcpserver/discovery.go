@@ -32,7 +32,7 @@ const (
         "required": ["name", "description"]
       }
     },
-    "note": {"type": "string", "description": "If nothing was found, which servers there are."}
+    "note": {"type": "string", "description": "If nothing was found, which servers or tools there are."}
   },
   "required": ["tools"]
 }`

@@ -15,7 +15,7 @@ func TestDiscovery(t *testing.T) {
 	if got := get[hits](t, session, "search_tools", map[string]any{"query": "write", "limit": 1}); len(got.Tools) != 1 || got.Tools[0].Name != "fs.write_file" {
 		t.Errorf("got %+v", got)
 	}
-	if got := get[struct{ Note string }](t, session, "search_tools", map[string]any{"query": "swimming hall"}); got.Note != `no tool fits "swimming hall"; search in other words, or describe a server to list its tools: fs (5 tools)` {
+	if got := get[struct{ Note string }](t, session, "search_tools", map[string]any{"query": "swimming hall"}); got.Note != `no tool fits "swimming hall"; the tools are fs.die, fs.learn, fs.list_directory, fs.read_text_file, fs.write_file` {
 		t.Errorf("got %+v", got)
 	}
 	type declared struct{ Declaration string }

@@ -170,12 +170,12 @@ func TestDescribe(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	const servers = "search in other words, or describe a server to list its tools: order_desk (3 tools), mail (1 tool), 1 global function"
+	const all = "the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund"
 	d := discovery.New(shop(t), 10_000)
 	for args, want := range map[string][2]string{
 		`{"query": "give the money back"}`:                                 {`[{"name":"refund","description":"Refund a payment."}]`},
-		`{"query": "swimming hall"}`:                                       {"[]", `no tool fits "swimming hall"; ` + servers},
-		`{"query": "send", "options": {"server": "order_desk"}}`:           {"[]", `no tool fits "send"; ` + servers},
+		`{"query": "swimming hall"}`:                                       {"[]", `no tool fits "swimming hall"; ` + all},
+		`{"query": "send", "options": {"server": "order_desk"}}`:           {"[]", `no tool fits "send"; ` + all},
 		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`:  {`[{"name":"mail.send","description":"Send a mail."}]`},
 		`{"query": "order", "options": {"limit": 1.5}}`:                    {`[{"name":"order_desk.get_order","description":"Get one order."}]`},
 		`{"query": "", "options": {"server": "order-dsk", "limit": -4}}`:   {`[{"name":"order_desk.erase","description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
@@ -204,5 +204,29 @@ func TestSearchDeclare(t *testing.T) {
 		if hits, n := strings.Count(got, `"name"`), strings.Count(got, "declare const shop"); hits != 9 || n != want {
 			t.Errorf("%d hits, %d declarations in %d bytes, want 9 and %d: %s", hits, n, most, want, got)
 		}
+	}
+}
+
+// The note about many tools counts those of each server, the largest first.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 30 {
+		list = append(list, tool(fmt.Sprintf("server%d", i/2), fmt.Sprintf("copy_%d", i), "Copy."))
+	}
+	for i := range 60 {
+		list = append(list, tool(fmt.Sprintf("shop%d", i/6), fmt.Sprintf("copy_%d", i), "Copy."))
+	}
+	set, err := tools.NewSet(t.Context(), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `no tool fits "swimming hall"; search in other words, or describe a server to list its tools; there are: ` +
+		"shop0 (6 tools), shop1 (6 tools), shop2 (6 tools), shop3 (6 tools), shop4 (6 tools), " +
+		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
+		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
+		"server5 (2 tools), server6 (2 tools), server7 (2 tools), server8 (2 tools), server9 (2 tools), 5 more servers"
+	if got, note := call(t, discovery.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" || note != want {
+		t.Errorf("got %s (%s)\nwant %s", got, note, want)
 	}
 }

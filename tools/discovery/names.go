@@ -167,8 +167,14 @@ func (d *Discovery) instead(what, name string) string {
 	if near := d.suggestions(name); len(near) > 0 {
 		return "did you mean " + alternatives(near) + "?"
 	}
+	return d.inventory(fmt.Sprintf("find one by %s; there are", d.finding("")))
+}
+
+// inventory says which tools there are if they are few, or else after a lead which
+// servers.
+func (d *Discovery) inventory(lead string) string {
 	if len(d.bindings) == 0 || len(d.bindings) > maxListed {
-		return fmt.Sprintf("find one by %s; there are: %s", d.finding(""), d.servers())
+		return lead + ": " + d.servers()
 	}
 	paths := make([]string, len(d.bindings))
 	for i, b := range d.bindings {

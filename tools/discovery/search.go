@@ -56,15 +56,15 @@ func (d *Discovery) search(_ context.Context, in searchArgs) ([]found, error) {
 }
 
 // Note returns what to tell the caller of a tool that [Discovery.Tools] returned in
-// addition to its result: where a search found nothing, which servers there are. It
+// addition to its result: if a search found nothing, which servers or tools there are. It
 // is empty for all other calls.
 func (d *Discovery) Note(c tools.Call, result json.RawMessage) string {
 	var in searchArgs
 	if string(result) != "[]" || json.Unmarshal(c.Args, &in) != nil {
 		return ""
 	}
-	return fmt.Sprintf("no tool fits %q; search in other words, or describe a server to list its tools: %s",
-		shorten(in.Query, 100), d.servers())
+	what := d.inventory("search in other words, or describe a server to list its tools; there are")
+	return fmt.Sprintf("no tool fits %q; %s", shorten(in.Query, 100), what)
 }
 
 // maxServers is how many servers a note names.
