@@ -27,7 +27,7 @@ func TestTool(t *testing.T) {
 		tool("", "refund", "Refund one order."),
 		tool("file system", "read/file", "Read a file."), tool("file system", "list", "List a directory."),
 		tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order."),
-		tool("ship", "sail", "Set sail."))
+		tool("ship", "sail", "Set sail."), tool("bank", "refund", "Refund a payment."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,11 @@ func TestTool(t *testing.T) {
 		"list":                      `there is no tool "list"; did you mean file_system.list or shop.list?`,
 		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
 		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
-		"shop.nope":                 `there is no tool "shop.nope"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail`,
-		"Refund":                    "refund",
-		"frobnicate":                `there is no tool "frobnicate"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail`,
-		"":                          `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail`,
+		"shop.nope":                 `there is no tool "shop.nope"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"Refund":                    `there is no tool "Refund"; did you mean refund or bank.refund?`,
+		"bank.Refund":               "bank.refund",
+		"frobnicate":                `there is no tool "frobnicate"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"":                          `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
 		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file or file_system.list?`,
 	} {
 		got := fmt.Sprint(d.Unknown("tool", name))
@@ -58,6 +59,28 @@ func TestTool(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Where two names differ only in case and punctuation, a third spelling is neither.
+func TestToolAmbiguous(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tool("crm", "get_user", "Get."), tool("crm", "getUser", "Get."), tool("", "find", "Find."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := discovery.New(set, 1000)
+	for name, want := range map[string]string{
+		"crm.get_user": "crm.get_user", "crm.getUser": "crm.getUser", "getUser": "crm.getUser",
+		"crm.GetUser": "", "get-user": "", "": "", "_": "", "Find": "find",
+	} {
+		got := ""
+		if b := d.Tool(name); b != nil {
+			got = b.Path()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

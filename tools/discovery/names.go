@@ -16,6 +16,9 @@ import (
 // the server's name if no other tool has that name. It returns nil if there is none.
 func (d *Discovery) Tool(name string) *tools.Binding {
 	name = dotted(name)
+	if i := slices.IndexFunc(d.bindings, func(b *tools.Binding) bool { return b.Path() == name }); i >= 0 {
+		return d.bindings[i]
+	}
 	if b, found := d.only(name, func(text string) string { return text }); found {
 		return b
 	}
@@ -23,27 +26,31 @@ func (d *Discovery) Tool(name string) *tools.Binding {
 	return b
 }
 
-// only finds the one tool of a name, as written by form; found is false if no tool
-// or server has the name.
+// only finds the one tool of a name, as written by form. It returns nil if several tools
+// have the name; found is false if no tool has it.
 func (d *Discovery) only(name string, form func(string) string) (b *tools.Binding, found bool) {
-	name = form(name)
-	var same []*tools.Binding
+	formed := form(name)
+	var whole, alone []*tools.Binding // by the name with the server's, and without it
 	for _, b := range d.bindings {
 		own := append([]string{b.Name}, b.Names...)
 		called := func(object string) bool {
-			return slices.ContainsFunc(own, func(member string) bool { return form(object+"."+member) == name })
+			return slices.ContainsFunc(own, func(member string) bool { return form(object+"."+member) == formed })
 		}
 		switch {
+		case formed == "":
 		case b.Object != "" && (called(b.Object) || called(b.Namespace)):
-			return b, true
-		case slices.ContainsFunc(own, func(member string) bool { return form(member) == name }):
-			same = append(same, b)
+			whole = append(whole, b)
+		case slices.ContainsFunc(own, func(member string) bool { return form(member) == formed }):
+			alone = append(alone, b)
 		}
 	}
-	if len(same) == 1 && len(d.server(name)) == 0 {
-		return same[0], true
+	switch {
+	case len(whole) == 1:
+		return whole[0], true
+	case len(whole) == 0 && len(alone) == 1 && len(d.server(name)) == 0:
+		return alone[0], true
 	}
-	return nil, len(same) > 0
+	return nil, len(whole)+len(alone) > 0
 }
 
 // folded is a name without case and punctuation.
