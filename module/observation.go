@@ -60,9 +60,7 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 		writeData(&b, f.Tool)
 	}
 	writeConsoles(&b, out)
-	if out.Failure != nil || out.Value == nil {
-		writeWarnings(&b, out)
-	}
+	writeWarnings(&b, out)
 	if out.Failure != nil {
 		r.writeCalls(&b, out)
 	} else {
@@ -264,8 +262,8 @@ func writeConsole(b *strings.Builder, name string, o sandbox.Output) {
 	}
 }
 
-// writeWarnings says what was odd about a program that did not come to what it should:
-// that may be why.
+// writeWarnings says what was odd about a program: that may be why it did not do what
+// it should.
 func writeWarnings(b *strings.Builder, out *sandbox.Outcome) {
 	if len(out.Warnings) == 0 {
 		return

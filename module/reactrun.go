@@ -57,7 +57,7 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	if err != nil {
 		return "", err
 	}
-	return tell(call, b), nil
+	return tell(call, b) + r.tools.note(call, tool), nil
 }
 
 // perform makes the call of the last step. One that was held, and is made again just so,

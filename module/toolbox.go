@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
 )
@@ -52,6 +53,18 @@ func (t *toolbox) issue(c tools.Call, tool int, l tools.Ledger) tools.Issued {
 		return t.own.Issue(c, own)
 	}
 	return t.set.Dispatcher(l).Issue(c, tool)
+}
+
+// note is what the model is told in addition to the result of a call: if a search found
+// no tool, which servers there are.
+func (t *toolbox) note(c sandbox.Call, tool int) string {
+	if own := tool - t.set.Len(); own < 0 || c.Error != nil {
+		return ""
+	}
+	if note := t.discovery.Note(tools.Call{Args: c.Args}, c.Result); note != "" {
+		return "\n" + note
+	}
+	return ""
 }
 
 // leaveTime is how long a call may go on when its context is done.

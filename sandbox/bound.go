@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 // boundTools is a set of tools as programs are bound to it, whatever its
@@ -10,8 +11,9 @@ import (
 type boundTools struct {
 	set       *tools.Set
 	bindings  []*tools.Binding
-	discovery *tools.Dispatcher // of those that come after the set's
-	globals   map[string]bool   // the names that they take
+	finder    *discovery.Discovery // what can be found out about the set; nil if it is empty
+	discovery *tools.Dispatcher    // of those that come after the set's
+	globals   map[string]bool      // the names that they take
 
 	// plain is what the engine sees of them. Workers that see the same slice again
 	// need not be sent it again.
@@ -37,7 +39,8 @@ func bind(set *tools.Set, most int) *boundTools {
 		return b
 	}
 	var own []*tools.Binding
-	own, b.discovery = discover(set, most)
+	b.finder = discovery.New(set, most)
+	own, b.discovery = b.finder.Tools()
 	for _, t := range own {
 		b.bindings = append(b.bindings, t)
 		b.add(t, params[t.Name])

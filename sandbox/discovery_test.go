@@ -89,9 +89,28 @@ func TestDiscoveryOfMany(t *testing.T) {
 		out, err := box.Run(t.Context(), sandbox.Program{
 			Source: `const lines = (await tools.describe("big")).trim().split("\n"); [lines[0], lines[1], lines.at(-1), lines.length < 3000]`, Tools: set,
 		})
-		const want = `["the tools of big, 3000:","big.tool_0000: Do one thing.","// there are more: tools.search(query, {server: \"big\"})",true]`
+		const want = `["big has 3000 tools:","big.tool_0000: Do one thing.","// there are more: tools.search(query, {server: \"big\"})",true]`
 		if err != nil || string(out.Value) != want {
 			t.Errorf("%s: %s, want %s (%v)", tier, out.Value, want, err)
+		}
+	}
+}
+
+// TestNothingFound warns once of searches that find no tool, and says what there is.
+func TestNothingFound(t *testing.T) {
+	t.Parallel()
+	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await tools.search('zzz')]"
+	const want = `line 2, column 26: no tool fits "swimming hall"; search in other words, or describe a server to list its tools; there are: ` +
+		"files (2 tools), odd_server (1 tool), 14 global functions\n" +
+		"2 | const none = await tools.search('swimming hall');\n  |                          ^"
+	set := testTools(t)
+	for tier, box := range openTiers(t, sandbox.Limits{}) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Tools: set})
+		if err != nil || string(out.Value) != "[[],[]]" || len(out.Warnings) != 1 {
+			t.Fatalf("%s: got %s and %v (%v)", tier, out.Value, out.Warnings, err)
+		}
+		if got := out.Warnings[0]; got.Kind != sandbox.NothingFound || got.String() != want {
+			t.Errorf("%s: got %s\n%s\nwant\n%s", tier, got.Kind, got, want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 // host is the outside of one run: it judges the program's report and performs
@@ -33,6 +34,7 @@ type host struct {
 	preludes   *preludes // of the sandbox
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
+	finder     *discovery.Discovery
 	discovery  *tools.Dispatcher // of the last of the bindings
 	slots      chan struct{}     // one for each call under way; nil before the first
 	dropping   sync.Once
@@ -56,7 +58,7 @@ type host struct {
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
-		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
+		program: p, limits: limits, bindings: bound.bindings, finder: bound.finder, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), closing: make(chan struct{}), dropped: make(chan struct{}),
 	}
 	var ledger tools.Ledger

@@ -31,7 +31,8 @@ type Outcome struct {
 	// do, is unknown.
 	Abandoned int `json:"abandoned,omitempty"`
 
-	// Warnings are what the check found odd, but no reason to refuse the program.
+	// Warnings are what the check found odd, but no reason to refuse the program, and
+	// a search for tools that found none.
 	Warnings []Finding `json:"warnings,omitempty"`
 
 	// Failure is why the program did not end well; nil if it did.

@@ -59,7 +59,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	defer h.mu.Unlock()
 	out := &Outcome{
 		Value: r.Value, Submitted: r.Submitted,
-		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr), Warnings: h.warnings,
+		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
 		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
 	}
 	for _, c := range h.calls {
@@ -72,6 +72,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		}
 		out.Calls = append(out.Calls, call)
 	}
+	out.Warnings = slices.Concat(h.warnings, h.fruitless(out.Calls))
 	if r.Failure != nil {
 		out.Failure = h.failure(r.Failure)
 	}

@@ -15,7 +15,8 @@ const (
   "properties": {
     "query": {"type": "string", "description": "What is needed, in English, or a name or part of one. Empty: all tools, by name."},
     "server": {"type": "string", "description": "Only tools of this server."},
-    "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many at most; 10 by default."}
+    "limit": {"type": "number", "description": "How many at most, up to 50; 10 by default."},
+    "declare": {"type": "boolean", "description": "Declare the first few in full, as describe_tool does."}
   },
   "required": ["query"],
   "additionalProperties": false
@@ -27,37 +28,46 @@ const (
       "type": "array",
       "items": {
         "type": "object",
-        "properties": {"name": {"type": "string"}, "description": {"type": "string"}},
+        "properties": {"name": {"type": "string"}, "description": {"type": "string"}, "declaration": {"type": "string"}},
         "required": ["name", "description"]
       }
-    }
+    },
+    "note": {"type": "string", "description": "If nothing was found, which servers or tools there are."}
   },
   "required": ["tools"]
 }`
 	describeInput = `{
   "type": "object",
-  "properties": {"name": {"type": "string", "minLength": 1, "description": "A tool, as search_tools names it, or a server."}},
+  "properties": {
+    "name": {
+      "type": ["string", "array"], "items": {"type": "string"}, "minItems": 1, "maxItems": 50,
+      "description": "A tool, as search_tools names it, or a server; or several of them."
+    }
+  },
   "required": ["name"],
   "additionalProperties": false
 }`
 	describeOutput = `{
   "type": "object",
-  "properties": {
-    "name": {"type": "string"},
-    "declaration": {"type": "string", "description": "TypeScript; of a server, a list of its tools."}
-  },
-  "required": ["name", "declaration"]
+  "properties": {"declaration": {"type": "string", "description": "TypeScript; of a server, a list of its tools."}},
+  "required": ["declaration"]
 }`
 )
 
 type searchArgs struct {
-	Query  string `json:"query"`
-	Server string `json:"server"`
-	Limit  int    `json:"limit"`
+	Query string `json:"query"`
+	searchOptions
+}
+
+type searchOptions struct {
+	Server  string  `json:"server,omitempty"`
+	Limit   float64 `json:"limit,omitempty"`
+	Declare bool    `json:"declare,omitempty"`
 }
 
 type found struct {
 	Tools json.RawMessage `json:"tools"`
+	Note  string          `json:"note,omitempty"`
 }
 
 func (c *client) searchTool() tool {
@@ -69,70 +79,64 @@ func (c *client) searchTool() tool {
 		OutputSchema: json.RawMessage(searchOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in searchArgs) (found, error) {
-		args := map[string]any{"query": in.Query}
-		options := map[string]any{}
-		if in.Server != "" {
-			options["server"] = in.Server
-		}
-		if in.Limit > 0 {
-			options["limit"] = in.Limit
-		}
-		args["options"] = options
 		if text := c.absent(in.Server); text != "" {
 			return found{}, invalid("%s", text)
 		}
-		list, err := c.discover(ctx, "search", args)
-		return found{list}, err
+		list, note, err := c.discover(ctx, "search", map[string]any{"query": in.Query, "options": in.searchOptions})
+		return found{list, note}, err
 	})
 }
 
 type describeArgs struct {
-	Name string `json:"name"`
+	Name any `json:"name"` // one or several
 }
 
 type described struct {
-	Name        string          `json:"name"`
 	Declaration json.RawMessage `json:"declaration"`
 }
 
 func (c *client) describeTool() tool {
 	return offer(mcp.Tool{
 		Name:         "describe_tool",
-		Title:        "Declare a tool",
-		Description:  "Declare one tool that programs of execute_code may call in full, or list those of a server.",
+		Title:        "Declare tools",
+		Description:  "Declare tools in full that programs of execute_code may call, or list those of a server.",
 		InputSchema:  json.RawMessage(describeInput),
 		OutputSchema: json.RawMessage(describeOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in describeArgs) (described, error) {
-		if text := c.absent(in.Name); text != "" {
-			return described{}, invalid("%s", text)
+		if name, ok := in.Name.(string); ok {
+			if text := c.absent(name); text != "" {
+				return described{}, invalid("%s", text)
+			}
 		}
-		text, err := c.discover(ctx, "describe", in)
-		return described{in.Name, text}, err
+		text, _, err := c.discover(ctx, "describe", in)
+		return described{text}, err
 	})
 }
 
-// discover does what tools.search and tools.describe do in a program.
-func (c *client) discover(ctx context.Context, name string, args any) (json.RawMessage, error) {
+// discover does what tools.search and tools.describe do in a program. The note is for
+// the caller, in addition to the result.
+func (c *client) discover(ctx context.Context, name string, args any) (result json.RawMessage, note string, err error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer release()
 	text, err := json.Marshal(args)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	bindings, dispatcher := view.discovery.Tools()
 	for i, b := range bindings {
 		if b.Name != name {
 			continue
 		}
-		result, err := dispatcher.Issue(tools.Call{Args: text}, i).Perform(ctx)
+		call := tools.Call{Args: text}
+		result, err := dispatcher.Issue(call, i).Perform(ctx)
 		if te, ok := errors.AsType[*tools.ToolError](err); ok {
-			return nil, invalid("%s", te.Message)
+			return nil, "", invalid("%s", te.Message)
 		}
-		return result, err
+		return result, view.discovery.Note(call, result), err
 	}
-	return nil, errors.New("discovery has no " + name)
+	return nil, "", errors.New("discovery has no " + name)
 }

@@ -15,19 +15,26 @@ func TestDiscovery(t *testing.T) {
 	if got := get[hits](t, session, "search_tools", map[string]any{"query": "write", "limit": 1}); len(got.Tools) != 1 || got.Tools[0].Name != "fs.write_file" {
 		t.Errorf("got %+v", got)
 	}
-	type declared struct{ Name, Declaration string }
-	got := get[declared](t, session, "describe_tool", map[string]any{"name": "fs.write_file"})
-	if got.Name != "fs.write_file" || !strings.Contains(got.Declaration, "content: string") {
+	if got := get[struct{ Note string }](t, session, "search_tools", map[string]any{"query": "swimming hall"}); got.Note != `no tool fits "swimming hall"; the tools are fs.die, fs.learn, fs.list_directory, fs.read_text_file, fs.write_file` {
 		t.Errorf("got %+v", got)
+	}
+	type declared struct{ Declaration string }
+	const write = "declare const fs: {\n  write_file(args: {path: string; content: string}): Promise<string | Content>;\n};\n"
+	for want, name := range map[string]any{
+		write: "fs.write_file",
+		"// there is no tool \"fs.wrte_file\"; the nearest is fs.write_file\n" + write: []string{"fs.wrte_file", "fs.write_file"},
+	} {
+		if got := get[declared](t, session, "describe_tool", map[string]any{"name": name}); got.Declaration != want {
+			t.Errorf("%v: got %+v\nwant %s", name, got, want)
+		}
 	}
 	for _, test := range []struct {
 		tool string
 		args map[string]any
 		want string
 	}{
-		{"describe_tool", map[string]any{"name": "fs.wrte_file"}, `there is no tool or server "fs.wrte_file"; did you mean fs.write_file or fs.read_text_file?`},
-		{"describe_tool", map[string]any{"name": "fs.nope"}, `there is no tool or server "fs.nope"; there is fs.die, fs.learn, fs.list_directory, fs.read_text_file or fs.write_file`},
-		{"search_tools", map[string]any{"query": "x", "server": "nope"}, `there is no server "nope"; there is fs`},
+		{"describe_tool", map[string]any{"name": "fs.nope"}, `there is no tool or server "fs.nope"; the tools are fs.die, fs.learn, fs.list_directory, fs.read_text_file, fs.write_file`},
+		{"search_tools", map[string]any{"query": "x", "server": "nope"}, `there is no server "nope"; there are: fs (5 tools)`},
 		{"search_tools", map[string]any{}, "query is required"},
 	} {
 		if text, failed := ask(t, session, test.tool, test.args); !failed || string(text) != test.want {

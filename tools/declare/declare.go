@@ -45,8 +45,8 @@ const perTool = 120
 // budget shrinks, it says less: first of what the tools mean, then of deep
 // types, then only names with what each tool does, and at last which servers
 // there are and how many tools each has, and some of the host's own functions. If
-// not even the servers fit, the largest are named and the others counted. What says how a value must look is kept
-// longest, and no sentence is cut in two. Where anything is left out, the text
+// not even the servers fit, the largest are named and the others counted. What says
+// how a value must look is kept longest, and no sentence is cut in two. Where anything is left out, the text
 // says so and declares tools.search and tools.describe, by which a program gets
 // the rest ([Describe]). Only a budget too small for one line is exceeded.
 //
@@ -66,7 +66,7 @@ func TypeScript(set *tools.Set, budget int) string {
 	if budget <= 0 {
 		budget, list = min(DefaultBudget, 200+perTool*set.Len()), levels[byDefault:]
 	}
-	objects := group(set)
+	objects := group(set.Bindings())
 	for _, l := range list {
 		if text, ok := l.declare(objects, budget); ok {
 			return shorter(text, objects)
@@ -90,7 +90,9 @@ func shorter(text string, objects []*object) string {
 	return text
 }
 
-// The types that declarations refer to, each declared once at most.
+// The types that declarations refer to. [TypeScript] declares them, so that
+// [Describe] need not; only where there is room for little more than the names of
+// servers does it leave out toolError and content.
 const (
 	// content is what a tool without a declared result may return besides text.
 	content = "type Content = Block[] /* if not all of it is text */" +
@@ -100,7 +102,7 @@ const (
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
 
-	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };"
+	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };"
 
 	discovery = rest + " // describe returns what is left out here of a tool\n"
 )

@@ -7,21 +7,42 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Describe declares one tool with all that is known of it: whole descriptions,
-// every constraint, types in full depth. It is what a program gets from
-// tools.describe, where [TypeScript] had to leave something out; like there,
+// Describe declares tools with all that is known of them: whole descriptions, every
+// constraint, types in full depth, and whether a tool only reads. It is what a program
+// gets from tools.describe, if [TypeScript] had to leave something out; like there,
 // nothing of the tool's can end a comment, a string or a fenced block.
-func Describe(b *tools.Binding) string {
-	t := &tool{Binding: b}
-	p := &listing{level: levels[0], said: map[string]bool{}}
-	head := ""
-	if t.mixed() {
-		head = content
+//
+// The types Content, Block and ToolError are not declared again: [TypeScript] does.
+func Describe(list ...*tools.Binding) string {
+	var text strings.Builder
+	for _, o := range group(list) {
+		p := &listing{level: levels[0], said: map[string]bool{}}
+		start, end, indent := "", "", ""
+		if o.name != "" {
+			start, end, indent = "declare const "+o.name+": {\n", "};\n", "  "
+		}
+		text.WriteString(start)
+		for _, t := range o.tools {
+			head := "declare function " + t.Names[0]
+			if o.name != "" {
+				head = indent + t.member()
+			}
+			text.WriteString(t.paragraphs(indent) + head + p.signature(t) + ";")
+			if t.reads() {
+				text.WriteString(" /* reads only */")
+			}
+			text.WriteByte('\n')
+		}
+		text.WriteString(end)
 	}
-	if b.Object == "" {
-		return head + t.paragraphs("") + "declare function " + b.Names[0] + p.signature(t) + ";\n"
-	}
-	return head + "declare const " + b.Object + ": {\n" + t.paragraphs("  ") + "  " + t.member() + p.signature(t) + ";\n};\n"
+	return text.String()
+}
+
+// reads reports whether the host says that the tool changes nothing or, if the host
+// says nothing, its server does.
+func (t *tool) reads() bool {
+	unsaid := t.Hints.Class == tools.Unclassified && !t.Hints.Destructive
+	return t.Hints.Class == tools.Read || unsaid && t.Claims.ReadOnly
 }
 
 // Signature is how a program calls one tool, on one line and without descriptions

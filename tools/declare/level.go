@@ -60,7 +60,6 @@ type listing struct {
 	level
 	said  map[string]bool   // by the object that is being declared
 	given map[string]string // the arguments of the tool and their types
-	mixed bool              // the type Content is needed
 	cut   bool              // something was left out
 }
 
@@ -72,10 +71,7 @@ func (l level) declare(objects []*object, budget int) (string, bool) {
 			return "", false
 		}
 	}
-	head := toolError
-	if p.mixed {
-		head += content
-	}
+	head := types(objects)
 	if p.cut {
 		head = discovery + head
 	}
@@ -198,7 +194,6 @@ func (p *listing) argument(t *tool) string {
 
 func (p *listing) result(t *tool) string {
 	if t.mixed() {
-		p.mixed = true
 		return "string | Content"
 	}
 	o := p.options(p.output, p.out)

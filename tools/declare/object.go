@@ -3,6 +3,7 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -41,10 +42,10 @@ func (t *tool) compile() {
 // optional reports whether the argument may be left out.
 func (t *tool) optional() bool { return len(t.Check([]byte(`{}`), nil)) == 0 }
 
-func group(set *tools.Set) []*object {
+func group(bindings []*tools.Binding) []*object {
 	var list []*object
 	byName := map[string]*object{}
-	for _, b := range set.Bindings() {
+	for _, b := range bindings {
 		o := byName[b.Object]
 		if o == nil {
 			o = &object{name: b.Object}
@@ -76,6 +77,16 @@ func absent(raw json.RawMessage) bool {
 // mixed reports whether the result may be text or other content: where
 // nothing is declared of a tool that comes from elsewhere.
 func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) }
+
+// types declares the types that declarations of the objects refer to.
+func types(objects []*object) string {
+	for _, o := range objects {
+		if slices.ContainsFunc(o.tools, (*tool).mixed) {
+			return toolError + content
+		}
+	}
+	return toolError
+}
 
 // member is how the tool is declared within its object.
 func (t *tool) member() string {

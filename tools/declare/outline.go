@@ -21,7 +21,7 @@ const (
 // does or without.
 func names(objects []*object, budget int, gists bool) (string, bool) {
 	p := newPage(budget)
-	p.add(rest + "\n" + toolError + outlined)
+	p.add(rest + "\n" + types(objects) + outlined)
 	for _, o := range objects {
 		if !p.outline(o, gists) {
 			return "", false
@@ -65,6 +65,9 @@ func (t *tool) gist() string {
 // are.
 func counts(objects []*object, budget int) string {
 	head := rest + "\n" + outlined
+	if t := types(objects); 4*Tokens(t) <= budget { // else the names of servers are worth more
+		head = rest + "\n" + t + outlined
+	}
 	servers, functions := countLines(objects)
 	var each strings.Builder
 	for _, name := range functions {

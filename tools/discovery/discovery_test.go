@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -17,15 +19,15 @@ func tool(namespace, name, description string) *tools.Tool {
 	}
 }
 
-// A tool is found by every name that it has, and by its own alone where no other
-// has that. What is found may be called: nothing is guessed.
+// A tool is found by every name that it has, in any case and punctuation, and by its
+// own alone if no other tool has that. What is found may be called: nothing is guessed.
 func TestTool(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(),
 		tool("", "refund", "Refund one order."),
 		tool("file system", "read/file", "Read a file."), tool("file system", "list", "List a directory."),
 		tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order."),
-		tool("ship", "sail", "Set sail."))
+		tool("ship", "sail", "Set sail."), tool("bank", "refund", "Refund a payment."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,14 +39,18 @@ func TestTool(t *testing.T) {
 		`file_system["read/file"]`:  "file_system.read_file",
 		"file system.read/file":     "file_system.read_file",
 		"read/file":                 "file_system.read_file",
+		"readFile":                  "file_system.read_file",
+		"File-System.readFile":      "file_system.read_file",
+		"shop_list":                 "shop.list",
 		"sail":                      "ship.sail",
 		"list":                      `there is no tool "list"; did you mean file_system.list or shop.list?`,
 		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
 		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
-		"shop.nope":                 `there is no tool "shop.nope"; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
-		"Refund":                    `there is no tool "Refund"; did you mean refund?`,
-		"frobnicate":                `there is no tool "frobnicate"; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
-		"":                          `there is no tool ""; there is refund, file_system.read_file, file_system.list, shop.list, shop.ship or ship.sail`,
+		"shop.nope":                 `there is no tool "shop.nope"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"Refund":                    `there is no tool "Refund"; did you mean refund or bank.refund?`,
+		"bank.Refund":               "bank.refund",
+		"frobnicate":                `there is no tool "frobnicate"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"":                          `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
 		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file or file_system.list?`,
 	} {
 		got := fmt.Sprint(d.Unknown("tool", name))
@@ -53,6 +59,28 @@ func TestTool(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Where two names differ only in case and punctuation, a third spelling is neither.
+func TestToolAmbiguous(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tool("crm", "get_user", "Get."), tool("crm", "getUser", "Get."), tool("", "find", "Find."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := discovery.New(set, 1000)
+	for name, want := range map[string]string{
+		"crm.get_user": "crm.get_user", "crm.getUser": "crm.getUser", "getUser": "crm.getUser",
+		"crm.GetUser": "", "get-user": "", "": "", "_": "", "Find": "find",
+	} {
+		got := ""
+		if b := d.Tool(name); b != nil {
+			got = b.Path()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -68,16 +96,16 @@ func TestSearchedBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := discovery.New(set, 40)
+	inside := discovery.New(set, 30)
 	outside := inside.SearchedBy("search_tools")
 	for d, want := range map[*discovery.Discovery][2]string{
 		inside: {
-			`there is no tool "x"; find one by tools.search(query)`,
-			"\"the tools of shop, 2:\\n// there are more: tools.search(query, {server: \\\"shop\\\"})\\n\"",
+			`there is no tool "x"; find one by tools.search(query); there are: shop (2 tools), 10 global functions`,
+			"\"shop has 2 tools:\\n// there are more: tools.search(query, {server: \\\"shop\\\"})\\n\"",
 		},
 		outside: {
-			`there is no tool "x"; find one by search_tools`,
-			"\"the tools of shop, 2:\\n// there are more: search_tools with server: \\\"shop\\\"\\n\"",
+			`there is no tool "x"; find one by search_tools; there are: shop (2 tools), 10 global functions`,
+			"\"shop has 2 tools:\\n// there are more: search_tools with server: \\\"shop\\\"\\n\"",
 		},
 	} {
 		if got := d.Unknown("tool", "x").Error(); got != want[0] {
@@ -88,5 +116,140 @@ func TestSearchedBy(t *testing.T) {
 		if err != nil || string(text) != want[1] {
 			t.Errorf("got %s (%v), want %s", text, err, want[1])
 		}
+	}
+}
+
+// call calls tools.search or tools.describe, and returns its result or error, and the
+// note that goes with it.
+func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note string) {
+	t.Helper()
+	bindings, dispatcher := d.Tools()
+	i := slices.IndexFunc(bindings, func(b *tools.Binding) bool { return b.Name == name })
+	c := tools.Call{Args: json.RawMessage(args)}
+	result, err := dispatcher.Issue(c, i).Perform(t.Context())
+	if err != nil {
+		return err.Error(), ""
+	}
+	var text string
+	if json.Unmarshal(result, &text) != nil {
+		text = string(result)
+	}
+	return text, d.Note(c, result)
+}
+
+// shop has tools of two servers and one function.
+func shop(t *testing.T) *tools.Set {
+	t.Helper()
+	input := func(tl *tools.Tool, schema string) *tools.Tool {
+		tl.InputSchema = json.RawMessage(schema)
+		return tl
+	}
+	get := input(tool("order-desk", "get-order", "Get one order. It has lines."), `{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`)
+	get.Claims.ReadOnly = true
+	list := input(tool("order-desk", "listOrders", "List the orders of a customer."), `{"type": "object", "properties": {"customer": {"type": "string"}}}`)
+	list.Hints.Class = tools.Read
+	erase := tool("order-desk", "erase", "Erase a draft.")
+	erase.Claims.ReadOnly, erase.Hints.Destructive = true, true
+	set, err := tools.NewSet(t.Context(), get, list, erase,
+		tool("mail", "send", "Send a mail."), tool("", "refund", "Refund a payment."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	const (
+		get = "  /** Get one order. It has lines. */\n  get_order(args: {id: string}): Promise<string | Content>; /* reads only */\n"
+		all = "  /** List the orders of a customer. */\n  listOrders(args?: {customer?: string}): Promise<string | Content>; /* reads only */\n"
+		own = "/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"
+		era = "declare const order_desk: {\n  /** Erase a draft. */\n  erase(args?: object): Promise<string | Content>;\n};\n"
+	)
+	d := discovery.New(shop(t), 10_000)
+	for args, want := range map[string]string{
+		`"order_desk.get_order"`: "declare const order_desk: {\n" + get + "};\n",
+		`"order-desk.get-order"`: "declare const order_desk: {\n" + get + "};\n",
+		`"order_desk.getOrder"`:  "declare const order_desk: {\n" + get + "};\n",
+		`["get_order"]`:          "declare const order_desk: {\n" + get + "};\n",
+		`"order_desk.erase"`:     era,
+		`"order_desk.get_ordr"`:  "// there is no tool \"order_desk.get_ordr\"; the nearest is order_desk.get_order\ndeclare const order_desk: {\n" + get + "};\n",
+		`"oder_desk.erase"`:      "// there is no tool \"oder_desk.erase\"; the nearest is order_desk.erase\n" + era,
+		`"refnd"`:                "// there is no tool \"refnd\"; the nearest is refund\n" + own,
+		`["refund", "listOrders", "order_desk.get_order", "refund"]`: own + "declare const order_desk: {\n" + all + get + "};\n",
+		`["refund", "xyzzy", "mail"]`: "// there is no tool or server \"xyzzy\"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund\n" +
+			own + "mail has 1 tool:\nmail.send: Send a mail.\n",
+		`"Order Desk"`: "order_desk has 3 tools:\norder_desk.get_order: Get one order.\norder_desk.listOrders: List the orders of a customer.\norder_desk.erase: Erase a draft.\n",
+		`"mial"`:       "mail has 1 tool:\nmail.send: Send a mail.\n",
+		`"xyzzy"`:      `tool tools.describe: there is no tool or server "xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`"mail.xyzzy"`: `tool tools.describe: there is no tool or server "mail.xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`[]`:           "tool tools.describe: name must have at least 1 item, not 0",
+	} {
+		if got, note := call(t, d, "describe", `{"name": `+args+`}`); got != want || note != "" {
+			t.Errorf("%s: got %s (%s)\nwant %s", args, got, note, want)
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	const all = "the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund"
+	d := discovery.New(shop(t), 10_000)
+	for args, want := range map[string][2]string{
+		`{"query": "give the money back"}`:                                 {`[{"name":"refund","description":"Refund a payment."}]`},
+		`{"query": "swimming hall"}`:                                       {"[]", `no tool fits "swimming hall"; ` + all},
+		`{"query": "send", "options": {"server": "order_desk"}}`:           {"[]", `no tool fits "send"; ` + all},
+		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`:  {`[{"name":"mail.send","description":"Send a mail."}]`},
+		`{"query": "order", "options": {"limit": 1.5}}`:                    {`[{"name":"order_desk.get_order","description":"Get one order."}]`},
+		`{"query": "", "options": {"server": "order-dsk", "limit": -4}}`:   {`[{"name":"order_desk.erase","description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
+		`{"query": "x", "options": {"server": "billing"}}`:                 {`tool tools.search: there is no server "billing"; there are: order_desk (3 tools), mail (1 tool), 1 global function`},
+		`{"query": "refund", "options": {"declare": true, "limit": 1e30}}`: {`[{"name":"refund","description":"Refund a payment.","declaration":"/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"}]`},
+	} {
+		if got, note := call(t, d, "search", args); got != want[0] || note != want[1] {
+			t.Errorf("%s: got %s (%s)\nwant %s (%s)", args, got, note, want[0], want[1])
+		}
+	}
+}
+
+// Declarations that do not fit are left out, and only the first hits have one.
+func TestSearchDeclare(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 9 {
+		list = append(list, tool("shop", fmt.Sprintf("copy_%d", i), "Copy."))
+	}
+	set, err := tools.NewSet(t.Context(), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]int{10_000: 5, 250: 2, 10: 0} {
+		got, _ := call(t, discovery.New(set, most), "search", `{"query": "copy", "options": {"declare": true}}`)
+		if hits, n := strings.Count(got, `"name"`), strings.Count(got, "declare const shop"); hits != 9 || n != want {
+			t.Errorf("%d hits, %d declarations in %d bytes, want 9 and %d: %s", hits, n, most, want, got)
+		}
+	}
+}
+
+// The note about many tools counts those of each server, the largest first.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 30 {
+		list = append(list, tool(fmt.Sprintf("server%d", i/2), fmt.Sprintf("copy_%d", i), "Copy."))
+	}
+	for i := range 60 {
+		list = append(list, tool(fmt.Sprintf("shop%d", i/6), fmt.Sprintf("copy_%d", i), "Copy."))
+	}
+	set, err := tools.NewSet(t.Context(), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `no tool fits "swimming hall"; search in other words, or describe a server to list its tools; there are: ` +
+		"shop0 (6 tools), shop1 (6 tools), shop2 (6 tools), shop3 (6 tools), shop4 (6 tools), " +
+		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
+		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
+		"server5 (2 tools), server6 (2 tools), server7 (2 tools), server8 (2 tools), server9 (2 tools), 5 more servers"
+	if got, note := call(t, discovery.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" || note != want {
+		t.Errorf("got %s (%s)\nwant %s", got, note, want)
 	}
 }

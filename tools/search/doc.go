@@ -30,11 +30,12 @@
 //	}
 //
 // It compares words: those of a tool's name, its server, its description and its
-// arguments with those of the query, without their endings, and with what people
-// say instead of them; names may be misspelt. The words are weighed as BM25F
-// does: one that few tools have says more than one that many have, and one in a
-// name more than one in the description of an argument. There is no model behind
-// it and no network. The synonyms are English.
+// arguments with those of the query, without their endings, and with their synonyms;
+// names may be misspelled. The words are weighed as BM25F does: one that few tools have
+// says more than one that many have, and one in a name more than one in the description
+// of an argument. A tool that shares too little with the query is not a hit, so that a
+// search for what no tool does usually finds nothing. There is no model behind it and no
+// network. The synonyms are English.
 //
 // # What programs see
 //
@@ -43,11 +44,17 @@
 //
 //	const hits = await tools.search("give the money back", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]
-//	console.log(await tools.describe(hits[0].name)); // its declaration, in full
+//	console.log(await tools.describe(hits.map(h => h.name))); // their declarations, in full
 //
-// tools.describe of a server's name lists the tools of that server. A name or a
-// server that there is not is a ToolError of kind unknown_tool, which says what is
-// near. What was found is called as any other tool, by its name as a global:
+// With {declare: true}, the first few hits also have their declaration. A limit is
+// clamped to 50. If a search finds nothing, its result is [] and a warning says which
+// servers there are and how many tools each has.
+//
+// tools.describe takes one name or several. For a server's name it lists the tools of
+// that server. A name in another spelling, such as the server's own, and one that is
+// misspelled stand for the tool that is meant; the declaration shows the name to write.
+// If nothing is near, the error is a ToolError of kind unknown_tool, which says what
+// there is. What was found is called as any other tool, by its name as a global:
 //
 //	await shop.refund({id: "a1"});
 //

@@ -17,7 +17,7 @@ const DefaultLimit = 10
 // Options says which hits are wanted.
 type Options struct {
 	// Server is the object or namespace whose tools are searched; "" is all. A
-	// server that there is not has none, which is no error.
+	// server that does not exist has no tools, which is not an error.
 	Server string
 
 	// Limit is how many hits there may be; zero and less are [DefaultLimit].
@@ -51,19 +51,21 @@ func New(set *tools.Set) *Index {
 }
 
 // Search returns the tools that fit the query best, the best first. A query is
-// what somebody needs, in English, or a name, or a part of one. Where it says
-// nothing, all tools fit, in the order of their names. Nil options are the defaults.
+// what somebody needs, in English, or a name, or a part of one. A tool that shares
+// only a stray word with the query does not fit it, and often no tool does. If the
+// query has no words, all tools fit, in the order of their names. Nil options are
+// the defaults.
 func (x *Index) Search(query string, o *Options) []Hit {
 	if o == nil {
 		o = &Options{}
 	}
-	scores, scored := x.build().scores(query[:min(len(query), maxQuery)])
+	scores, least, scored := x.build().scores(query[:min(len(query), maxQuery)])
 	if !scored {
 		scores = make([]float32, len(x.tools))
 	}
 	found := ranking{limit: cmp.Or(max(o.Limit, 0), DefaultLimit), tools: x.tools, scores: scores}
 	for i, b := range x.tools {
-		if (!scored || scores[i] > 0) && (o.Server == "" || o.Server == b.Object || o.Server == b.Namespace) {
+		if (!scored || scores[i] > 0 && scores[i] >= least) && (o.Server == "" || o.Server == b.Object || o.Server == b.Namespace) {
 			found.offer(i)
 		}
 	}
@@ -149,31 +151,51 @@ func (v *inverted) rarity(n float64) float32 {
 	return float32(math.Sqrt(math.Log1p((all - n + 0.5) / (n + 0.5))))
 }
 
-// scores rates the tools by BM25F; ok is false where the query says nothing. A
-// word and what else it may mean count once for a tool, by what fits best. What
-// it says is the geometric mean of how rare the word in the tool is and how rare
-// all that it may mean: else the oddest synonym would say the most.
-func (v *inverted) scores(query string) (total []float32, ok bool) {
+// scores rates the tools by BM25F, and gives the least score of a tool that fits;
+// ok is false if the query has no words or there
+// are no tools. A word and its variants count once for a
+// tool, by what fits best. What the word is worth is the geometric mean of how rare
+// it is in the tool and how rare all its variants are: otherwise the oddest synonym
+// would count most.
+func (v *inverted) scores(query string) (total []float32, least float32, ok bool) {
 	words := v.meanings(query)
-	if len(words) == 0 {
-		return nil, false
+	if len(words) == 0 || v.docs == 0 {
+		return nil, 0, false
 	}
 	total = make([]float32, v.docs)
 	best := make([]float32, v.docs)
-	for _, variants := range words {
-		touched := v.fit(variants, best)
+	var complete float32 // the score of a tool that fits every word
+	for _, w := range words {
+		touched := v.fit(w.variants, best)
+		if w.alien {
+			complete += v.rarity(1) * v.rarity(1)
+		}
+		if len(touched) == 0 {
+			continue
+		}
 		var sum, most float32
 		for _, tool := range touched {
 			sum, most = sum+best[tool], max(most, best[tool])
 		}
-		rare := v.rarity(float64(sum / most)) // NaN where nothing is touched
+		rare := v.rarity(float64(sum / most))
+		if !w.alien {
+			complete += most * rare
+		}
 		for _, tool := range touched {
 			total[tool] += best[tool] * rare
 			best[tool] = 0
 		}
 	}
-	return total, true
+	return total, max(leastOfAll*complete, leastOfBest*slices.Max(total)), true
 }
+
+// A tool fits a query if it has these parts of the score of a tool that would fit
+// every word, and of the tool that fits best. The first one keeps a chance match of
+// one word in ten from being a hit; testdata/unmet measures it.
+const (
+	leastOfAll  = 0.15
+	leastOfBest = 0.3
+)
 
 // fit notes how well each tool fits a word in what it may mean, and which do.
 func (v *inverted) fit(variants []variant, best []float32) (touched []int32) {

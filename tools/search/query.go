@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -90,10 +91,16 @@ const (
 	asFaint   = 0.6
 )
 
+// word is a word of a query with all that it may mean.
+type word struct {
+	variants []variant
+	alien    bool // it means no word of the index; at most it hints at one
+}
+
 // meanings are what each word of a query may mean: itself, the words it begins,
 // its synonyms; if none of them is known, the words of names that it resembles. A
 // word of the index that is in the query stands for no other.
-func (v *inverted) meanings(query string) [][]variant {
+func (v *inverted) meanings(query string) []word {
 	stems := meaning(query)
 	taken := map[int32]bool{}
 	for _, word := range stems {
@@ -101,18 +108,20 @@ func (v *inverted) meanings(query string) [][]variant {
 			taken[term] = true
 		}
 	}
-	var all [][]variant
-	for _, word := range stems {
-		list := slices.DeleteFunc(v.variants(word), func(o variant) bool { return taken[o.term] })
-		if term, ok := v.terms[word]; ok {
+	var all []word
+	for _, stem := range stems {
+		list := v.variants(stem)
+		if term, ok := v.terms[stem]; ok {
 			list = append(list, variant{term, 1})
 		}
-		if faint()[word] {
+		known := slices.ContainsFunc(list, func(o variant) bool { return o.factor >= asSynonym })
+		list = slices.DeleteFunc(list, func(o variant) bool { return o.factor < 1 && taken[o.term] })
+		if faint()[stem] {
 			for i := range list {
 				list[i].factor *= asFaint
 			}
 		}
-		all = append(all, list)
+		all = append(all, word{list, !known && !unicode.IsDigit(rune(stem[0]))})
 	}
 	return all
 }
@@ -166,10 +175,10 @@ func (v *inverted) prefixed(word string) []variant {
 }
 
 // resembling are the words of names from which a word differs by a slip or two.
-// The first letter is right.
+// The first letter is right. Short words resemble too many others.
 func (v *inverted) resembling(word string) []variant {
 	slips := min(2, len(word)/4)
-	if slips == 0 {
+	if len(word) < 5 {
 		return nil
 	}
 	var list []variant

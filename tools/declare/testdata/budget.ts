@@ -16,8 +16,8 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 404 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+// 415 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -35,8 +35,8 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 380 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+// 391 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -54,8 +54,8 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 363 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+// 374 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -73,8 +73,8 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 323 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+// 334 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -88,8 +88,8 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 314 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> }; // describe returns what is left out here of a tool
+// 325 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
@@ -103,9 +103,11 @@ declare const fs: {
   roots(): Promise<{content: string}>;
 };
 
-// 150 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 278 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const s: {
   deep: Tool; // Goes deep.
@@ -117,9 +119,11 @@ declare const fs: {
   roots: Tool;
 };
 
-// 129 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 257 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const s: {
   deep: Tool;
@@ -131,15 +135,15 @@ declare const fs: {
   roots: Tool;
 };
 
-// 106 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 117 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const fs: Record<string, Tool>; // 3 tools
 declare const s: Record<string, Tool>; // 1 tool
 declare const find: Tool;
 
-// 95 tokens
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 106 tokens
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 // … and 2 more servers with 4 tools and 1 function; tools.search(query) finds them
 

@@ -1,5 +1,8 @@
-// 449 tokens of 600
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 596 tokens of 600
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
+declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
+type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const server0: Record<string, Tool>; // 8 tools
 declare const server1: Record<string, Tool>; // 8 tools
@@ -40,8 +43,8 @@ declare const function23: Tool;
 declare const function24: Tool;
 declare const function25: Tool;
 
-// 289 tokens of 300
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 300 tokens of 300
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const server0: Record<string, Tool>; // 8 tools
 declare const server1: Record<string, Tool>; // 8 tools
@@ -57,19 +60,18 @@ declare const server10: Record<string, Tool>; // 8 tools
 declare const server11: Record<string, Tool>; // 7 tools
 // 26 functions without a server: function0, function1, function2, function3, function4, …
 
-// 197 tokens of 200
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 192 tokens of 200
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 declare const server0: Record<string, Tool>; // 8 tools
 declare const server1: Record<string, Tool>; // 8 tools
 declare const server2: Record<string, Tool>; // 8 tools
 declare const server3: Record<string, Tool>; // 8 tools
-declare const server4: Record<string, Tool>; // 8 tools
 // 26 functions without a server: function0, function1, function2, function3, function4, …
-// … and 7 more servers with 55 tools; tools.search(query) finds them
+// … and 8 more servers with 63 tools; tools.search(query) finds them
 
-// 95 tokens of 90
-declare const tools: { search(query: string, options?: {server?: string; limit?: number}): Promise<{name: string; description: string}[]>; describe(name: string): Promise<string> };
+// 106 tokens of 90
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };
 type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration
 // … and 12 more servers with 95 tools and 26 functions; tools.search(query) finds them
 

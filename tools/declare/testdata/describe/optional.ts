@@ -38,8 +38,6 @@ declare const s: {
   broken_schema(args?: object): Promise<unknown>;
 };
 
-type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
-type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const s: {
   null_output(args?: object): Promise<string | Content>;
 };
