@@ -78,7 +78,7 @@ How programs run:
 - A tool whose result is a string gives plain text, which is never parsed for you; use JSON.parse where you know that it is JSON.
 - A tool that fails throws a ToolError, which you can catch: tool is its name; kind is "failed", "invalid_arguments", "denied", "unavailable", "timeout" or another word; message says why, without a prefix; data, if there is any, is what else the tool said.
 `
-	findFacts = `- tools.search(query) finds tools; tools.describe(name) returns the whole declaration of one.
+	findFacts = `- tools.search(query) finds tools, and tools.search(query, {declare: true}) returns their declarations, too; tools.describe(name or names) returns whole declarations.
 `
 )
 
