@@ -109,7 +109,7 @@ type valued[Out any] struct {
 	raw json.RawMessage
 }
 
-// or ends the run with the answer or, if there is none, with the error.
+// or ends the run: with the answer v, or with err if v is nil.
 func (v *valued[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
 	if v == nil {
 		return nil, r.incomplete(err)

@@ -142,7 +142,7 @@ func valueOf(out *sandbox.Outcome) string {
 // notAccepted begins the observation on an answer that does not fit. One of the wrong shape is answered
 // with the call that is wanted.
 func notAccepted(spec *signature.Spec, answer json.RawMessage, err error) string {
-	const most = 2 // findings that are still of use beside the call
+	const most = 2 // findings that are listed next to the call that is wanted
 	text := "The submitted answer was not accepted"
 	invalid, ok := errors.AsType[*signature.InvalidError](err)
 	misshapen := replies.Misshapen(spec, answer)

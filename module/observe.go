@@ -39,7 +39,7 @@ func Observe(ctx context.Context, f func(context.Context, Event)) context.Contex
 	return s.in(ctx)
 }
 
-// both tells two observers, either of which may be nil.
+// both returns an observer that calls f and then g. Either may be nil.
 func both(f, g func(context.Context, Event)) func(context.Context, Event) {
 	switch {
 	case f == nil:

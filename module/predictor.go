@@ -166,7 +166,8 @@ func (r *run) say(ctx context.Context, step int, conversation []message) (err er
 	}
 	request := p.request(conversation, options)
 	request.Schema = p.constrains(r.spec)
-	request.Origin, request.Predictor, request.Inputs, request.extract = r.at(step), r.path, r.asked.inputs, r.closing != ""
+	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.inputs
+	request.extract = r.closing != ""
 	r.emit(request)
 	if err := r.fault(); err != nil {
 		r.emit(ModelResponse{Origin: r.at(step), Err: err})
@@ -202,14 +203,16 @@ func (p *Predictor) request(conversation []message, options []llms.CallOption) M
 		temperature = lm.SamplingOf(options).Temperature
 	}
 	return ModelRequest{
-		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model), Options: o, Temperature: temperature, Rollout: p.Rollout,
+		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
+		Options: o, Temperature: temperature, Rollout: p.Rollout,
 	}
 }
 
 func responseOf(reply lm.Reply, err error) ModelResponse {
 	return ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed, Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed,
+		Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
 	}
 }
 

@@ -24,10 +24,9 @@ import (
 //
 // Calls are checked, subject to policies and recorded as those of programs are.
 // All calls of a run count as those of one program. A call that reported an error may
-// have taken effect, as may one that was made but whose result is of no use: if the
-// model makes just the same call once more, it is held, and made only if the model,
-// which has then been told so, repeats it. If it is not known whether a call happened,
-// repeating it ends the run.
+// have taken effect, as may one whose result cannot be used. If the model makes the same
+// call again, the call is held and the model is told why; it is made only if the model
+// then repeats it. If it is unknown whether a call happened, repeating it ends the run.
 //
 // A model that can do so is given the tools in its provider's protocol, unless there are
 // more than 100, and may call several in one step; they are made one after the other.

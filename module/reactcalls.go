@@ -14,13 +14,16 @@ import (
 
 // callTools does what a reply says whose calls come by the provider's protocol: each call
 // in turn. It reports whether the answer was submitted.
-func (a *ReAct[In, Out]) callTools(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, done bool, err error) {
+func (a *ReAct[In, Out]) callTools(
+	ctx context.Context, r *reactRun,
+) (out Out, answer json.RawMessage, done bool, err error) {
 	calls := r.toolCalls
 	switch s := r.last(); {
 	case s.Truncated:
 		r.forgiveMistake()
 		r.toolCalls, r.wrote = nil, nil // calls that nobody answers
-		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. Call fewer tools at once, or say less.")
+		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
+			"Call fewer tools at once, or say less.")
 		return out, nil, false, nil
 	case len(calls) == 0:
 		r.forgiveMistake()
@@ -56,7 +59,8 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 		path := r.predictor.calling.paths[c.FunctionCall.Name]
 		switch path {
 		case "":
-			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", shorten(c.FunctionCall.Name, maxToolName)))
+			name := shorten(c.FunctionCall.Name, maxToolName)
+			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
 		case submit:
 			told = append(told, "The answer was not taken: call submit alone, when the results of other calls are known.")

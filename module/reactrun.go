@@ -27,7 +27,7 @@ type reactRun struct {
 	reasoning string              // of the last reply
 	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
 	mistake   string              // the reply of the last step
-	heldNow   map[string][]string // in this step, of which the model is told at its end
+	heldNow   map[string][]string // what was held in this step; the model is told when the step ends
 }
 
 // action reads what the model wants to be done.
@@ -70,7 +70,9 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	}
 	call := sandbox.Call{ID: id, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
-	r.emit(ToolCallStart{r.at(len(r.Steps)), sandbox.Call{ID: id, Tool: call.Tool, Args: args, Pending: true, Line: 1, Column: 1}})
+	begun := call
+	begun.Pending = true
+	r.emit(ToolCallStart{r.at(len(r.Steps)), begun})
 	if err := r.journal.Reconcile(ctx); err != nil {
 		call.Error = (&tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}).WithCause(err)
 		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})

@@ -117,7 +117,7 @@ func (c *calling) Answer(_ *signature.Spec, outputs signature.Values) string {
 	return textValue(thought)
 }
 
-// Read reads nothing: replies are calls, and text beside them.
+// Read always fails: in this form an answer is a call of submit, never text.
 func (c *calling) Read(*signature.Spec, string, bool) (signature.Values, error) {
 	return nil, errNoCall
 }

@@ -84,7 +84,7 @@ func FuzzJSON(f *testing.F) {
 		text = strings.ToValidUTF8(text, "?")
 		raw, err := json.Marshal(map[string]string{"answer": text})
 		if err != nil {
-			t.Skip()
+			t.Fatal(err)
 		}
 		if got, _ := split(string(raw), 1+max(n, 0)%50, object); got["answer"] != text {
 			t.Errorf("got %q, want %q", got["answer"], text)
@@ -92,13 +92,13 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzMarkers checks that no piece of a marker gets out.
+// FuzzMarkers checks that no piece of a marker gets out, whatever stands between two.
 func FuzzMarkers(f *testing.F) {
-	f.Add("text [[ ## ]]", 3)
+	f.Add("two lines\n**of** text ]] : `", 3)
+	f.Add("", 1)
+	withoutMarkers := strings.NewReplacer("[", "(", "#", "+")
 	f.Fuzz(func(t *testing.T, text string, n int) {
-		if strings.ContainsAny(text, "[#") {
-			t.Skip()
-		}
+		text = withoutMarkers.Replace(text)
 		reply := "[[ ## answer ## ]]\n" + text + "\n\n[[ ## score ## ]]\n1\n\n[[ ## completed ## ]]"
 		got, _ := split(reply, 1+max(n, 0)%50, markers)
 		if want := strings.Trim(text, " \t\r\n"); got["answer"] != want || got["score"] != "1" || len(got) > 2 {

@@ -25,7 +25,7 @@ type object struct {
 	depth  int    // of arrays and objects within the value
 	quoted bool   // within a string of the value
 	shown  bool   // the member is a field
-	null   string // the beginning of a value that may be null, which is none
+	null   string // what may be the beginning of null, which is not shown
 	begins bool   // nothing of the value is told yet
 }
 

@@ -95,7 +95,7 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram is the block that is a program, nil if there is none. Next to other blocks, one without a language must
+// onlyProgram returns the block that is a program, or nil. Next to other blocks, one without a language must
 // look like a program.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {

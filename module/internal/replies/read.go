@@ -176,7 +176,7 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 }
 
 // nearestName returns the index of the one of n names that is the same, or else of the only one that differs in
-// nothing but case and in what joins its words; -1 if there is none.
+// nothing but case and in what joins its words. Otherwise it returns -1.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {

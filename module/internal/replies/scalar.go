@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// word reads a constant, a number, a boolean, null or a time that is spelled as text; nil if it is none that the
-// shape admits. Where any text is admitted, text stays what it is.
+// word reads a constant, a number, a boolean, null or a time that is spelled as text. It returns nil if the shape
+// does not admit the value. Where any text is admitted, text stays what it is.
 func (s shape) word(text string) json.RawMessage {
 	if s.constants != nil {
 		if constant := s.constant(text); constant != nil {

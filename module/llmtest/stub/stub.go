@@ -119,7 +119,7 @@ type protocol interface {
 	// answer writes a reply.
 	answer(http.ResponseWriter, Request, Reply)
 
-	// schema is the schema to which a request constrains the reply, nil if there is none.
+	// schema returns the schema to which a request constrains the reply, or nil.
 	schema(Request) any
 }
 

@@ -126,7 +126,9 @@ func invalid(format string, args ...any) error {
 
 // Capabilities says what the provider's current models can do.
 func (m *Model) Capabilities() lm.Capabilities {
-	return lm.Capabilities{Model: m.name, Schema: !m.dialect.noSchema, Tools: true, Thinking: true, Vision: !m.dialect.noVision}
+	return lm.Capabilities{
+		Model: m.name, Schema: !m.dialect.noSchema, Tools: true, Thinking: true, Vision: !m.dialect.noVision,
+	}
 }
 
 // Call implements [llms.Model].
