@@ -41,6 +41,7 @@ var update = flag.Bool("update", false, "write what happened into testdata/trans
 //	compute:   the other one, where there is much to do
 //	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
 //	forgets:   true if the conversation grows too long; otherwise each question must begin with the one before
+//	system:    shown, for the system prompt at the start of the transcript, which others leave out
 //	calls:     how often each handler must have been called; -update leaves it alone
 //
 // A section reply1, reply2, … is what the model says; "reply1 length" is cut off
@@ -70,7 +71,11 @@ func transcript(t *testing.T, file string) {
 		t.Fatalf("there is no scenario %q with the signature %q", s.module, s.signature)
 	}
 	result := run(t, s)
-	got := conversation(t, s.model, s.forgets) + result + s.handlers.String()
+	got := conversation(t, s.model, s.forgets)
+	if !s.system {
+		got = got[max(0, strings.Index(got, "--- human ---")):]
+	}
+	got += result + s.handlers.String()
 	if counts := s.handlers.counts(); s.calls != "" && counts != s.calls {
 		t.Errorf("handlers were called: %s; want %s", counts, s.calls)
 	}
@@ -97,6 +102,7 @@ type setup struct {
 	steps             int
 	limits            sandbox.Limits
 	isolated, forgets bool
+	system            bool // the transcript shows the system prompt
 	calls             string
 	model             *llmtest.Model
 	handlers          *handlers
@@ -123,6 +129,8 @@ func readSetup(t *testing.T, archive *txtar.Archive) *setup {
 			s.isolated = value == "isolated"
 		case "forgets":
 			s.forgets = value == "true"
+		case "system":
+			s.system = value == "shown"
 		case "calls":
 			s.calls = value
 		}
