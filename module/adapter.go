@@ -5,8 +5,8 @@ import "github.com/writ-go/writ/signature"
 // Adapter puts questions to a model and reads its replies: [Native], [Markers], [JSON],
 // or one of your own. What it writes, it must read back. It is used concurrently.
 type Adapter interface {
-	// System is the system prompt: what the fields are, how to answer, the
-	// briefing, and the spec's instructions. It should be the same for every
+	// System is the system prompt: the spec's instructions, what the fields are,
+	// how to answer, and the briefing. It should be the same for every
 	// question of a Predictor, so that providers can cache it.
 	System(spec *signature.Spec, briefing string) string
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -30,39 +31,25 @@ func newAdvisor(m any) *Predictor {
 	var advice signature.Values
 	for path, p := range Predictors(m) {
 		advice = append(advice, signature.Value{Name: path, JSON: json.RawMessage(`{"type": "string"}`)})
-		describePart(&parts, path, p)
+		parts.WriteString(prompt.Part(path, p.Spec))
 	}
-	return &Predictor{Spec: adviceSpec(advice), Briefing: "The parts of the program:\n" + parts.String()}
+	return &Predictor{Spec: adviceSpec(advice), Briefing: prompt.Parts + parts.String()}
 }
-
-func describePart(b *strings.Builder, path string, p *Predictor) {
-	fmt.Fprintf(b, "\n%s\n", path)
-	if p.Spec == nil {
-		return
-	}
-	fmt.Fprintf(b, "- gets %s\n- answers %s\n", p.Spec.InputSchema().TypeScript(nil), p.Spec.OutputTypeScript())
-	if task := strings.TrimSpace(p.Spec.Instructions()); task != "" {
-		fmt.Fprintf(b, "- is told: %s\n", strings.ReplaceAll(task, "\n", "\n  "))
-	}
-}
-
-const advise = `A program put questions to language models, and its output was judged: it is not good enough. Find out which part of the program is to blame, and advise that part what to do differently when it is asked the same or something like it.
-A part will see your advice and nothing else of this: not what was asked or replied here, and not what you say to others. So be concrete: in which case it goes wrong, what was wrong, and what to do instead. Say nothing to a part that is not to blame: leave its advice empty.`
 
 // adviceSpec is the signature of advice to parts of the given names.
 func adviceSpec(parts signature.Values) *signature.Spec {
 	text := json.RawMessage(`{"type": "string"}`)
 	list := json.RawMessage(`{"type": "array", "items": {"type": "object", "required": ["module", "question", "reply"],
 		"properties": {"module": {"type": "string"}, "question": {"type": "string"}, "reply": {"type": "string"}}}}`)
-	spec, err := signature.NewSpec(advise, []signature.Field{
+	spec, err := signature.NewSpec(prompt.Advise, []signature.Field{
 		field("input", text, "what the program was given", true),
-		field("calls", list, "what its parts were asked and what they replied, in that order", true),
-		field("output", text, "what came of it", true),
-		field("criterion", text, "what is wanted of the output", false),
-		field("score", text, "what the output was found to be worth", true),
+		field("calls", list, "the questions to its parts and their replies, in order", true),
+		field("output", text, "what the program returned", true),
+		field("criterion", text, "what makes a good output", false),
+		field("score", text, "the score of the output", true),
 	}, []signature.Field{
 		field("discussion", text, "what went wrong, and where", true),
-		field("advice", adviceSchema(parts), "to each part", true),
+		field("advice", adviceSchema(parts), "for each part", true),
 	})
 	if err != nil {
 		panic(err) // the names and schemas are ours
@@ -126,7 +113,7 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 			delete(hints, path)
 			continue
 		}
-		hints[path] = "Advice after an earlier attempt:\n" + excerpt(strings.TrimSpace(advice), maxAdvice)
+		hints[path] = prompt.Advice(excerpt(strings.TrimSpace(advice), maxAdvice))
 	}
 	return hints, nil
 }

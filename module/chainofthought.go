@@ -75,7 +75,7 @@ func reasoned(spec *signature.Spec) (*signature.Spec, error) {
 
 // reasoning is the output of which a model makes the others.
 var reasoning, _ = signature.Must(signature.New[struct{}, struct {
-	Reasoning string `json:"reasoning" jsonschema:"description=step by step\\, what leads to the answer"`
+	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
 }]("")).Spec().Field("reasoning")
 
 // Reasoning returns what the model said to explain the last step: the reasoning

@@ -41,7 +41,7 @@ func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 	c := &CodeAct[In, Out]{coder: coder[In, Out]{
 		name: "CodeAct", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(8)},
 	}}
-	c.Predictor = c.coder.question(model, briefing{})
+	c.Predictor = c.coder.question(model, "")
 	return c
 }
 

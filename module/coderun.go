@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -34,9 +36,9 @@ type kit struct {
 	budget  func() string // what else is left, for the model; nil for nothing
 }
 
-// question is the question for the next program, nil if the module cannot run. What
-// b says of the task is filled in.
-func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
+// question is the question for the next program, nil if the module cannot run. The
+// strategy is how to go about it, if the module has one.
+func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor {
 	spec := specOf(c.signature)
 	if c.err == nil {
 		c.err = usable(spec, model, c.box, c.set)
@@ -45,9 +47,12 @@ func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
 		return nil
 	}
 	c.options.warn(c.set)
-	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
-	p.Spec, p.task, p.Briefing = replies.ProgramSpec(spec), spec, b.String()
+	p.Spec, p.task = replies.ProgramSpec(spec), spec
+	p.Briefing = prompt.Code{
+		Task: spec, Tools: declare.TypeScript(c.set, c.options.DeclarationTokens), Programs: c.options.MaxIters,
+		Session: c.session, Language: languageOf(c.options.Compiler), Strategy: strategy,
+	}.String()
 	return p
 }
 
@@ -80,12 +85,12 @@ func gives(value json.RawMessage) bool {
 		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
 }
 
-// limitsOf returns the limits of a sandbox that tells them.
-func limitsOf(box Sandbox) sandbox.Limits {
-	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
-		return limited.Limits()
+// languageOf is what a compiler tells models about programs.
+func languageOf(c sandbox.Compiler) string {
+	if d, ok := c.(sandbox.Describer); ok {
+		return strings.TrimSpace(d.Describe()) + "\n"
 	}
-	return sandbox.Limits{}
+	return ""
 }
 
 // ready says why no program can be run, as far as the sandbox and the compiler tell.

@@ -27,7 +27,7 @@ func advised(r llmtest.Request) string {
 	switch {
 	case strings.Contains(text, "The parts of the program:"):
 		advice := map[string]string{}
-		for _, part := range regexp.MustCompile(`(?m)^(\S+)\n- gets `).FindAllStringSubmatch(text, -1) {
+		for _, part := range regexp.MustCompile(`(?m)^(\S+)\n- inputs: `).FindAllStringSubmatch(text, -1) {
 			advice[part[1]] = "more"
 		}
 		raw, _ := json.Marshal(map[string]any{"discussion": "?", "advice": advice})

@@ -62,7 +62,7 @@ func TestContent(t *testing.T) {
 const contentWanted = `[[ ## question ## ]]
 Who?
 
-Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+Reply with [[ ## answer ## ]], and at the end [[ ## completed ## ]].
 --- ai ---
 [[ ## answer ## ]]
 Nobody.
@@ -78,7 +78,7 @@ Nobody.
 [[ ## question ## ]]
 And this?
 
-Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+Reply with [[ ## answer ## ]], and at the end [[ ## completed ## ]].
 https://example.com/old
 --- ai ---
 [[ ## answer ## ]]
@@ -100,7 +100,7 @@ Look twice.
 [[ ## question ## ]]
 What is it?
 
-Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].
+Reply with [[ ## answer ## ]], and at the end [[ ## completed ## ]].
 https://example.com/a
 https://example.com/b
 data:image/png;base64,Yw==

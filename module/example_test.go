@@ -42,7 +42,7 @@ func ExamplePredict() {
 	// Your reply cannot be used:
 	// the field "mood" has a value that is not allowed: the value must be one of "good", "bad", not "awful"
 	//
-	// Answer with [[ ## mood ## ]], then [[ ## score ## ]], and end with [[ ## completed ## ]].
+	// Reply with [[ ## mood ## ]], [[ ## score ## ]], and at the end [[ ## completed ## ]].
 }
 
 type Country struct {

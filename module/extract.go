@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -17,7 +18,7 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 	spec := sig.Spec()
 	adapter := r.predictor.adapterFor(spec)
 	r.spec = spec
-	r.closing = lastQuestion + adapter.System(outputsOf(spec), "") + "\n" + adapter.Question(spec, nil)
+	r.closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}
@@ -54,10 +55,6 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	}
 	return out, call.args, nil
 }
-
-const lastQuestion = `No step is left. Give the answer now, as good as it can be from what is known. Nothing is run any more: this reply is the answer itself, in another form than before.
-
-`
 
 // outputsOf is a question for the same outputs, of which all else has been said.
 func outputsOf(spec *signature.Spec) *signature.Spec {

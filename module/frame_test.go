@@ -139,8 +139,8 @@ func TestForgedInputs(t *testing.T) {
 		}
 		values := signature.Values{{Name: "document", JSON: in}, {Name: "question", JSON: json.RawMessage(`"Who?"`)}}
 		for adapter, ask := range map[module.Adapter]string{
-			module.Markers(): "Answer with [[ ## answer ## ]], and end with [[ ## completed ## ]].",
-			module.JSON():    "Answer with one JSON object of the field answer, and nothing else.",
+			module.Markers(): "Reply with [[ ## answer ## ]], and at the end [[ ## completed ## ]].",
+			module.JSON():    "Reply with one JSON object and nothing else. Its keys: answer.",
 		} {
 			got := adapter.Question(sig.Spec(), values)
 			want := "[[ ## document ## ]]\n" + written + "\n\n[[ ## question ## ]]\nWho?\n\n" + ask

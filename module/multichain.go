@@ -52,7 +52,7 @@ func (c *MultiChainComparison[In, Out]) compareIn(spec *signature.Spec) error {
 	}
 	spec, err := spec.AppendInputs(field(c.attempts, json.RawMessage(`{"type": "array", "items": {"type": "object",
 		"properties": {"reasoning": {"type": "string"}, "answer": {}}, "required": ["answer"]}}`),
-		"by others who were asked the same; compare them, since any of them may be wrong", true))
+		"earlier attempts at the same question; compare them, since any of them may be wrong", true))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -21,7 +22,7 @@ type native struct{ object }
 
 // System says what the fields are and in which form to answer.
 func (native) System(spec *signature.Spec, briefing string) string {
-	return systemOfObject(spec, briefing, "An optional field (?) that has no value is null.")
+	return prompt.Native(spec, briefing)
 }
 
 // Read reads that form, in which null stands for what is not set.

@@ -1,9 +1,7 @@
 package module
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -13,35 +11,12 @@ type object struct{}
 
 // System says what the fields are and in which form to answer.
 func (object) System(spec *signature.Spec, briefing string) string {
-	return systemOfObject(spec, briefing, "Leave out an optional field (?) that has no value.")
-}
-
-func systemOfObject(spec *signature.Spec, briefing, unset string) string {
-	form := "Answer with one JSON object of this type, and nothing else:\n\n```ts\n" + spec.OutputTypeScript() +
-		"\n```\n"
-	if slices.ContainsFunc(spec.Outputs(), optional) {
-		form += "\n" + unset + "\n"
-	}
-	return writeSystem(spec, form, briefing)
+	return prompt.Object(spec, briefing)
 }
 
 // Question puts the inputs under their markers.
 func (object) Question(spec *signature.Spec, inputs signature.Values) string {
-	var b strings.Builder
-	writeInputs(&b, inputs)
-	b.WriteString("Answer with one JSON object of the ")
-	outputs := spec.Outputs()
-	if b.WriteString("field"); len(outputs) > 1 {
-		b.WriteByte('s')
-	}
-	for i, f := range outputs {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(" " + f.Name)
-	}
-	b.WriteString(", and nothing else.")
-	return b.String()
+	return prompt.Question(inputs, prompt.ObjectReminder(spec.Outputs()))
 }
 
 // Answer writes outputs in the form that is asked for.

@@ -28,7 +28,7 @@ type Predictor struct {
 	Spec *signature.Spec
 
 	// Briefing is what the model must know besides, the same for every
-	// question. It stands between the form of replies and the instructions.
+	// question. It follows the form of replies.
 	Briefing string
 
 	// System, if set, is the whole system prompt, instead of the one that is
@@ -68,7 +68,7 @@ type Predictor struct {
 	mode    mode            // of one run, which does not change in the middle
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(context.Context, Event)
-	system  atomic.Pointer[prompt]
+	system  atomic.Pointer[cachedPrompt]
 	verdict atomic.Pointer[verdict]
 	lenient atomic.Pointer[leniency]
 	schema  atomic.Pointer[wireSchema]
@@ -112,8 +112,8 @@ func (p *Predictor) Clone() *Predictor {
 
 func (p *Predictor) adapter() Adapter { return p.adapterFor(p.Spec) }
 
-// prompt is a system prompt and what it was made of.
-type prompt struct {
+// cachedPrompt is a system prompt and what it was made of.
+type cachedPrompt struct {
 	spec           *signature.Spec
 	adapter        Adapter
 	briefing, text string
@@ -129,7 +129,7 @@ func (p *Predictor) systemPrompt() string {
 		return made.text
 	}
 	text := adapter.System(p.Spec, p.Briefing)
-	p.system.Store(&prompt{p.Spec, adapter, p.Briefing, text})
+	p.system.Store(&cachedPrompt{p.Spec, adapter, p.Briefing, text})
 	return text
 }
 

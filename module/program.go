@@ -2,8 +2,8 @@ package module
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -38,26 +38,12 @@ func (p *Predictor) form() Adapter {
 
 // System says what the inputs are and how to answer.
 func (program) System(spec *signature.Spec, briefing string) string {
-	var form strings.Builder
-	form.WriteString("Answer with your reasoning as plain text, then the program in one fenced block, and nothing after it:\n\n")
-	if f, ok := spec.Field("reasoning"); ok {
-		form.WriteString(replies.Placeholder(f.Name) + "\n\n")
-	}
-	form.WriteString("```js\n" + replies.Placeholder("code") + "\n```\n")
-	return writeSystem(spec, form.String(), briefing)
+	return prompt.Program(spec, briefing)
 }
 
 // Question puts the inputs under their markers.
 func (program) Question(spec *signature.Spec, inputs signature.Values) string {
-	var b strings.Builder
-	b.Grow(64 + sizeOf(inputs))
-	writeInputs(&b, inputs)
-	b.WriteString("Answer with ")
-	if _, ok := spec.Field("reasoning"); ok {
-		b.WriteString("your reasoning, then ")
-	}
-	b.WriteString("the program in one ```js block.")
-	return b.String()
+	return prompt.Question(inputs, prompt.ProgramReminder(spec))
 }
 
 // Answer writes a program as the model is asked to.

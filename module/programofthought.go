@@ -29,7 +29,7 @@ func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model l
 	p := &ProgramOfThought[In, Out]{coder: coder[In, Out]{
 		name: "ProgramOfThought", signature: sig, kit: kit{box: box, options: o.orDefault(3), values: true},
 	}}
-	p.Predictor = p.coder.question(model, briefing{})
+	p.Predictor = p.coder.question(model, "")
 	return p
 }
 

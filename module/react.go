@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -151,7 +152,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 
 // extractCall asks for a call of submit.
 func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
-	r.closing = "No step is left. Call submit now, with your best answer from what you know."
+	r.closing = prompt.LastCall
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}

@@ -295,7 +295,7 @@ func TestReActOfManyTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	system := model.Requests()[0].Text()
-	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The argument of tools.search is {"query": …, "options": …}`) {
+	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The args of tools.search are {"query": …, "options": …}`) {
 		t.Errorf("the prompt does not say how to find tools:\n%s", system)
 	}
 	want := "shop.order_7 returned:\n```\n" + strings.Repeat("é", 3000) + "\n… 2008 of 10007 bytes are left out …\n" +

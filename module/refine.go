@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // Refine makes up to n attempts at an answer, and tells each what to do better
@@ -84,7 +86,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", clip(string(output)), score.Feedback)
+		hints[path] = prompt.Feedback(clip(string(output)), score.Feedback)
 	}
 	return hints, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -90,6 +91,11 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 	return c
 }
 
+// strategy is what the model is told of calling models.
+func (o RLMOptions) strategy(limits sandbox.Limits) string {
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, PromptBytes: limits.Output, Nested: o.Depth > 1}.String()
+}
+
 // maxFree bounds what a program costs this process that asks on and on, where
 // MaxCalls does not.
 const maxFree = 10_000
@@ -120,7 +126,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	m := &RLM[In, Out]{box: box, options: options, coder: coder[In, Out]{
 		name: "RLM", signature: sig, err: err, kit: kit{box: box, set: own, options: options.Options, session: true},
 	}}
-	m.Predictor = m.coder.question(model, briefing{extra: strategy(options, limits)})
+	m.Predictor = m.coder.question(model, options.strategy(limits))
 	if m.coder.err != nil {
 		return m
 	}
@@ -147,7 +153,7 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 }
 
 func subPredictor(model llms.Model, onEvent func(context.Context, Event)) *Predictor {
-	return &Predictor{Spec: subQuestion.Spec(), Briefing: subBriefing, Model: model, Adapter: verbatim{}, onEvent: onEvent}
+	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, Adapter: verbatim{}, onEvent: onEvent}
 }
 
 // Run asks for programs and runs them until an answer is submitted. It returns

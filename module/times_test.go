@@ -68,7 +68,7 @@ func TestTimesAsAnswers(t *testing.T) {
 // That a time may have a unit is said where it is read, and only there.
 func TestTimesAreToldTheirUnit(t *testing.T) {
 	t.Parallel()
-	const rule = `A field that is an integer of nanoseconds may be text with its unit instead, such as "90m".`
+	const rule = `A duration in nanoseconds may be written with its unit instead, such as "90m".`
 	sig := signature.Must(signature.New[orders, waiting](""))
 	pauses := toolSet(t, tools.Func("pause", "Waits.", func(context.Context, waiting) (bool, error) { return true, nil }, nil))
 	model := llmtest.New()

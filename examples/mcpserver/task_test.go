@@ -156,7 +156,7 @@ func TestTaskInEnvironment(t *testing.T) {
 	if r := get[report](t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "lab"}); r.Answer != "42" {
 		t.Errorf("got %+v", r)
 	}
-	if asked := model.Requests()[0].Text(); !strings.Contains(asked, "import works, of these npm packages and no others: tiny.") {
+	if asked := model.Requests()[0].Text(); !strings.Contains(asked, "These npm packages can be imported, and no others: tiny.") {
 		t.Errorf("the model was not told of the package:\n%s", asked)
 	}
 	if text, failed := ask(t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "none"}); !failed || !strings.Contains(string(text), "NOT_FOUND") {

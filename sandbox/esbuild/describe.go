@@ -3,9 +3,9 @@ package esbuild
 import "strings"
 
 // What a compiled program can be, besides what it imports. TestDescribe tries all of it.
-const language = `- Programs are TypeScript or JavaScript. Types are taken out, and not checked. Async generators, for await, decorators and using work.
-- There are also: URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, \p{…} in regular expressions.
-- There are not: require, fetch, process, Buffer, performance, AbortController, Intl, other locales, eval, iterator helpers, the flag d in regular expressions.
+const language = `- Programs may be TypeScript. Types are removed, not checked. Async generators, for await, decorators and using work.
+- There are also URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, and \p{…} in regular expressions.
+- There is no require, fetch, process, fs or Intl.
 `
 
 // Describe implements [sandbox.Describer].
@@ -20,5 +20,5 @@ func (p *packages) Describe() string {
 	if len(names) == 0 {
 		return language + "- Nothing can be imported.\n"
 	}
-	return language + "- import works, of these npm packages and no others: " + strings.Join(names, ", ") + ".\n"
+	return language + "- These npm packages can be imported, and no others: " + strings.Join(names, ", ") + ".\n"
 }

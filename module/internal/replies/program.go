@@ -17,8 +17,8 @@ type Program struct{ Reasoning, Code string }
 
 // programReply is what the model is asked for: the next program.
 type programReply struct {
-	Reasoning string `json:"reasoning,omitempty" jsonschema:"description=what to do next and why; a sentence or two"`
-	Code      string `json:"code" jsonschema:"description=the next JavaScript program; whole"`
+	Reasoning string `json:"reasoning,omitempty" jsonschema:"description=a sentence or two on what to do next and why"`
+	Code      string `json:"code" jsonschema:"description=the next complete JavaScript program"`
 }
 
 var programQuestion = signature.Must(signature.New[struct{}, programReply](""))

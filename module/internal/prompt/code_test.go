@@ -1,21 +1,24 @@
-package module
+package prompt
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 )
 
-// there and thereIsNot are what the briefing says of the engine, phrase by phrase,
-// and how to find out.
+// there and thereIsNot are the phrases of the prompt about the engine, each with a program that tries it.
 var (
 	there = []struct{ phrase, program string }{
+		{"await and return at the top level", `await sleep(0); return true`},
 		{"console", `console.log('seen'); console.error('seen'); true`},
 		{"setTimeout", `await new Promise(done => setTimeout(done, 1)); true`},
 		{"setInterval", `let n = 0; await new Promise(done => { const t = setInterval(() => { if (++n === 2) { clearInterval(t); done(); } }, 1) }); n === 2`},
@@ -27,39 +30,15 @@ var (
 		{"atob", `atob('YQ==') === 'a'`},
 		{"btoa", `btoa('a') === 'YQ=='`},
 		{"URLSearchParams", `new URLSearchParams({a: 'b c'}).toString() === 'a=b+c'`},
-		{"Object.groupBy", `Object.groupBy([1], x => 'a').a[0] === 1`},
 		{"toLocaleString for en-US", `(1234.5).toLocaleString('en-US', {style: 'currency', currency: 'USD'}) === '$1,234.50' && new Date(0).toLocaleDateString('en-US').includes('/')`},
-		{"JSON", `JSON.parse(JSON.stringify({a: [1]})).a[0] === 1`},
-		{"Math", `Math.max(1, 2) === 2`},
-		{"Date", `new Date('2026-01-02').toISOString().startsWith('2026-01-02')`},
-		{"Map", `new Map([[1, 2]]).get(1) === 2`},
-		{"Set", `new Set([1, 1]).size === 1`},
-		{"RegExp", `[...'a1b2'.matchAll(/(?<n>\d)/g)].length === 2`},
-		{"Promise", `(await Promise.allSettled([Promise.resolve(1), Promise.any([Promise.resolve(2)])])).length === 2`},
-		{"BigInt", `(2n ** 64n).toString() === '18446744073709551616'`},
-		{"typed arrays", `new Float64Array([1, 2]).length === 2`},
 	}
 	thereIsNot = []struct{ phrase, program string }{
 		{"import", `import x from 'y'`},
 		{"require", `require('fs')`},
 		{"fetch", `await fetch('http://example.com')`},
 		{"process", `process.env`},
-		{"Buffer", `Buffer.from('a')`},
-		{"URL", `new URL('http://example.com')`},
-		{"TextEncoder", `new TextEncoder()`},
-		{"performance", `performance.now()`},
-		{"AbortController", `new AbortController()`},
-		{"WeakRef", `new WeakRef({})`},
+		{"fs", `fs.readFileSync('a')`},
 		{"Intl", `new Intl.NumberFormat()`},
-		{"other locales", `(1).toLocaleString('de-DE')`},
-		{"eval", `eval('1')`},
-		{"Array.fromAsync", `await Array.fromAsync([1])`},
-		{"iterator helpers", `[1].values().map(x => x)`},
-		{"for await", `for await (const x of [1]) {}`},
-		{"async generators", `async function* f() {}`},
-		{`\p{…} and the flags v and d in regular expressions`, `/\p{L}/u.test('a')`},
-		{`\p{…} and the flags v and d in regular expressions`, `/a/v`},
-		{`\p{…} and the flags v and d in regular expressions`, `/a/d`},
 	}
 )
 
@@ -76,7 +55,12 @@ func openBox(t *testing.T, l sandbox.Limits) *sandbox.Sandbox {
 	return box
 }
 
-func outcome(t *testing.T, box Sandbox, p sandbox.Program) *sandbox.Outcome {
+// runner is a sandbox or a session.
+type runner interface {
+	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
+}
+
+func outcome(t *testing.T, box runner, p sandbox.Program) *sandbox.Outcome {
 	t.Helper()
 	out, err := box.Run(t.Context(), p)
 	if err != nil {
@@ -85,44 +69,45 @@ func outcome(t *testing.T, box Sandbox, p sandbox.Program) *sandbox.Outcome {
 	return out
 }
 
-// What the prompt says of the engine is so.
+// What the prompt says about the engine is true, and all that it says is tried.
 func TestEngineFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
-	has, lacks := factAfter(t, "- There are: "), factAfter(t, "- There are not: ")
+	has, lacks := lineWith(t, engineFacts, "Besides the language itself, there are "), lineWith(t, missing, "There is no ")
 	for _, c := range there {
-		has = without(t, has, c.phrase)
+		if !strings.Contains(engineFacts, c.phrase) {
+			t.Errorf("the prompt does not say %q", c.phrase)
+		}
+		has = strings.Replace(has, c.phrase, "", 1)
 		if out := outcome(t, box, sandbox.Program{Source: c.program}); out.Failure != nil || string(out.Value) != "true" {
 			t.Errorf("there is no %s: %v, %s", c.phrase, out.Failure, out.Value)
 		}
 	}
 	for _, c := range thereIsNot {
-		lacks = without(t, lacks, c.phrase)
-		if out := outcome(t, box, sandbox.Program{Source: c.program}); out.Failure == nil {
-			t.Errorf("there is %s: %s", c.phrase, out.Value)
+		if !strings.Contains(missing, c.phrase) {
+			t.Errorf("the prompt does not say %q", c.phrase)
+		}
+		lacks = strings.Replace(lacks, c.phrase, "", 1)
+		if out := outcome(t, box, sandbox.Program{Source: c.program}); out.Failure == nil || out.Failure.Ran() {
+			t.Errorf("a program with %s is not refused: %s, %v", c.phrase, out.Value, out.Failure)
 		}
 	}
-	if got := has + lacks; strings.Trim(got, " ,.…()") != "and the language's own objects and functions" {
-		t.Errorf("nothing tries: %s", got)
+	for rest, want := range map[string]string{has: "and", lacks: "or"} {
+		if got := strings.Trim(strings.ReplaceAll(rest, ",", ""), " .\n"); got != want {
+			t.Errorf("nothing tries: %s", got)
+		}
 	}
 }
 
-// factAfter is a line of the engine's facts.
-func factAfter(t *testing.T, start string) string {
-	_, text, found := strings.Cut((engineHas + engineLacks + engineChecks), start)
+// lineWith is the rest of the line that has a phrase.
+func lineWith(t *testing.T, text, phrase string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, phrase)
 	if !found {
-		t.Fatalf("there is no line %q", start)
+		t.Fatalf("there is no %q", phrase)
 	}
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(rest, "\n")
 	return line
-}
-
-// without takes a phrase out of a line, which may have it no more.
-func without(t *testing.T, line, phrase string) string {
-	if !strings.Contains((engineHas + engineLacks + engineChecks), phrase) {
-		t.Errorf("the prompt does not say %q", phrase)
-	}
-	return strings.Replace(strings.Replace(line, phrase+", ", "", 1), phrase, "", 1)
 }
 
 // So is what it says of how programs run.
@@ -130,18 +115,13 @@ func TestRunningFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
 	for source, want := range map[string]string{
-		`await sleep(0); return 1`:                      "1",
-		`[1, 2].length`:                                 "2",
-		`(function () { return this === undefined })()`: "true",
-		`try { undeclared = 1 } catch (e) { }`:          "",
+		`await sleep(0); return 1`: "1",
+		`[1, 2].length`:            "2",
 	} {
 		out := outcome(t, box, sandbox.Program{Source: source})
 		if string(out.Value) != want || (out.Failure != nil) != (want == "") {
 			t.Errorf("%s: %s, %v; want %s", source, out.Value, out.Failure, want)
 		}
-	}
-	if out := outcome(t, box, sandbox.Program{Source: "console.log('seen');\nfetch()"}); out.Failure.Ran() || out.Stdout.Bytes > 0 {
-		t.Errorf("a program that is refused has run: %+v", out)
 	}
 	outcome(t, box, sandbox.Program{Source: "var left = 1; globalThis.left2 = 1"})
 	if out := outcome(t, box, sandbox.Program{Source: "typeof left + typeof left2"}); string(out.Value) != `"undefinedundefined"` {
@@ -215,69 +195,79 @@ func TestToolFacts(t *testing.T) {
 	}
 }
 
-// And of what a program may do.
-func TestBounds(t *testing.T) {
+// The examples in the prompts do what they seem to do.
+func TestExamples(t *testing.T) {
 	t.Parallel()
-	limits := sandbox.Limits{Time: 10 * time.Minute, Compute: 250 * time.Millisecond, Calls: 3, Output: 2000}
-	hasty, set := openBox(t, limits), factSet(t)
-	got := briefing{set: set, limits: limitsOf(hasty)}.bounds()
-	want := "- A program may take 600 s, and compute for 0.25 s of that; make 3 calls, of which 16 run at the same time; and give a value of 2000 bytes. You are shown 8000 bytes of that, and as many of the console.\n"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	type region struct {
+		Region string `json:"region"`
 	}
-	if f := outcome(t, hasty, sandbox.Program{Source: `for (;;);`}).Failure; f == nil || f.Kind != sandbox.ComputeLimit {
-		t.Errorf("an endless loop: %v", f)
+	type id struct {
+		ID string `json:"id"`
 	}
-	limits.Compute = 0
-	box := openBox(t, limits)
-	for source, kind := range map[string]sandbox.Kind{
-		`for (let i = 0; i < 3; i++) await try_it({kind: 'text'}); 1`: "",
-		`for (let i = 0; i < 4; i++) await try_it({kind: 'text'}); 1`: sandbox.ToolFailed,
-		`'x'.repeat(1998)`: "",
-		`'x'.repeat(1999)`: sandbox.OutputLimit,
-	} {
-		got := sandbox.Kind("")
-		if f := outcome(t, box, sandbox.Program{Source: source, Tools: set}).Failure; f != nil {
-			got = f.Kind
-		}
-		if got != kind {
-			t.Errorf("%s: %q, want %q", source, got, kind)
-		}
+	type prompt struct {
+		Prompt string `json:"prompt"`
 	}
-}
-
-// The examples in the prompt do what it says.
-func TestDemos(t *testing.T) {
-	t.Parallel()
-	box := openBox(t, sandbox.Limits{})
-	log := "I 12:00 started\nE 12:01 disk full\nI 12:02 went on\nE 12:03 disk full"
-	for _, c := range []struct{ source, value, printed string }{
-		{demoAtOnce, `{"longest":"three"}`, ""},
-		{demoLook, "", "4 [\"E 12:01 disk full\", \"E 12:03 disk full\"]\n"},
-		{demoAnswer, `{"failures":2}`, ""},
-	} {
-		if !strings.Contains(demos, "```js\n"+c.source+"```\n") {
-			t.Errorf("the prompt does not show:\n%s", c.source)
+	read := &tools.Hints{Class: tools.Read}
+	find := tools.Func("find_shops", "", func(_ context.Context, in region) ([]id, error) { return []id{{in.Region}, {"2"}}, nil }, read)
+	report := tools.Func("get_report", "", func(_ context.Context, in id) (string, error) { return `{"shop": "` + in.ID + `", "sales": 21}`, nil }, read)
+	llm := tools.Func("llm", "", func(_ context.Context, in prompt) (string, error) {
+		if strings.HasSuffix(in.Prompt, "Toad") {
+			return "", errors.New("no")
 		}
-		out := outcome(t, box, sandbox.Program{Source: c.source, Submit: true, Inputs: map[string]any{"words": []string{"one", "three", "two"}, "log": log}})
-		if out.Failure != nil || string(out.Value) != c.value || out.Stdout.Text != c.printed {
-			t.Errorf("%s: %s, %q, %v", c.source, out.Value, out.Stdout.Text, out.Failure)
-		}
-	}
-}
-
-// A sandbox that does not tell its limits is said to have none.
-func TestBriefingWithoutLimits(t *testing.T) {
-	t.Parallel()
-	spec, err := signature.NewSpec("", nil, []signature.Field{{Name: "n", Required: true}})
+		return in.Prompt[len(in.Prompt)-4:], nil
+	}, read)
+	find.Namespace, report.Namespace = "crm", "crm"
+	set, err := tools.NewSet(t.Context(), find, report, llm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := briefing{task: spec, options: Options{MaxIters: 1}, session: true, extra: "There is more.\n"}.String()
-	if strings.Contains(text, "may take") || strings.Contains(text, "constants that") || strings.Contains(text, "starts afresh") {
-		t.Errorf("it says too much:\n%s", text)
+	box := openBox(t, sandbox.Limits{})
+	for _, c := range []struct {
+		source, inputs, value, printed string
+	}{
+		{exampleAlone, `{"log": "I 1 on\nE 2 full\nI 3 on\nE 4 full"}`, `{"errors":2}`, `["E 2 full", "E 4 full"]`},
+		{exampleTools, `{"region": "north"}`, `{"total":42}`, ""},
+		{exampleMap, `{"text": "` + strings.Repeat(" ", 40000-4) + `MoleToad"}`, "", `1 ["Mole", "failed: no"]`},
+	} {
+		var inputs map[string]any
+		if err := json.Unmarshal([]byte(c.inputs), &inputs); err != nil {
+			t.Fatal(err)
+		}
+		out := outcome(t, box, sandbox.Program{Source: c.source, Submit: true, Inputs: inputs, Tools: set})
+		if out.Failure != nil || string(out.Value) != c.value || strings.TrimSpace(out.Stdout.Text) != c.printed || len(out.Warnings) > 0 {
+			t.Errorf("%s: %s, %q, %v, %v", c.source, out.Value, out.Stdout.Text, out.Failure, out.Warnings)
+		}
 	}
-	if !strings.Contains(text, "\n\nThere is more.\n\nTwo examples") || !strings.Contains(text, sessionFacts) {
-		t.Errorf("it says too little:\n%s", text)
+}
+
+// The fixed text is all but the task, its fields and types, and the declarations.
+func TestFixedTextIsSmall(t *testing.T) {
+	t.Parallel()
+	task, err := signature.NewSpec("", []signature.Field{{Name: "given", Required: true}}, []signature.Field{{Name: "wanted", Required: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := Code{Task: task, Programs: 8}
+	withTools, session := code, code
+	withTools.Tools = "declare const tools: {}\n"
+	session.Tools, session.Session, session.Strategy = withTools.Tools, true, RLM{Calls: 50, PromptBytes: 65536, Nested: true}.String()
+	program := replies.ProgramSpec(task)
+	for name, c := range map[string]struct {
+		text string
+		most int
+	}{
+		"CodeAct":          {Program(program, withTools.String()), 600},
+		"ProgramOfThought": {Program(program, code.String()), 330},
+		"RLM":              {Program(program, session.String()), 1250},
+		"ReAct":            {Markers(task, Action{Task: task, Tools: withTools.Tools, Steps: 20}.String()), 330},
+		"ReAct by calls":   {Calling(task, CallingBriefing(20)), 150},
+		"Predict":          {Markers(task, ""), 130},
+		"JSON":             {Object(task, ""), 60},
+	} {
+		got := declare.Tokens(c.text)
+		t.Logf("%s: about %d tokens", name, got)
+		if got > c.most {
+			t.Errorf("the fixed text of %s takes about %d tokens, more than %d:\n%s", name, got, c.most, c.text)
+		}
 	}
 }

@@ -1,0 +1,35 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// Advise is what an advisor is to do. It is shown the calls of a program whose output is not good enough.
+const Advise = `A program asked language models, and its output was judged: it is not good enough. Find the part of the program that is to blame, and advise it what to do differently with the same question or a similar one.
+A part sees its advice and nothing else of this: no question, no reply, no advice to other parts. So be concrete: say in which case it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`
+
+// Part describes a part of the program to an advisor.
+func Part(path string, spec *signature.Spec) string {
+	if spec == nil {
+		return "\n" + path + "\n"
+	}
+	text := fmt.Sprintf("\n%s\n- inputs: %s\n- outputs: %s\n", path, spec.InputSchema().TypeScript(nil), spec.OutputTypeScript())
+	if task := strings.TrimSpace(spec.Instructions()); task != "" {
+		text += "- instructions: " + strings.ReplaceAll(task, "\n", "\n  ") + "\n"
+	}
+	return text
+}
+
+// Parts is the heading above the parts.
+const Parts = "The parts of the program:\n"
+
+// Advice is how an attempt is told the advice after an earlier one.
+func Advice(advice string) string { return "Advice after an earlier attempt:\n" + advice }
+
+// Feedback is how an attempt is told what was wrong with an earlier output.
+func Feedback(output, feedback string) string {
+	return "An earlier answer was not good enough:\n" + output + "\nWhat to do better:\n" + feedback
+}
