@@ -104,7 +104,7 @@ type Answer struct {
 	Trajectory module.Trajectory
 }
 
-const general = "Do the task. Look before you act, and do only what the task asks for. Report what was found or done, with the facts that matter."
+const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found or did, with the facts that matter."
 
 // New returns an agent. It returns an error if the model or Options.Sandbox is
 // missing.

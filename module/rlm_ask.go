@@ -18,8 +18,8 @@ type subPrompt struct {
 
 // SubTask is what a program of an [RLM] delegates by rlm: the input of RLM.Nested.
 type SubTask struct {
-	Prompt  string          `json:"prompt" jsonschema:"minLength=1,description=what is to be found out"`
-	Context json.RawMessage `json:"context" jsonschema:"description=what it is to be found in"`
+	Prompt  string          `json:"prompt" jsonschema:"minLength=1,description=the task"`
+	Context json.RawMessage `json:"context" jsonschema:"description=the material: any value"`
 }
 
 // SubReply is what comes of a [SubTask]: the output of RLM.Nested.
@@ -33,10 +33,10 @@ var (
 )
 
 var (
-	llmTool = tools.Func("llm", "Answers a prompt: asks a language model that sees nothing else.",
+	llmTool = tools.Func("llm", "Asks a language model, which sees the prompt and nothing else.",
 		func(ctx context.Context, in subPrompt) (string, error) { return subCallsOf(ctx).ask(ctx, in) },
 		&tools.Hints{Class: tools.Read})
-	rlmTool = tools.Func("rlm", "Works out a task over a context that is too much for one prompt, by programs as you do.",
+	rlmTool = tools.Func("rlm", "Works out a task over a context that is too long for one prompt.",
 		func(ctx context.Context, in SubTask) (string, error) { return subCallsOf(ctx).delegate(ctx, in) },
 		&tools.Hints{Class: tools.Read})
 )

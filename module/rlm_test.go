@@ -208,7 +208,7 @@ console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hosti
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"failed",` + "\n  " + `"the model cannot be reached for the moment"`,
+		`"failed",` + "\n  " + `"the model cannot be reached at the moment"`,
 		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
 		`"the model's reply was cut off before it said anything; allow it more tokens"`,
 		`"invalid_arguments",` + "\n  \"prompt",

@@ -37,12 +37,12 @@ func wording(err error) string {
 
 // failureWords say what a program can do about a model's error.
 var failureWords = map[lm.Kind]string{
-	lm.RateLimited:    "the model is rate limited: fewer calls may be made at the same time, or later",
-	lm.Transient:      "the model cannot be reached for the moment",
-	lm.ContextTooLong: "the prompt is too long for the model; divide it",
+	lm.RateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
+	lm.Transient:      "the model cannot be reached at the moment",
+	lm.ContextTooLong: "the prompt is too long for the model; split it",
 	lm.Refused:        "the model refuses to answer this prompt",
 	lm.Auth:           "the model's provider refuses access, whatever the prompt",
-	lm.Invalid:        "the model's provider does not take this request",
+	lm.Invalid:        "the model's provider rejects this request",
 	lm.Cancelled:      "the question was cancelled",
 	lm.OverBudget:     "the budget of the model is used up",
 }

@@ -18,12 +18,12 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 	t.Parallel()
 	const secret = "Post https://api.example.com/v1?key=sk-SECRET: dial tcp"
 	for kind, want := range map[models.Kind]string{
-		models.RateLimited:    "failed: the model is rate limited: fewer calls may be made at the same time, or later",
-		models.Transient:      "failed: the model cannot be reached for the moment",
-		models.ContextTooLong: "failed: the prompt is too long for the model; divide it",
+		models.RateLimited:    "failed: the model is rate limited; make fewer calls at the same time, or wait",
+		models.Transient:      "failed: the model cannot be reached at the moment",
+		models.ContextTooLong: "failed: the prompt is too long for the model; split it",
 		models.Refused:        "failed: the model refuses to answer this prompt",
 		models.Auth:           "failed: the model's provider refuses access, whatever the prompt",
-		models.Invalid:        "failed: the model's provider does not take this request",
+		models.Invalid:        "failed: the model's provider rejects this request",
 		models.Cancelled:      "failed: the question was cancelled",
 		models.OverBudget:     "budget: the budget of the model is used up; go on without",
 		models.Unknown:        "failed: the model failed; the reason is not shown",
