@@ -1,0 +1,43 @@
+package tokentest
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// prompts are transcripts that show a system prompt, and how many tokens its fixed text may take: everything but
+// the types of the answer and the declarations. The task and its fields, about 15 tokens, count as fixed here.
+var prompts = map[string]int{
+	"codeact_right_at_once":        500,
+	"codeact_json":                 520,
+	"programofthought_long_inputs": 330,
+	"rlm_budget":                   900,
+	"react_extract":                300,
+	"predict_markers":              160,
+	"predict_json_garbage":         75,
+}
+
+var types = regexp.MustCompile("(?s)```ts\n.*?\n```")
+
+func TestSystemPromptsAreSmall(t *testing.T) {
+	t.Parallel()
+	count := counter(t)
+	for name, most := range prompts {
+		raw, err := os.ReadFile(root + "module/testdata/transcripts/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, shown := strings.Cut(string(raw), "--- system ---\n")
+		system, _, ends := strings.Cut(text, "\n--- human ---\n")
+		if !shown || !ends {
+			t.Fatalf("%s does not show the system prompt", name)
+		}
+		got := count(types.ReplaceAllString(system, ""))
+		t.Logf("%s: %d tokens", name, got)
+		if got > most {
+			t.Errorf("the fixed text of %s takes %d tokens; at most %d are meant", name, got, most)
+		}
+	}
+}
