@@ -27,7 +27,7 @@ func (a Action) String() string {
 	}
 	if a.Tools != "" {
 		b.WriteString("\nThese are the tools. " + toolSection(a.Tools))
-		if LeavesOut(a.Tools) {
+		if leavesOut(a.Tools) {
 			b.WriteString(discoveryArgs)
 		}
 		b.WriteString(callFacts)

@@ -16,7 +16,8 @@ func Part(path string, spec *signature.Spec) string {
 	if spec == nil {
 		return "\n" + path + "\n"
 	}
-	text := fmt.Sprintf("\n%s\n- inputs: %s\n- outputs: %s\n", path, spec.InputSchema().TypeScript(nil), spec.OutputTypeScript())
+	text := fmt.Sprintf("\n%s\n- inputs: %s\n- outputs: %s\n",
+		path, spec.InputSchema().TypeScript(nil), spec.OutputTypeScript())
 	if task := strings.TrimSpace(spec.Instructions()); task != "" {
 		text += "- instructions: " + strings.ReplaceAll(task, "\n", "\n  ") + "\n"
 	}
