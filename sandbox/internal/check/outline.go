@@ -91,15 +91,16 @@ const maxDeclared = 100
 // in the end.
 type surveyor struct {
 	*Outline
-	options Options
-	walker  Walker
-	loose   map[*ast.CallExpression]looseCall // before they are visited
-	called  []calledExpression
-	members []located
-	texts   []located // that name members
-	written []written
-	uses    []use
-	probes  []reference // to variables of which the program finds out what they hold
+	options  Options
+	walker   Walker
+	loose    map[*ast.CallExpression]looseCall // before they are visited
+	called   []calledExpression
+	members  []located
+	texts    []located // that name members
+	written  []written
+	uses     []use
+	probes   []reference // to variables of which the program finds out what they hold
+	mappings []mappingOf
 }
 
 // located is an expression, and the block that it is in.

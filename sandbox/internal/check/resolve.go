@@ -56,8 +56,16 @@ func (s *surveyor) used() {
 		case u.how.fails():
 			v.failing = cmp.Or(v.failing, u.property)
 		}
+		if u.how == calls && readers[u.property] {
+			v.reader = cmp.Or(v.reader, u.property)
+		}
 		if results[v] {
 			v.uses = append(v.uses, u)
+		}
+	}
+	for _, m := range s.mappings { // unless it is passed on, and may be awaited there
+		if v := m.variable(); v.writes == 0 && v.reader != "" && v.reads == v.misread {
+			s.mapped(m.at, v.reader)
 		}
 	}
 }

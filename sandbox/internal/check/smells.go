@@ -31,9 +31,8 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 		return
 	}
 	arrow, isArrow := n.ArgumentList[0].(*ast.ArrowFunctionLiteral)
-	function, isFunction := n.ArgumentList[0].(*ast.FunctionLiteral)
 	switch {
-	case isArrow && arrow.Async, isFunction && function.Async:
+	case isAsync(n.ArgumentList[0]):
 		s.smells = append(s.smells, Finding{
 			Message: fmt.Sprintf("%s %s", name, fault),
 			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
@@ -44,6 +43,44 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 			s.discard(body.Expression)
 		}
 	}
+}
+
+func isAsync(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.ArrowFunctionLiteral:
+		return e.Async
+	case *ast.FunctionLiteral:
+		return e.Async
+	}
+	return false
+}
+
+// readers are the methods of arrays that make something of the elements, and nothing
+// sensible of promises.
+var readers = map[string]bool{
+	"filter": true, "find": true, "some": true, "every": true, "reduce": true, "sort": true, "toSorted": true, "join": true, "includes": true,
+}
+
+// mapping returns where an expression calls map with an async callback, which gives an
+// array of promises; 0 if it does not.
+func mapping(e ast.Expression) file.Idx {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) == 0 || !isAsync(call.ArgumentList[0]) {
+		return 0
+	}
+	if method, ok := call.Callee.(*ast.DotExpression); ok && method.Identifier.Name == "map" {
+		return method.Identifier.Idx
+	}
+	return 0
+}
+
+// mapped warns of an array of promises that is taken for one of results.
+func (s *surveyor) mapped(at file.Idx, method string) {
+	s.smells = append(s.smells, Finding{
+		Message: fmt.Sprintf("map gives promises if its callback is async, and %s does not wait for them", method),
+		Hint:    "write await Promise.all(list.map(async …))",
+		Pos:     s.pos(at),
+	})
 }
 
 // looseCall is what becomes of the promise of a call, or of its result if the call is
@@ -143,6 +180,9 @@ func (s *surveyor) method(n *ast.CallExpression) {
 	if !ofPromises(name) {
 		s.use(dot.Left, calls, name, dot.Identifier.Idx)
 	}
+	if at := mapping(dot.Left); at > 0 && readers[name] {
+		s.mapped(at, name)
+	}
 	object, isName := dot.Left.(*ast.Identifier)
 	if !isName || len(n.ArgumentList) == 0 {
 		return
@@ -202,6 +242,9 @@ func (s *surveyor) held(b *ast.Binding) {
 	}
 	switch target := b.Target.(type) {
 	case *ast.Identifier:
+		if at := mapping(b.Initializer); at > 0 {
+			s.mappings = append(s.mappings, mappingOf{reference{id: target, block: s.walker.block}, at})
+		}
 		initializer, awaited := b.Initializer, false
 		if await, ok := initializer.(*ast.AwaitExpression); ok {
 			initializer, awaited = await.Argument, true
@@ -215,6 +258,12 @@ func (s *surveyor) held(b *ast.Binding) {
 		s.use(b.Initializer, reads, itsProperties, b.Initializer.Idx0())
 		s.destruct(target, b.Initializer)
 	}
+}
+
+// mappingOf is a variable that holds an array of promises, made by map at a place.
+type mappingOf struct {
+	reference
+	at file.Idx
 }
 
 // destruct notes the properties that a pattern takes of a value.
