@@ -61,7 +61,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	var valid *valued[Out] // an answer, while the model is asked about effects that it left behind
+	var valid *valued[Out] // an answer, while the model is asked about what its program left behind
 	for r.left() > 0 {
 		if err := r.ask(ctx); err != nil {
 			return valid.or(r, err)
@@ -88,7 +88,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		if valid = (&valued[Out]{out, answer}); r.orphaned() {
+		if valid = (&valued[Out]{out, answer}); r.doubted(outcome) || r.orphaned() {
 			continue
 		}
 		return answered(r.accept(), out, answer, "")

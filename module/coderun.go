@@ -114,6 +114,9 @@ type codeRun struct {
 	free   int  // steps that do not count
 	asked  bool // the model was asked about orphans
 	late   bool // no more reply is added for an answer of the wrong shape
+
+	doubts   bool            // the model was asked about promises and texts that the program misused
+	parsable map[string]bool // tools of which the model was told that they return JSON text
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -188,6 +191,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	outcome, err := r.box.Run(ctx, sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,
+		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
 		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
 	})
@@ -217,7 +221,7 @@ func (r *codeRun) giveUp(o *sandbox.Outcome) {
 }
 
 // observe ends a step with what the model is told of it.
-func (r *codeRun) observe(text string) { r.run.observe(text + r.remaining()) }
+func (r *codeRun) observe(text string) { r.run.observe(text + r.jsonTexts() + r.remaining()) }
 
 // orphaned ends the step of an answer that is valid, and reports whether the model is
 // asked about effects that the program did not call: once, if a turn is free.

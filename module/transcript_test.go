@@ -185,6 +185,7 @@ var scenarios = map[string]func(*testing.T, *setup) string{
 	"predict parcel":       runPredict[review, parcel](review{"Send it to Mole End."}, nil),
 	"predict note":         runPredict[review, note](review{"Hello."}, nil),
 	"codeact report":       runCodeAct[orders, report](orders{Limit: 3}),
+	"codeact wiki":         runCodeAct[orders, report](orders{Limit: 3}, wikiPage),
 }
 
 type review struct {
@@ -227,7 +228,15 @@ func runPredict[In, Out any](in In, o *module.Options) func(*testing.T, *setup) 
 	}
 }
 
-func runCodeAct[In, Out any](in In) func(*testing.T, *setup) string {
+// wikiPage returns JSON as text, as many servers do.
+var wikiPage = &tools.Tool{
+	Namespace: "wiki", Name: "page_get", Description: "Gets the page of the orders.", Hints: tools.Hints{Class: tools.Read},
+	Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(`"{\"id\": 7, \"title\": \"Orders\", \"odd key\": 1, \"comments\": [{\"by\": \"Mole\", \"total\": 1}, {\"by\": \"Rat\", \"total\": 2}]}"`), nil
+	},
+}
+
+func runCodeAct[In, Out any](in In, more ...tools.Source) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
 		open := sandbox.NewInProcess
 		if s.isolated {
@@ -239,7 +248,7 @@ func runCodeAct[In, Out any](in In) func(*testing.T, *setup) string {
 		}
 		defer box.Close()
 		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
-		act := module.NewCodeAct(sig, s.model, box, s.handlers.set(t), &module.Options{MaxIters: s.steps})
+		act := module.NewCodeAct(sig, s.model, box, s.handlers.set(t, more...), &module.Options{MaxIters: s.steps})
 		pred, err := act.Run(t.Context(), in)
 		return show(t, pred, err)
 	}
@@ -331,7 +340,7 @@ type order struct {
 	Total int    `json:"total"`
 }
 
-func (h *handlers) set(t *testing.T) *tools.Set {
+func (h *handlers) set(t *testing.T, more ...tools.Source) *tools.Set {
 	list := func(_ context.Context, p page) ([]order, error) {
 		h.count("list_orders")
 		all := []order{{"Mole", 1}, {"Rat", 2}, {"Toad", 3}, {"Badger", 4}}
@@ -352,12 +361,12 @@ func (h *handlers) set(t *testing.T) *tools.Set {
 		h.count("erase")
 		return false, tools.Fatal(errors.New("the shop is closed"))
 	}
-	set, err := tools.NewSet(t.Context(),
+	set, err := tools.NewSet(t.Context(), append(more,
 		tools.Func("list_orders", "Lists orders.", list, &tools.Hints{Class: tools.Read}),
 		tools.Func("send", "Sends a message.", send, nil),
 		tools.Func("refund", "Refunds an order.", refund, nil),
 		tools.Func("pay", "Pays for an order.", pay, nil),
-		tools.Func("erase", "Erases an order.", erase, nil))
+		tools.Func("erase", "Erases an order.", erase, nil))...)
 	if err != nil {
 		t.Fatal(err)
 	}

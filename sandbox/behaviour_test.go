@@ -63,9 +63,9 @@ func testArchive(t *testing.T, file string, boxes map[string]*sandbox.Sandbox) {
 	want := sections["outcome"]
 	for _, tier := range []string{"inprocess", "isolated"} {
 		p.Tools = testTools(t)
-		got := outcomeOf(boxes[tier].Run(t.Context(), p))
+		got := warnedOutcome(boxes[tier].Run(t.Context(), p))
 		for tries := 1; strings.Contains(got, "and was killed") && tries < 10; tries++ { // and its console with it
-			got = outcomeOf(boxes[tier].Run(t.Context(), p))
+			got = warnedOutcome(boxes[tier].Run(t.Context(), p))
 		}
 		got = interrupted(got)
 		if *update && tier == "inprocess" {
@@ -164,6 +164,15 @@ func parseOptions(text string) (o options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// warnedOutcome is outcomeOf, and the warnings.
+func warnedOutcome(out *sandbox.Outcome, err error) string {
+	text := outcomeOf(out, err)
+	if out == nil || len(out.Warnings) == 0 {
+		return text
+	}
+	return text + "warnings:\n" + listOf(out.Warnings) + "\n"
 }
 
 // outcomeOf writes all of an outcome that does not change from run to run.

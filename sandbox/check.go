@@ -84,6 +84,8 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case outside[name.Name] != "":
 		hint = h.withTools(outside[name.Name])
 	case hint != "":
+	case slices.Contains(h.program.Earlier, name.Name) && name.Elsewhere == nil:
+		hint = "an earlier program declared it, but every program starts afresh; declare it again"
 	case name.Assigned:
 		hint = "declare it with let or const"
 	case name.Elsewhere != nil && name.Elsewhere.Line > 0:

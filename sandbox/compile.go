@@ -228,9 +228,16 @@ func (o *origin) same(compiled, written engine.Pos, columns int) bool {
 	return a != nil && slices.Equal(a, b)
 }
 
-// result translates the places of a failure.
+// result translates the places of a failure, and of stray promises.
 func (o *origin) result(r *engine.Result) {
-	if o == nil || r == nil || r.Failure == nil {
+	if o == nil || r == nil {
+		return
+	}
+	for i := range r.Strays {
+		s := &r.Strays[i]
+		s.Pos, s.Call = o.pos(s.Pos), o.pos(s.Call)
+	}
+	if r.Failure == nil {
 		return
 	}
 	f := *r.Failure
@@ -262,6 +269,9 @@ func (t *translator) Report(r engine.Report) func() bool {
 	t.elsewhere(r.Early)
 	r.Constants = translated(t.origin, r.Constants, func(w *engine.Write) *engine.Pos { return &w.Pos })
 	r.Sites = translated(t.origin, r.Sites, func(s *engine.Site) *engine.Pos { return &s.Pos })
+	for i := range r.Sites {
+		r.Sites[i].Uses = translated(t.origin, r.Sites[i].Uses, func(u *engine.Use) *engine.Pos { return &u.Pos })
+	}
 	r.Forbidden = translated(t.origin, r.Forbidden, namePos)
 	r.Forbidden = slices.DeleteFunc(r.Forbidden, func(n engine.Name) bool { return n.Line == 0 })
 	return t.Host.Report(r)

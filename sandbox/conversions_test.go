@@ -97,7 +97,7 @@ func outward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	message, fails := strings.CutPrefix(want, "error: ")
 	argument := `{"v":` + want + `}`
 	if fails {
-		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+message
+		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+strings.Replace(message, "element [0]", "v[0]", 1)
 	}
 	if value := program(t, box, "const v = "+row[1]+"; submit(v)"); value != want {
 		t.Errorf("submitted\n got: %s\nwant: %s", value, want)

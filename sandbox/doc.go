@@ -65,8 +65,11 @@
 // Before anything runs, all at once: syntax, names that nothing declares, calls of
 // tools that do not exist, literal arguments that violate a tool's schema,
 // constructs that the engine would get wrong, and what [Options.Rules] forbid. Only
-// what must fail is refused; what merely smells, such as a call that nothing awaits,
-// is in [Outcome.Warnings]. The worker parses and reports; this process judges.
+// what must fail is refused. The worker parses and reports; this process judges.
+//
+// What need not fail, but hardly does what its author means, is in [Outcome.Warnings]:
+// promises that the program printed, used as text, or did not await, each with its call
+// and line; and text that it used as an object, where the source shows that.
 //
 // # Limits
 //

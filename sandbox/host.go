@@ -46,6 +46,8 @@ type host struct {
 	judged    bool // the program has been parsed, and judged
 	findings  []Finding
 	warnings  []Finding
+	sites     []engine.Site // of calls in the source
+	declared  []string
 	calls     []*Call
 	issued    map[*Call]tools.Issued
 	counted   int            // of the calls, those that count
@@ -110,7 +112,7 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 		findings, warnings := h.judge(r), h.warn(r)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.judged, h.findings, h.warnings = true, findings, warnings
+		h.judged, h.findings, h.warnings, h.sites, h.declared = true, findings, warnings, r.Sites, r.Declared
 		return len(findings) == 0 && !h.checkOnly
 	}
 }

@@ -236,11 +236,11 @@ func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 			text := refusalOf(t, box, sandbox.Program{Source: sources[name], Tools: shop})
 			archive.Files[i].Data = []byte(text + "\n")
 		case ".warnings":
-			review, err := box.Check(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
+			out, err := box.Run(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
 			if err != nil {
 				t.Fatal(err)
 			}
-			archive.Files[i].Data = []byte(or(listOf(review.Warnings), "none") + "\n")
+			archive.Files[i].Data = []byte(or(listOf(out.Warnings), "none") + "\n")
 		case ".failure":
 			out, err := box.Run(t.Context(), sandbox.Program{Source: sources[name], Tools: shop})
 			if err != nil {

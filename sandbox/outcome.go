@@ -31,9 +31,13 @@ type Outcome struct {
 	// do, is unknown.
 	Abandoned int `json:"abandoned,omitempty"`
 
-	// Warnings are what the check found odd, but no reason to refuse the program, and
-	// a search for tools that found none.
+	// Warnings are what need not fail, but hardly does what its author means: what the
+	// check found, promises that the program did not await, results that it used as
+	// what they are not, and a search for tools that found none.
 	Warnings []Finding `json:"warnings,omitempty"`
+
+	// Declared are the names that the program declares at top level, at most 100.
+	Declared []string `json:"declared,omitempty"`
 
 	// Failure is why the program did not end well; nil if it did.
 	Failure *Failure `json:"failure,omitempty"`
@@ -109,7 +113,7 @@ const (
 	ToolFailed   Kind = "tool_error"    // so was a tool's error
 	Held         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
 	Deadlock     Kind = "deadlock"      // it awaits what nothing can settle
-	Unawaited    Kind = "unawaited"     // it submitted while calls had no answer, or had failed and nothing handled that
+	Unawaited    Kind = "unawaited"     // it submitted while calls had no answer, or had failed and nothing handled that, or the text of a promise
 	Timeout      Kind = "timeout"       // longer than Limits.Time
 	ComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
 	WaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait

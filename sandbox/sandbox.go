@@ -170,6 +170,10 @@ type Program struct {
 	// tools/journal attempt is one.
 	Ledger tools.Ledger
 
+	// Earlier are names that programs declared which ran before this one, and which it
+	// cannot see. If it uses one, the check says so. See [Outcome.Declared].
+	Earlier []string
+
 	// Uncounted is how many calls of single tools, by their paths, do not count
 	// towards Limits.Calls; those beyond do. It is for tools whose calls have a bound
 	// of their own.

@@ -33,6 +33,7 @@ func testTools(t testing.TB) *tools.Set {
 		&tools.Tool{Namespace: "files", Name: "read_file", Handler: answers(`"some text"`),
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
 		&tools.Tool{Namespace: "files", Name: "list", Handler: answers(`["a","b"]`)},
+		&tools.Tool{Namespace: "wiki", Name: "page_get", Handler: answers(`"\n{\"title\": \"Mole\", \"comments\": [{\"by\": \"Rat\"}]}"`)},
 		&tools.Tool{Namespace: "odd-server", Name: "get/all.items", Handler: answers(`[1]`)},
 	)
 	if err != nil {

@@ -60,7 +60,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	out := &Outcome{
 		Value: r.Value, Submitted: r.Submitted,
 		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
-		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited,
+		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited, Declared: h.declared,
 	}
 	for _, c := range h.calls {
 		call := *c
@@ -72,10 +72,13 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		}
 		out.Calls = append(out.Calls, call)
 	}
-	out.Warnings = slices.Concat(h.warnings, h.fruitless(out.Calls))
 	if r.Failure != nil {
 		out.Failure = h.failure(r.Failure)
 	}
+	clues := h.explain(out.Failure, slices.Concat(h.promises(r), h.mistaken(out.Calls)))
+	out.Warnings = slices.Concat(h.warnings, clues)
+	slices.SortStableFunc(out.Warnings, inOrder)
+	out.Warnings = append(out.Warnings, h.fruitless(out.Calls)...)
 	return out
 }
 
@@ -144,6 +147,9 @@ func (h *host) unawaited(ids []int) string {
 			fmt.Fprintf(&b, "line %d: ", c.Line)
 		}
 		b.WriteString(c.Tool + " ")
+		if site := h.siteAt(engine.Pos{Line: c.Line, Column: c.Column}); site != nil && site.Holder != "" {
+			b.WriteString("(" + site.Holder + ") ")
+		}
 		switch te := c.Error; {
 		case c.Pending:
 			b.WriteString("has not been answered")

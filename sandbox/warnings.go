@@ -11,6 +11,7 @@ import (
 // fail, and a warning is InvalidArgument for an argument that may turn out to be undefined.
 const (
 	NotAwaited Kind = "not_awaited" // a promise that the program does not wait for
+	WrongType  Kind = "wrong_type"  // a result that is used as what it is not: text as an object, or an object as JSON text
 	NoValue    Kind = "no_value"    // nothing says what the program's value is
 )
 

@@ -20,6 +20,7 @@ type Report struct {
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
 	Depth      int       `json:"depth,omitempty"`      // how deep the source is nested
 	NoValue    bool      `json:"noValue,omitempty"`    // nothing says what the value of the program is
+	Declared   []string  `json:"declared,omitempty"`   // what the program declares at top level
 }
 
 // Finding is a construct that the engine does not have.
@@ -63,9 +64,26 @@ type Site struct {
 	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
 	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result
 	Fails     bool     `json:"fails,omitempty"`     // to read that throws
-	Holder    string   `json:"holder,omitempty"`    // the variable that it is read of; "" where it is read of the call
+	Holder    string   `json:"holder,omitempty"`    // the variable that the call initializes; "" if there is none
+	Awaited   bool     `json:"awaited,omitempty"`   // where it stands
+	Uses      []Use    `json:"uses,omitempty"`      // of the result of a call that is awaited, those that fail for a text or an object
 	Pos
 }
+
+// Use is how the program uses the result of a call.
+type Use struct {
+	How      string `json:"how"`
+	Property string `json:"property,omitempty"` // of Read and Called
+	Pos
+}
+
+// Ways to use a result.
+const (
+	Read     = "read"     // a property that texts do not have
+	Called   = "called"   // a method that texts do not have
+	Iterated = "iterated" // as for…of does
+	Parsed   = "parsed"   // by JSON.parse
+)
 
 // Literal is as much of an argument as is known before the program runs.
 type Literal struct {

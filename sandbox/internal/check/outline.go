@@ -22,6 +22,7 @@ type Outline struct {
 	tested   map[pathKey]int // how often a path is mentioned otherwise than called, as in if (fs.stat) …
 	examined map[string]bool // globals whose members the program looks for
 	words    []place         // every name and member, if rules forbid some
+	declared []string        // at top level
 	pos      func(file.Idx) Pos
 
 	With    file.Idx // where a with statement stands, which strict mode does not have; 0 if there is none
@@ -68,14 +69,23 @@ type Options struct {
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
 	s.walker.Visit, s.walker.Lent = s.visit, options.Lent
-	s.walker.block = &block{body: true}
+	top := &block{body: true}
+	s.walker.block = top
 	for _, statement := range body {
 		s.walker.Walk(statement)
 	}
 	s.Depth = s.walker.deepest
 	s.resolve()
+	for _, v := range s.walker.variables {
+		if v.block == top && len(s.declared) < maxDeclared {
+			s.declared = append(s.declared, v.name)
+		}
+	}
 	return s.Outline
 }
+
+// maxDeclared is how many declarations are reported.
+const maxDeclared = 100
 
 // surveyor walks a program for its outline. What it notes with a block is resolved
 // in the end.
@@ -88,8 +98,9 @@ type surveyor struct {
 	members  []located
 	texts    []located // that name members
 	written  []written
-	misreads []misread
-	failing  []misread // that throw
+	uses     []use
+	probes   []reference // to variables of which the program finds out what they hold
+	mappings []mappingOf
 }
 
 // located is an expression, and the block that it is in.
@@ -135,7 +146,7 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.ArrayLiteral:
 		s.spread(n.Value)
 	case *ast.ForOfStatement:
-		s.fail(n.Source, itsElements)
+		s.use(n.Source, iterates, itsElements, n.Source.Idx0())
 	case *ast.NewExpression:
 		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
@@ -143,7 +154,7 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.BracketExpression:
 		s.members = append(s.members, s.here(n))
 		s.text(n.Member)
-		s.misread(n.Left, itsElements)
+		s.element(n)
 		s.nested(n.Left)
 	case *ast.PropertyKeyed:
 		s.text(n.Key)
@@ -176,6 +187,7 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 		if isName {
 			put(&s.guarded, id.Name.String(), true)
 		}
+		s.probe(n.Operand)
 	case token.INCREMENT, token.DECREMENT:
 		s.write(n.Operand, false)
 	case token.DELETE:
@@ -188,8 +200,17 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 // nested notes a property of a promise that is read as an object: it is undefined.
 func (s *surveyor) nested(e ast.Expression) {
 	if dot, ok := e.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
-		s.fail(dot.Left, dot.Identifier.Name.String())
+		s.use(dot.Left, reaches, dot.Identifier.Name.String(), dot.Identifier.Idx)
 	}
+}
+
+// element notes what is read of a value by a name in brackets, or by a number.
+func (s *surveyor) element(n *ast.BracketExpression) {
+	property := itsElements
+	if name, ok := n.Member.(*ast.StringLiteral); ok {
+		property = name.Value.String()
+	}
+	s.use(n.Left, reads, property, n.Member.Idx0())
 }
 
 func (s *surveyor) dot(n *ast.DotExpression) {
@@ -202,7 +223,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	switch name := n.Identifier.Name.String(); name {
 	case "then", "catch", "finally":
 	default:
-		s.misread(n.Left, name)
+		s.use(n.Left, reads, name, n.Identifier.Idx)
 	}
 }
 

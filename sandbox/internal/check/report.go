@@ -29,11 +29,13 @@ type Globals interface {
 	Tool(object, name string) (tool int, params []string, ok bool)
 	// Inherited reports whether every object has such a member, or every function.
 	Inherited(member string, ofFunctions bool) bool
+	// OfText reports whether texts have such a member.
+	OfText(member string) bool
 }
 
 // Report says what is to be judged of the program before it runs.
 func (p *Outline) Report(s Globals, forbidden []string) Report {
-	r := Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.Depth}
+	r := Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.Depth, Declared: p.declared}
 	for _, n := range p.names {
 		if n.name == "await" {
 			r.Findings = append(r.Findings, Finding{AwaitMessage, AwaitHint, p.pos(n.at)})
@@ -109,8 +111,41 @@ func (p *Outline) call(s Globals, tool int, params []string, c callSite) Site {
 	if c.holder != nil {
 		site.Holder = c.holder.id.Name.String()
 	}
+	if site.Awaited = c.awaited; c.awaited {
+		site.Uses = p.uses(s, c.uses)
+	}
 	return site
 }
+
+// maxUses is how many uses of a result are reported.
+const maxUses = 8
+
+// uses are the uses of a result that may fail, each once.
+func (p *Outline) uses(s Globals, all []use) (list []Use) {
+	for _, u := range all {
+		reported := Use{How: reportedHow[u.how], Property: u.property}
+		known := func(other Use) bool {
+			return other.Property == reported.Property && (other.How == reported.How || other.How == Called)
+		}
+		if reported.How == "" || len(list) == maxUses || slices.ContainsFunc(list, known) {
+			continue
+		}
+		switch reported.How {
+		case Read, Called:
+			if u.property == itsElements || u.property == itsProperties || s.OfText(u.property) {
+				continue
+			}
+		default:
+			reported.Property = ""
+		}
+		reported.Pos = p.pos(u.at)
+		list = append(list, reported)
+	}
+	return list
+}
+
+// reportedHow is how uses are reported; those that are not there cannot fail.
+var reportedHow = map[how]string{reads: Read, destructs: Read, calls: Called, iterates: Iterated, parses: Parsed}
 
 // longest finds the tool or the namespace that a path begins with, and how many of
 // its names that takes.

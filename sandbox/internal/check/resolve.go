@@ -19,17 +19,7 @@ func (s *surveyor) resolve() {
 			name.assigned = name.assigned || name.at == id.Idx
 		}
 	}
-	for _, m := range s.misreads {
-		if v := m.variable(); v != nil {
-			v.misread++
-			v.property = cmp.Or(v.property, m.property)
-		}
-	}
-	for _, m := range s.failing {
-		if v := m.variable(); v != nil {
-			v.failing = cmp.Or(v.failing, m.property)
-		}
-	}
+	s.used()
 	s.mentions()
 	for _, c := range s.called {
 		s.site(c)
@@ -37,6 +27,45 @@ func (s *surveyor) resolve() {
 	for _, t := range s.texts {
 		if name, ok := constantText(t.expression, t.block); ok {
 			s.words = append(s.words, place{name, t.expression.Idx0()})
+		}
+	}
+}
+
+// used finds the variables that are used, and of those that hold a result how they are.
+func (s *surveyor) used() {
+	results := map[*variable]bool{}
+	for _, c := range s.called {
+		if c.awaited && c.holder != nil {
+			results[c.holder.variable()] = true
+		}
+	}
+	for _, r := range s.probes {
+		if v := r.variable(); v != nil {
+			v.probed = true
+		}
+	}
+	for _, u := range s.uses {
+		v := u.variable()
+		if v == nil {
+			continue
+		}
+		switch {
+		case u.how.misreads():
+			v.misread++
+			v.property = cmp.Or(v.property, u.property)
+		case u.how.fails():
+			v.failing = cmp.Or(v.failing, u.property)
+		}
+		if u.how == calls && readers[u.property] {
+			v.reader = cmp.Or(v.reader, u.property)
+		}
+		if results[v] {
+			v.uses = append(v.uses, u)
+		}
+	}
+	for _, m := range s.mappings { // unless it is passed on, and may be awaited there
+		if v := m.variable(); v.writes == 0 && v.reader != "" && v.reads == v.misread {
+			s.mapped(m.at, v.reader)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 )
 
@@ -30,9 +31,8 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 		return
 	}
 	arrow, isArrow := n.ArgumentList[0].(*ast.ArrowFunctionLiteral)
-	function, isFunction := n.ArgumentList[0].(*ast.FunctionLiteral)
 	switch {
-	case isArrow && arrow.Async, isFunction && function.Async:
+	case isAsync(n.ArgumentList[0]):
 		s.smells = append(s.smells, Finding{
 			Message: fmt.Sprintf("%s %s", name, fault),
 			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
@@ -45,25 +45,92 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 	}
 }
 
-// looseCall is what becomes of the promise of a call that nothing awaits.
-type looseCall struct {
-	discarded bool       // nothing looks at it
-	property  string     // what is read of it as if it were the result, "" if nothing is
-	fails     bool       // whether to read that throws, for certain
-	holder    *reference // to the variable that it is read of; nil if it is read at once
+func isAsync(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.ArrowFunctionLiteral:
+		return e.Async
+	case *ast.FunctionLiteral:
+		return e.Async
+	}
+	return false
 }
 
-// misread is a name that is read as only a result can be, not its promise.
-type misread struct {
-	reference
-	property string
+// readers are the methods of arrays that make something of the elements, and nothing
+// sensible of promises.
+var readers = map[string]bool{
+	"filter": true, "find": true, "some": true, "every": true, "reduce": true, "sort": true, "toSorted": true, "join": true, "includes": true,
 }
+
+// mapping returns where an expression calls map with an async callback, which gives an
+// array of promises; 0 if it does not.
+func mapping(e ast.Expression) file.Idx {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) == 0 || !isAsync(call.ArgumentList[0]) {
+		return 0
+	}
+	if method, ok := call.Callee.(*ast.DotExpression); ok && method.Identifier.Name == "map" {
+		return method.Identifier.Idx
+	}
+	return 0
+}
+
+// mapped warns of an array of promises that is taken for one of results.
+func (s *surveyor) mapped(at file.Idx, method string) {
+	s.smells = append(s.smells, Finding{
+		Message: fmt.Sprintf("map gives promises if its callback is async, and %s does not wait for them", method),
+		Hint:    "write await Promise.all(list.map(async …))",
+		Pos:     s.pos(at),
+	})
+}
+
+// looseCall is what becomes of the promise of a call, or of its result if the call is
+// awaited where it stands.
+type looseCall struct {
+	discarded bool       // nothing looks at it
+	awaited   bool       // where it stands
+	property  string     // what is read of the promise as if it were the result, "" if nothing is
+	fails     bool       // whether to read that throws, for certain
+	holder    *reference // to the variable that it initializes; nil if there is none
+	uses      []use      // of the result
+}
+
+// use is how a program uses a value.
+type use struct {
+	reference // to the variable that holds the value, if one does
+	how       how
+	property  string
+	at        file.Idx
+}
+
+// how is a way to use a value.
+type how int
+
+const (
+	reads     how = iota // a property of it
+	destructs            // a property of it, by a pattern; next to a use that reads all of them
+	reaches              // a property of a property
+	calls                // a method of it
+	iterates
+	computes // with its value
+	parses   // as JSON
+)
+
+// fails reports whether that throws, for certain, if the value is a promise.
+func (h how) fails() bool { return h == reaches || h == calls || h == iterates || h == parses }
+
+// misreads reports whether it takes a promise for its result. A method that is called
+// is also a property that is read.
+func (h how) misreads() bool { return h == reads || h == computes }
 
 func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
 	if s.loose == nil {
 		s.loose = map[*ast.CallExpression]looseCall{}
 	}
-	if !s.loose[call].fails {
+	known := s.loose[call]
+	if l.uses != nil {
+		l.uses = append(known.uses, l.uses...)
+	}
+	if !known.fails {
 		s.loose[call] = l
 	}
 }
@@ -75,48 +142,71 @@ func (s *surveyor) discard(e ast.Expression) {
 	}
 }
 
-// misread notes what is read as only a result can be, not its promise.
-func (s *surveyor) misread(e ast.Expression, property string) {
+const (
+	itsElements   = "its elements"
+	itsValue      = "its value"
+	itsProperties = "its properties"
+)
+
+// use notes how a value is used.
+func (s *surveyor) use(e ast.Expression, h how, property string, at file.Idx) {
 	if optional, ok := e.(*ast.Optional); ok {
 		e = optional.Expression
 	}
+	u := use{how: h, property: property, at: at}
 	switch e := e.(type) {
 	case *ast.CallExpression:
-		s.lose(e, looseCall{property: property})
+		if h.misreads() || h.fails() {
+			s.lose(e, looseCall{property: property, fails: h.fails()})
+		}
+	case *ast.AwaitExpression:
+		if call, ok := e.Argument.(*ast.CallExpression); ok {
+			s.lose(call, looseCall{awaited: true, uses: []use{u}})
+		}
 	case *ast.Identifier:
-		s.misreads = append(s.misreads, misread{reference{id: e, block: s.walker.block}, property})
+		u.reference = reference{id: e, block: s.walker.block}
+		s.uses = append(s.uses, u)
 	}
 }
 
-const itsElements = "its elements"
-
-// fail notes what throws if it is done with a promise: to call a method of the result,
-// or to iterate over it.
-func (s *surveyor) fail(e ast.Expression, property string) {
-	if optional, ok := e.(*ast.Optional); ok {
-		e = optional.Expression
-	}
-	switch e := e.(type) {
-	case *ast.CallExpression:
-		s.lose(e, looseCall{property: property, fails: true})
-	case *ast.Identifier:
-		s.failing = append(s.failing, misread{reference{id: e, block: s.walker.block}, property})
-	}
-}
-
-// method notes a method of a promise that is called.
+// method notes a method of a value that is called, and what its arguments are.
 func (s *surveyor) method(n *ast.CallExpression) {
-	if dot, ok := n.Callee.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
-		s.fail(dot.Left, dot.Identifier.Name.String())
-	}
 	s.spread(n.ArgumentList)
+	dot, ok := n.Callee.(*ast.DotExpression)
+	if !ok {
+		return
+	}
+	name := dot.Identifier.Name.String()
+	if !ofPromises(name) {
+		s.use(dot.Left, calls, name, dot.Identifier.Idx)
+	}
+	if at := mapping(dot.Left); at > 0 && readers[name] {
+		s.mapped(at, name)
+	}
+	object, isName := dot.Left.(*ast.Identifier)
+	if !isName || len(n.ArgumentList) == 0 {
+		return
+	}
+	switch argument := n.ArgumentList[0]; {
+	case object.Name == "JSON" && name == "parse":
+		s.use(argument, parses, itsValue, argument.Idx0())
+	case object.Name == "Array" && name == "isArray":
+		s.probe(argument)
+	}
+}
+
+// probe notes that the program finds out what kind of value a variable has.
+func (s *surveyor) probe(e ast.Expression) {
+	if id, ok := e.(*ast.Identifier); ok {
+		s.probes = append(s.probes, reference{id: id, block: s.walker.block})
+	}
 }
 
 // spread notes elements that are spread.
 func (s *surveyor) spread(list []ast.Expression) {
 	for _, e := range list {
 		if spread, ok := e.(*ast.SpreadElement); ok {
-			s.fail(spread.Expression, itsElements)
+			s.use(spread.Expression, iterates, itsElements, spread.Expression.Idx0())
 		}
 	}
 }
@@ -125,14 +215,12 @@ func ofPromises(method string) bool {
 	return method == "then" || method == "catch" || method == "finally"
 }
 
-const itsValue = "its value"
-
 func (s *surveyor) interpolate(n *ast.TemplateLiteral) {
 	if n.Tag != nil {
 		return
 	}
 	for _, e := range n.Expressions {
-		s.misread(e, itsValue)
+		s.use(e, computes, itsValue, e.Idx0())
 	}
 }
 
@@ -140,41 +228,74 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 	switch n.Operator {
 	case token.PLUS, token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT,
 		token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
-		s.misread(n.Left, itsValue)
-		s.misread(n.Right, itsValue)
+		s.use(n.Left, computes, itsValue, n.Left.Idx0())
+		s.use(n.Right, computes, itsValue, n.Right.Idx0())
+	case token.INSTANCEOF:
+		s.probe(n.Left)
 	}
 }
 
-// held notes the variables that hold a promise, if what initializes them is a tool.
+// held notes the variables that hold a promise, or its result.
 func (s *surveyor) held(b *ast.Binding) {
-	if s.walker.block.parameters {
-		return // it is but a default
+	if b.Initializer == nil || s.walker.block.parameters {
+		return // of parameters, it is but a default
 	}
 	switch target := b.Target.(type) {
 	case *ast.Identifier:
-		if call, ok := b.Initializer.(*ast.CallExpression); ok {
-			s.lose(call, looseCall{holder: &reference{id: target, block: s.walker.block}})
+		if at := mapping(b.Initializer); at > 0 {
+			s.mappings = append(s.mappings, mappingOf{reference{id: target, block: s.walker.block}, at})
+		}
+		initializer, awaited := b.Initializer, false
+		if await, ok := initializer.(*ast.AwaitExpression); ok {
+			initializer, awaited = await.Argument, true
+		}
+		if call, ok := initializer.(*ast.CallExpression); ok {
+			s.lose(call, looseCall{awaited: awaited, holder: &reference{id: target, block: s.walker.block}})
 		}
 	case *ast.ArrayPattern:
-		s.fail(b.Initializer, itsElements)
+		s.use(b.Initializer, iterates, itsElements, b.Initializer.Idx0())
 	case *ast.ObjectPattern:
-		s.misread(b.Initializer, "its properties")
+		s.use(b.Initializer, reads, itsProperties, b.Initializer.Idx0())
+		s.destruct(target, b.Initializer)
 	}
 }
 
-// resolved keeps the variable that holds the promise if it certainly is taken for
-// the result: each time it is read.
+// mappingOf is a variable that holds an array of promises, made by map at a place.
+type mappingOf struct {
+	reference
+	at file.Idx
+}
+
+// destruct notes the properties that a pattern takes of a value.
+func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
+	for _, p := range pattern.Properties {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			s.use(value, destructs, p.Name.Name.String(), p.Idx0())
+		case *ast.PropertyKeyed:
+			if name, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
+				s.use(value, destructs, name.Value.String(), p.Idx0())
+			}
+		}
+	}
+}
+
+// resolved tells what becomes of a call when all that is done with the variable that
+// holds it is known: a promise is taken for its result if each use of it does that.
 func (l looseCall) resolved() looseCall {
 	if l.holder == nil {
 		return l
 	}
-	switch v := l.holder.variable(); {
-	case v.writes == 0 && v.failing != "" && !v.changed:
+	v := l.holder.variable()
+	switch {
+	case v.writes > 0:
+	case l.awaited && !v.probed:
+		l.uses = v.uses
+	case l.awaited:
+	case v.failing != "" && !v.changed:
 		l.property, l.fails = v.failing, true
-	case v.writes == 0 && v.reads == v.misread:
+	case v.reads == v.misread:
 		l.property = v.property
-	default:
-		l.holder = nil
 	}
 	return l
 }

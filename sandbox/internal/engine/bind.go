@@ -88,14 +88,17 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		c := Call{Tool: index, Pos: r.here()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
+		object := r.vm.ToValue(promise).ToObject(r.vm)
 		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
-			return r.vm.ToValue(promise)
+			return object
 		}
+		r.seePromises(object)
+		r.promises.add(called{promise, index, c.Pos})
 		r.calls++
 		c.ID = r.calls
 		put(&r.waiting, c.ID, true)
 		r.issue(letter{call: c, resolve: resolve, reject: reject})
-		return r.vm.ToValue(promise)
+		return object
 	}
 }
 
@@ -191,12 +194,16 @@ func (r *run) settle(c Call, reply Reply, resolve, reject func(any) error) {
 }
 
 // submit ends the program with a value, or with a failure if calls are not awaited.
-// It does not return to it. A VM that was
-// interrupted is of no use to a later program, so that one that is made again is
-// not: what it catches and does then, only its session sees.
+// It does not return to the program. It does not interrupt a program that is made again:
+// a VM that was interrupted is of no use to a later program, and what this one catches
+// and does then, only its session sees.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
-	if failure := r.unawaited(); failure != nil {
+	failure := r.unawaited()
+	if failure == nil {
+		failure = r.promiseAsText(value)
+	}
+	if failure != nil {
 		r.end(&Result{Failure: failure})
 	} else {
 		r.end(&Result{Value: value, Submitted: true})

@@ -17,7 +17,6 @@ const maxDepth = 500
 
 var (
 	errTooLarge = errors.New("the value is too large")
-	errPromise  = errors.New("it contains a promise; await it first, several by Promise.all")
 	errTooDeep  = fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
 )
 

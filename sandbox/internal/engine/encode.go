@@ -181,7 +181,7 @@ func (e *encoder) plain(o *goja.Object, class string) error {
 	case "Error":
 		return e.members(errorKeys(o), o)
 	case "Promise":
-		return errPromise
+		return &promiseError{}
 	case "Map":
 		return e.entries(o)
 	case "Set":
@@ -272,7 +272,7 @@ func (e *encoder) array(o *goja.Object) error {
 	for i := range length {
 		e.comma(i)
 		if err := e.value(o.Get(strconv.Itoa(i))); err != nil {
-			return err
+			return inMember("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	e.buf.WriteByte(']')
@@ -318,7 +318,10 @@ func (e *encoder) member(name string, v goja.Value) error {
 		return err
 	}
 	e.buf.WriteByte(':')
-	return e.value(v)
+	if err := e.value(v); err != nil {
+		return inMember(memberPath(name), err)
+	}
+	return nil
 }
 
 // entries writes a Map: an object if its keys are strings, otherwise pairs.
@@ -380,7 +383,7 @@ func (e *encoder) list(values []goja.Value) error {
 	for i, v := range values {
 		e.comma(i)
 		if err := e.value(v); err != nil {
-			return err
+			return inMember("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	e.buf.WriteByte(']')

@@ -137,6 +137,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
+		result.Strays = r.strays(result.Failure)
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&Result{Failure: failure})

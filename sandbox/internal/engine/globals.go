@@ -45,8 +45,8 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// inherited are the names that every object has, and inheritedByFunctions those
-// that every function has.
+// inherited are the names that every object has, inheritedByFunctions those that
+// every function has, and membersOfText those that every text has.
 var (
 	inherited = sync.OnceValue(func() map[string]bool {
 		return namesOf(goja.New().NewObject().Prototype())
@@ -54,6 +54,12 @@ var (
 	inheritedByFunctions = sync.OnceValue(func() map[string]bool {
 		vm := goja.New()
 		names := namesOf(vm.Get("Function").ToObject(vm).Get("prototype").ToObject(vm))
+		maps.Copy(names, inherited())
+		return names
+	})
+	membersOfText = sync.OnceValue(func() map[string]bool {
+		vm := goja.New()
+		names := namesOf(vm.Get("String").ToObject(vm).Get("prototype").ToObject(vm))
 		maps.Copy(names, inherited())
 		return names
 	})

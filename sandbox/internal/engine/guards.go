@@ -85,6 +85,9 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 		}
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
+		if o, ok := argument.(*goja.Object); ok && (classOf(o) == "Object" || classOf(o) == "Array") {
+			message += ": the argument is not text, but a value already; leave out JSON.parse"
+		}
 	}
 	if message != "" {
 		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

@@ -82,7 +82,7 @@ func (i *inspector) object(o *goja.Object, depth int) {
 func (i *inspector) atom(o *goja.Object, class string) {
 	switch class {
 	case "Promise":
-		i.buf.WriteString("Promise {}")
+		i.promise(o)
 	case "Date":
 		e := encoder{vm: i.run.vm}
 		if err := e.date(o); err == nil && e.buf.String() != "null" {
@@ -93,6 +93,20 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	default:
 		i.buf.WriteString(o.String())
 	}
+}
+
+// promise writes the state of a promise. The value is left out: the program does not
+// have it.
+func (i *inspector) promise(o *goja.Object) {
+	state := "pending"
+	p, ok := promiseOf(o)
+	if ok && p.State() == goja.PromiseStateFulfilled {
+		state = "fulfilled"
+	} else if ok && p.State() == goja.PromiseStateRejected {
+		state = "rejected"
+	}
+	i.buf.WriteString("Promise { <" + state + "> }")
+	i.run.usePromise(o, Printed)
 }
 
 func (i *inspector) array(o *goja.Object, depth int) {

@@ -131,8 +131,18 @@ type (
 	Write = check.Write
 	// Site is a place where the program calls a tool.
 	Site = check.Site
+	// Use is how the program uses the result of a call.
+	Use = check.Use
 	// Literal is as much of an argument as is known before the program runs.
 	Literal = check.Literal
+)
+
+// Ways to use a result.
+const (
+	Read     = check.Read
+	Called   = check.Called
+	Iterated = check.Iterated
+	Parsed   = check.Parsed
 )
 
 // Result is how a run ended.
@@ -146,6 +156,7 @@ type Result struct {
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
 	Used      []int           `json:"used,omitempty"`  // which of Job.Tools a session's program has seen, in order
+	Strays    []Stray         `json:"strays,omitempty"`
 }
 
 // Output is one stream of the console, cut at Limits.Output. Tail is how it ended.
@@ -179,7 +190,7 @@ const (
 	Diverged     = "diverged"      // a program of a session, made again, did something else
 	Stopped      = "stopped"       // the context was cancelled
 	Deadlock     = "deadlock"      // it awaits something that can never happen
-	Unawaited    = "unawaited"     // it submitted while calls were unsettled, or had failed unnoticed
+	Unawaited    = "unawaited"     // it submitted while calls were unsettled, or had failed unnoticed, or the text of a promise
 	TooLarge     = "output_limit"  // the value exceeds Limits.Output
 	BadValue     = "bad_value"     // the value has no JSON form
 	Memory       = "memory_limit"  // the worker ran out of memory

@@ -22,6 +22,7 @@ type run struct {
 	clock     clock
 	exports   map[string]bool // what earlier programs of the session have declared, and whether it is constant
 	guarded   map[string]bool // which guards are installed
+	seeing    bool            // uses of promises are noted
 	collators map[collation]*collate.Collator
 	memory    int64 // bytes the program may use, 0 if unknown
 	session   string
@@ -48,6 +49,8 @@ type attempt struct {
 	timers  timers
 	calls   int          // made so far
 	waiting map[int]bool // calls without a reply
+
+	promises promises
 
 	encoding int // values that are being converted to JSON, within one another
 
