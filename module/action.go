@@ -144,7 +144,7 @@ func submitted(spec *signature.Spec, turn signature.Values) (signature.Values, e
 // actionBriefing is what a model must know to call tools. It is the same for
 // every step and every run.
 func actionBriefing(task *signature.Spec, set *tools.Set, o Options) string {
-	a := prompt.Action{Task: task, Tools: declare.TypeScript(set, o.DeclarationTokens), Steps: o.MaxIters}
+	a := prompt.Action{Task: task, Tools: declare.Markdown(set, o.DeclarationTokens), Steps: o.MaxIters}
 	for _, b := range set.Bindings() {
 		a.Schemas = append(a.Schemas, b.InputSchema)
 	}

@@ -50,7 +50,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	p := c.options.predictor(model)
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.Briefing = prompt.Code{
-		Task: spec, Tools: declare.TypeScript(c.set, c.options.DeclarationTokens), Programs: c.options.MaxIters,
+		Task: spec, Tools: declare.Markdown(c.set, c.options.DeclarationTokens), Programs: c.options.MaxIters,
 		Session: c.session, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	return p

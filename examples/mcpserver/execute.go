@@ -59,7 +59,7 @@ func (c *client) describeExecute(set *tools.Set) string {
 	if set.Len() == 0 {
 		return text
 	}
-	declarations := declare.TypeScript(set, c.app.settings.declarations)
+	declarations := declare.Markdown(set, c.app.settings.declarations)
 	text += aboutTools
 	switch {
 	case !strings.Contains(declarations, "declare const tools: "):
@@ -68,7 +68,7 @@ func (c *client) describeExecute(set *tools.Set) string {
 	default:
 		text += aboutSearchInside
 	}
-	return text + "```ts\n" + declarations + "```\n"
+	return text + declarations
 }
 
 // describeUnlisted names the servers whose tools may come later, for clients that do

@@ -2,7 +2,14 @@
 //
 // TypeScript is the shortest form that models write correct calls from: one
 // object for each namespace, one line for each tool, with the argument's type
-// in place.
+// in place. If there are too many tools for that, their names are listed in
+// families, outside of the TypeScript:
+//
+//	- erp, 312 tools
+//	  - read-only: fleet_{get,list}_{driver,trip,vehicle}, stock_levels, …
+//	  - other: fleet_{create,update}_{driver,trip}, stock_reserve, …
+//
+// A program that prints them:
 //
 //	package main
 //
@@ -25,7 +32,7 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		fmt.Print(declare.TypeScript(set, 0))
+//		fmt.Print(declare.Markdown(set, 0))
 //	}
 package declare
 
@@ -41,58 +48,64 @@ const DefaultBudget = 8000
 // perTool is how many of them each of a few tools may take, on the average.
 const perTool = 120
 
-// TypeScript declares the tools of a set in at most budget [Tokens]. As the
-// budget shrinks, it says less: first of what the tools mean, then of deep
-// types, then only names with what each tool does, and at last which servers
-// there are and how many tools each has, and some of the host's own functions. If
-// not even the servers fit, the largest are named and the others counted. What says
-// how a value must look is kept longest, and no sentence is cut in two. Where anything is left out, the text
-// says so and declares tools.search and tools.describe, by which a program gets
-// the rest ([Describe]). Only a budget too small for one line is exceeded.
+// indexBudget is how many tokens an [index] may take by default.
+const indexBudget = 1800
+
+// Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of
+// TypeScript and, where not all names fit in there, a list of them after the block. As
+// the budget shrinks, it says less: first of what the tools mean, then of deep types,
+// then only the name of each tool with what it does, then only names (see [index]), and
+// last how many tools each server has. It keeps what says how a value must look longest
+// and cuts no sentence in two. Where it leaves anything out, it declares tools.search and
+// tools.describe, from which a program gets the rest ([Describe]). It exceeds only a
+// budget that is too small for the types that descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], and of each tool no
-// more than calls of it need. A budget that is given is used as far as there is
+// A budget of zero is the default: at most [DefaultBudget], and of each tool no more than
+// calls of it need; if that is not enough for a declaration of every tool, it lists their
+// names in about 1,800 tokens. A budget that is given is used as far as there is
 // something to say.
 //
-// A sentence that a server repeats is shown once. Descriptions, names and
-// schemas are data written by strangers; nothing in them can end a comment, a
-// string or a fenced block. The text is the same whenever the set's tools are. A
-// nil or empty set is declared by no text at all.
-func TypeScript(set *tools.Set, budget int) string {
+// A sentence that a server repeats is shown once. Descriptions, names and schemas are
+// data written by strangers; nothing in them can end a comment, a string or a fenced
+// block, and outside of the block there are only names. The text is the same whenever the
+// set's tools are. A nil or empty set is declared by no text at all.
+func Markdown(set *tools.Set, budget int) string {
 	if set.Len() == 0 {
 		return ""
 	}
-	list := levels
+	list, names := levels, budget
 	if budget <= 0 {
 		budget, list = min(DefaultBudget, 200+perTool*set.Len()), levels[byDefault:]
+		names = min(budget, indexBudget)
 	}
+	fence := Tokens(fenced(""))
+	budget, names = budget-fence, names-fence
 	objects := group(set.Bindings())
 	for _, l := range list {
 		if text, ok := l.declare(objects, budget); ok {
-			return shorter(text, objects)
+			return fenced(tellAll(text, objects))
 		}
 	}
-	if text, ok := names(objects, budget, true); ok {
-		return text
+	if text, ok := outline(objects, names); ok {
+		return fenced(text)
 	}
-	if text, ok := names(objects, budget, false); ok {
-		return text
-	}
-	return counts(objects, budget)
+	code := rest + types(objects)
+	return fenced(code) + index(objects, names-Tokens(code))
 }
 
-// shorter returns what says everything, if that is no longer: it need not say
+func fenced(code string) string { return "```ts\n" + code + "```\n" }
+
+// tellAll returns what says everything, if that is no longer: it need not say
 // where the rest is.
-func shorter(text string, objects []*object) string {
+func tellAll(text string, objects []*object) string {
 	if everything, ok := levels[0].declare(objects, Tokens(text)); ok {
 		return everything
 	}
 	return text
 }
 
-// The types that declarations refer to. [TypeScript] declares them, so that
-// [Describe] need not; only where there is room for little more than the names of
-// servers does it leave out toolError and content.
+// The types that declarations refer to. [Markdown] declares them, so that [Describe] need
+// not.
 const (
 	// content is what a tool without a declared result may return besides text.
 	content = "type Content = Block[] /* if not all of it is text */" +
@@ -102,9 +115,8 @@ const (
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
 
-	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> };"
-
-	discovery = rest + " // describe returns what is left out here of a tool\n"
+	// rest is how a program gets what declarations leave out.
+	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool\n"
 )
 
 // page is a text under a budget. What does not fit is not written, and nothing

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-var update = flag.Bool("update", false, "write testdata/*.ts anew")
+var update = flag.Bool("update", false, "write the files in testdata")
 
 func nothing(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
 
@@ -158,20 +158,26 @@ func sets() map[string][]*tools.Tool {
 	}
 }
 
-func TestTypeScript(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, list := range sets() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compare(t, name, declare.TypeScript(newSet(t, list...), 0))
+			compare(t, name+".ts", code(declare.Markdown(newSet(t, list...), 0)))
 		})
 	}
+}
+
+// code is the TypeScript of a text that [declare.Markdown] returned.
+func code(text string) string {
+	before, _, _ := strings.Cut(strings.TrimPrefix(text, "```ts\n"), "```\n")
+	return before
 }
 
 // compare holds a text against the file in testdata.
 func compare(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".ts")
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -191,17 +197,17 @@ func compare(t *testing.T, name, got string) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
-	least := declare.TypeScript(set, 1)
+	least := declare.Markdown(set, 1)
 	var all strings.Builder
 	for budget, last := 1_000_000, ""; last != least; budget = declare.Tokens(last) - 1 {
-		last = declare.TypeScript(set, budget)
+		last = declare.Markdown(set, budget)
 		if declare.Tokens(last) > budget && last != least {
 			t.Errorf("%d tokens do not fit into %d:\n%s", declare.Tokens(last), budget, last)
 		}
-		fmt.Fprintf(&all, "// %d tokens\n%s\n", declare.Tokens(last), last)
+		fmt.Fprintf(&all, "%d tokens\n\n%s\n", declare.Tokens(last), last)
 	}
-	compare(t, "budget", all.String())
-	if declare.TypeScript(set, -1) != declare.TypeScript(set, 0) {
+	compare(t, "budget.md", all.String())
+	if declare.Markdown(set, -1) != declare.Markdown(set, 0) {
 		t.Error("a negative budget is not the default one")
 	}
 }
@@ -214,9 +220,9 @@ func TestWhatIsLeftOutCanBeFound(t *testing.T) {
 	t.Parallel()
 	for _, server := range servers {
 		set := newSet(t, recorded(t, server)...)
-		everything := declare.TypeScript(set, 1_000_000)
+		everything := declare.Markdown(set, 1_000_000)
 		for _, budget := range []int{0, 5_000, 2_000, 900, 400, 100} {
-			text := declare.TypeScript(set, budget)
+			text := declare.Markdown(set, budget)
 			found := strings.Contains(text, "declare const tools: {")
 			if found == (text == everything) {
 				t.Errorf("%s at %d: tools.describe is declared: %t\n%s", server, budget, found, text)
@@ -233,9 +239,9 @@ func TestVeryMany(t *testing.T) {
 		list = append(list, tool(fmt.Sprintf("server%d.tool%d", i*i%300, i), "Does one thing.", "", ""))
 	}
 	set := newSet(t, append(list, tools.Func("find", "Find documents.", find, nil))...)
-	compare(t, "very_many", declare.TypeScript(set, 200))
-	for _, budget := range []int{110, 200, 1_000, 3_000, 0} {
-		text := declare.TypeScript(set, budget)
+	compare(t, "very_many.md", declare.Markdown(set, 400))
+	for _, budget := range []int{310, 400, 1_000, 3_000, 0} {
+		text := declare.Markdown(set, budget)
 		if got := declare.Tokens(text); budget > 0 && got > budget || got > declare.DefaultBudget {
 			t.Errorf("%d tokens at %d", got, budget)
 		}
@@ -254,16 +260,16 @@ func TestServersComeFirst(t *testing.T) {
 	}
 	set := newSet(t, list...)
 	var all strings.Builder
-	for _, budget := range []int{600, 300, 200, 90} {
-		text := declare.TypeScript(set, budget)
-		fmt.Fprintf(&all, "// %d tokens of %d\n%s\n", declare.Tokens(text), budget, text)
+	for _, budget := range []int{600, 400, 300, 90} {
+		text := declare.Markdown(set, budget)
+		fmt.Fprintf(&all, "%d tokens of %d\n\n%s\n", declare.Tokens(text), budget, text)
 	}
-	compare(t, "servers_first", all.String())
+	compare(t, "servers_first.md", all.String())
 }
 
 func TestEmpty(t *testing.T) {
 	t.Parallel()
-	if got := declare.TypeScript(nil, 0) + declare.TypeScript(newSet(t), 0); got != "" {
+	if got := declare.Markdown(nil, 0) + declare.Markdown(newSet(t), 0); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -294,7 +300,7 @@ func FuzzTokens(f *testing.F) {
 
 // However many tools there are, declaring them takes as long as the budget is
 // large, and not much more.
-func BenchmarkTypeScript(b *testing.B) {
+func BenchmarkMarkdown(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var list []*tools.Tool
@@ -303,7 +309,7 @@ func BenchmarkTypeScript(b *testing.B) {
 			}
 			set := newSet(b, list...)
 			for b.Loop() {
-				declare.TypeScript(set, 0)
+				declare.Markdown(set, 0)
 			}
 		})
 	}
@@ -319,7 +325,7 @@ func TestDescribe(t *testing.T) {
 			for _, b := range newSet(t, list...).Bindings() {
 				all.WriteString(declare.Describe(b) + "\n")
 			}
-			compare(t, filepath.Join("describe", name), all.String())
+			compare(t, filepath.Join("describe", name+".ts"), all.String())
 		})
 	}
 }

@@ -9,10 +9,10 @@ import (
 
 // Describe declares tools with all that is known of them: whole descriptions, every
 // constraint, types in full depth, and whether a tool only reads. It is what a program
-// gets from tools.describe, if [TypeScript] had to leave something out; like there,
+// gets from tools.describe, if [Markdown] had to leave something out; like there,
 // nothing of the tool's can end a comment, a string or a fenced block.
 //
-// The types Content, Block and ToolError are not declared again: [TypeScript] does.
+// The types Content, Block and ToolError are not declared again: [Markdown] does.
 func Describe(list ...*tools.Binding) string {
 	var text strings.Builder
 	for _, o := range group(list) {

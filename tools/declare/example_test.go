@@ -20,9 +20,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Print(declare.TypeScript(set, 0))
+	fmt.Print(declare.Markdown(set, 0))
 	// Output:
+	// ```ts
 	// declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 	// /** Refund one order. */
 	// declare function refund(args: {id: string; reason?: "broken" | "late"}): Promise<boolean>;
+	// ```
 }

@@ -19,14 +19,21 @@ var line = regexp.MustCompile(`^(` + strings.Join([]string{
 	`declare function [\p{L}\p{Nd}_$]+\(.*\): Promise<.*>;`,
 	`  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")\(.*\): Promise<.*>;`,
 	`(declare const [\p{L}\p{Nd}_$]+|  ([\p{L}\p{Nd}_$]+|"([^"\\]|\\.)*")): Tool;( // .*)?`,
-	`declare const [\p{L}\p{Nd}_$]+: Record<string, Tool>; // [0-9]+ tools?`,
-	`// … and [0-9]+ more servers? with [0-9]+ tools?; tools\.search\(query\) finds them`,
 	` */\*\* .* \*/`,
+}, "|") + `)$`)
+
+// indexLine is one of the few forms that a line of an index has.
+var indexLine = regexp.MustCompile(`^(` + strings.Join([]string{
+	"These tools are not declared above\\. [^`]* such as `await [\\p{L}\\p{Nd}_$.]+\\(\\{…\\}\\)`\\.",
+	`- ([\p{L}\p{Nd}_$]+, [0-9]+ tools?|[0-9]+ global functions?)(, all read-only)?(: [\p{L}\p{Nd}_$,{} ]+)?`,
+	`- ([\p{L}\p{Nd}_$]+, [0-9]+ tools?|[0-9]+ global functions?), with the words [\p{L}\p{Nd}_$ ,]+(, …)?`,
+	`  - (read-only|may change data): [\p{L}\p{Nd}_$,{} ]+`,
+	`- [0-9]+ more servers? with [0-9]+ tools?`,
 }, "|") + `)$`)
 
 // Whatever strangers write, every line stays one of the few forms, comments,
 // strings and brackets close where they should, and nothing hides.
-func FuzzTypeScript(f *testing.F) {
+func FuzzMarkdown(f *testing.F) {
 	f.Add("s", "a", "b", "c", "*/ evil ```", `{"type":"object"}`)
 	f.Add("```", "__proto__", "x\u2028y", "\"", "'''\n*/", `{"enum":["*/","}","`+"```"+`"],"default":"*/"}`)
 	f.Add("my-server", "delete", "ignore /* all", "\\", "EVIL\u202e", `{"patternProperties":{"*/":{"const":"// \\""}}}`)
@@ -47,18 +54,30 @@ func FuzzTypeScript(f *testing.F) {
 			&tools.Tool{Namespace: namespace, Name: text, Description: text, Handler: nothing},
 			&tools.Tool{Namespace: namespace, Name: property, Description: text, InputSchema: json.RawMessage(schema), OutputSchema: json.RawMessage(schema), Handler: nothing})
 		for budget := range 12 {
-			declared := declare.TypeScript(set, budget*budget*20)
-			contained(t, declared)
-			for l := range strings.Lines(declared) {
-				if !line.MatchString(strings.TrimSuffix(l, "\n")) {
-					t.Errorf("a line of its own: %q", l)
-				}
+			declared := declare.Markdown(set, budget*budget*20)
+			ts := code(declared)
+			contained(t, ts)
+			_, index, ok := strings.Cut(declared, "```ts\n"+ts+"```\n")
+			if !ok {
+				t.Errorf("it does not begin with a block: %s", declared)
 			}
+			few(t, ts, line)
+			few(t, index, indexLine)
 		}
 		for _, b := range set.Bindings() {
 			contained(t, declare.Describe(b))
 		}
 	})
+}
+
+// few checks that each line is of a form.
+func few(t *testing.T, text string, form *regexp.Regexp) {
+	t.Helper()
+	for l := range strings.Lines(text) {
+		if !form.MatchString(strings.TrimSuffix(l, "\n")) {
+			t.Errorf("a line of its own: %q", l)
+		}
+	}
 }
 
 // contained checks that nothing in a text ends the fenced block around it, that
@@ -128,7 +147,7 @@ func TestCommentsHold(t *testing.T) {
 	set := newSet(t, &tools.Tool{Namespace: "files", Name: "read", Description: evil, Handler: nothing,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"p":{"type":"string","description":"must be a path /*/; q: 1 /*"}}}`)})
 	for _, budget := range []int{0, 8000, 60, 30, 10} {
-		contained(t, declare.TypeScript(set, budget))
+		contained(t, code(declare.Markdown(set, budget)))
 	}
 	contained(t, declare.Describe(set.Bindings()[0]))
 
@@ -138,7 +157,7 @@ func TestCommentsHold(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Namespace: "files", Name: "new", Handler: nothing})
-	for _, text := range []string{declare.TypeScript(set, 0), declare.Describe(set.Bindings()[0])} {
+	for _, text := range []string{declare.Markdown(set, 0), declare.Describe(set.Bindings()[0])} {
 		if !strings.Contains(text, "\n  \"new\"(args?: object): Promise<") {
 			t.Errorf("got %s", text)
 		}

@@ -140,9 +140,9 @@ func declareServer(t *testing.T, dir, name string, server npm) {
 	t.Helper()
 	set := start(t, name, server)
 	for _, budget := range budgets {
-		source(t, dir, fmt.Sprintf("%s_%d.ts", name, budget), declare.TypeScript(set, budget))
+		source(t, dir, fmt.Sprintf("%s_%d.ts", name, budget), code(declare.Markdown(set, budget)))
 	}
-	byDefault := declare.TypeScript(set, 0)
+	byDefault := code(declare.Markdown(set, 0))
 	types := ""
 	for line := range strings.Lines(byDefault) { // Describe does not declare them again
 		if strings.HasPrefix(line, "type ") || strings.HasPrefix(line, "declare class ToolError") {

@@ -73,7 +73,7 @@ func (l level) declare(objects []*object, budget int) (string, bool) {
 	}
 	head := types(objects)
 	if p.cut {
-		head = discovery + head
+		head = rest + head
 	}
 	return head + p.text.String(), p.left >= hundredths(head)
 }

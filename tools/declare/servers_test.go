@@ -46,7 +46,7 @@ func TestRealServers(t *testing.T) {
 	for _, server := range servers {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			compare(t, filepath.Join("servers", server), declare.TypeScript(newSet(t, recorded(t, server)...), 0))
+			compare(t, filepath.Join("servers", server+".ts"), code(declare.Markdown(newSet(t, recorded(t, server)...), 0)))
 		})
 	}
 }

@@ -26,11 +26,11 @@ declare function pause(args: {for: number /* integer, nanoseconds. how long to w
 /** All waits. */
 declare function waits(): Promise<Record<string, {for: number /* nanoseconds */}>>;
 `
-	if got := declare.TypeScript(set, 0); got != full {
+	if got := code(declare.Markdown(set, 0)); got != full {
 		t.Errorf("got\n%s\nwant\n%s", got, full)
 	}
 	for budget := 200; budget > 0; budget-- {
-		got := declare.TypeScript(set, budget)
+		got := declare.Markdown(set, budget)
 		if strings.Contains(got, "for: number}") || strings.Contains(got, "<number>") {
 			t.Fatalf("in %d tokens, a number is without its unit:\n%s", budget, got)
 		}

@@ -40,8 +40,12 @@ func (n *namespace) Get(name string) goja.Value {
 	if !n.Has(name) {
 		return nil
 	}
-	v := n.run.function(name, n.run.tool(n.name, name))
-	n.made[name] = v
+	identifier := n.identifier(name)
+	v, ok := n.made[identifier]
+	if !ok {
+		v = n.run.function(identifier, n.run.tool(n.name, identifier))
+	}
+	n.made[name], n.made[identifier] = v, v
 	return v
 }
 
@@ -58,13 +62,19 @@ func (n *namespace) Set(string, goja.Value) bool { return false }
 // Delete implements [goja.DynamicObject].
 func (n *namespace) Delete(string) bool { return false }
 
-// Keys implements [goja.DynamicObject].
+// Keys implements [goja.DynamicObject]. A tool that has two names is shown by its
+// identifier only.
 func (n *namespace) Keys() []string {
 	names := slices.Sorted(maps.Keys(n.tools()))
-	for _, name := range names {
+	return slices.DeleteFunc(names, func(name string) bool {
 		n.run.use(n.name, name)
-	}
-	return names
+		return name != n.identifier(name)
+	})
+}
+
+// identifier is the first name of the tool that has the name.
+func (n *namespace) identifier(name string) string {
+	return n.run.scope.tools[n.tools()[name]].Names[0]
 }
 
 // input makes the value of an input.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
+	"github.com/writ-go/writ/tools/declare/internal/business"
 )
 
 var update = flag.Bool("update", false, "write docs/measured/tokens.md anew")
@@ -24,10 +25,13 @@ const (
 	table = root + "docs/measured/tokens.md"
 )
 
-var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion"}
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion", company}
+
+// company are four servers with 547 tools, of which only the names are shown.
+const company = "four servers"
 
 // limits are how many tokens a server may take by default.
-var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400}
+var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400, company: 1_800}
 
 // budgets of the columns; zero is the default.
 var budgets = []int{1_000_000, 0, 3_000, 1_500, 700, 300}
@@ -36,7 +40,7 @@ func TestDefaultsAreSmall(t *testing.T) {
 	t.Parallel()
 	count := counter(t)
 	for server, limit := range limits {
-		if got := count(declare.TypeScript(recorded(t, server), 0)); got > limit {
+		if got := count(declare.Markdown(recorded(t, server), 0)); got > limit {
 			t.Errorf("%s takes %d tokens; at most %d are meant", server, got, limit)
 		}
 	}
@@ -51,7 +55,7 @@ func TestEstimate(t *testing.T) {
 		set := recorded(t, server)
 		texts := map[string]string{}
 		for _, budget := range budgets {
-			texts[fmt.Sprint(budget)] = declare.TypeScript(set, budget)
+			texts[fmt.Sprint(budget)] = declare.Markdown(set, budget)
 		}
 		for _, b := range set.Bindings() {
 			texts["all described"] += declare.Describe(b)
@@ -72,11 +76,14 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Tokens of the declarations
 
-What the tools of real servers take in a prompt, counted by the tokenizer o200k:
-as their servers list them (JSON), all that is known of them, by default, and
-within smaller budgets. Beside each count is the estimate of ` + "`declare.Tokens`" + `.
-The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. This file is written
-by ` + "`go test -update`" + ` in ` + "`tools/declare/internal/tokentest`" + `.
+The tokens that the tools of real servers take in a prompt, counted by the tokenizer
+o200k: as their servers list them (JSON), everything that is known of them, by default,
+and within smaller budgets. The estimate of ` + "`declare.Tokens`" + ` follows each count.
+
+The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row is a company's
+547 tools on four servers, which ` + "`tools/declare/internal/business`" + ` makes up: by default,
+the prompt shows their names only, in families. ` + "`go test -update`" + ` in
+` + "`tools/declare/internal/tokentest`" + ` writes this file.
 
 | server | tools | as listed | everything | by default | ≤ 3000 | ≤ 1500 | ≤ 700 | ≤ 300 |
 |---|---|---|---|---|---|---|---|---|
@@ -85,7 +92,7 @@ by ` + "`go test -update`" + ` in ` + "`tools/declare/internal/tokentest`" + `.
 		set := recorded(t, server)
 		fmt.Fprintf(&b, "| %s | %d | %d |", server, set.Len(), count(listed(t, server)))
 		for _, budget := range budgets {
-			text := declare.TypeScript(set, budget)
+			text := declare.Markdown(set, budget)
 			fmt.Fprintf(&b, " %d (%d) |", count(text), declare.Tokens(text))
 		}
 		b.WriteString("\n")
@@ -124,6 +131,9 @@ type recording struct{ Tools []json.RawMessage }
 
 func read(t *testing.T, server string) recording {
 	t.Helper()
+	if server == company {
+		return listing(t, business.Tools())
+	}
 	raw, err := os.ReadFile(filepath.Join(root, "tools/declare/testdata/servers", server+".json"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,9 +154,28 @@ func listed(t *testing.T, server string) string {
 	return string(raw)
 }
 
+// listing is what servers would answer that have the tools.
+func listing(t *testing.T, list []*tools.Tool) (r recording) {
+	t.Helper()
+	for _, tool := range list {
+		raw, err := json.Marshal(map[string]any{
+			"name": tool.Name, "description": tool.Description, "inputSchema": tool.InputSchema,
+			"annotations": map[string]bool{"readOnlyHint": tool.Claims.ReadOnly},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Tools = append(r.Tools, raw)
+	}
+	return r
+}
+
 func recorded(t *testing.T, server string) *tools.Set {
 	t.Helper()
-	var sources []tools.Source
+	if server == company {
+		return newSet(t, business.Tools())
+	}
+	var list []*tools.Tool
 	for _, raw := range read(t, server).Tools {
 		tool := &tools.Tool{Namespace: server, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
 		var told struct {
@@ -157,6 +186,15 @@ func recorded(t *testing.T, server string) *tools.Set {
 			t.Fatal(err)
 		}
 		tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema = told.Name, told.Description, told.InputSchema, told.OutputSchema
+		list = append(list, tool)
+	}
+	return newSet(t, list)
+}
+
+func newSet(t *testing.T, list []*tools.Tool) *tools.Set {
+	t.Helper()
+	var sources []tools.Source
+	for _, tool := range list {
 		sources = append(sources, tool)
 	}
 	set, err := tools.NewSet(t.Context(), sources...)

@@ -1,0 +1,177 @@
+package declare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// index lists the names of tools by server, in Markdown: those that share their parts as
+// one family, such as {get,list}_{order,user}, and those that only read apart from the
+// others. A server whose names do not fit is shown by the number of its tools and the most
+// frequent words in their names, or by the number alone. If not even the servers fit, it
+// shows the largest, and always one line.
+func index(objects []*object, budget int) string {
+	legend := legend(objects[0])
+	entries := make([]*entry, len(objects))
+	for i, o := range objects {
+		entries[i] = newEntry(o)
+	}
+	slices.SortStableFunc(entries, (*entry).compare)
+	entries, remainder, left := fitting(entries, min(budget, maxBudget)*100-hundredths(legend))
+	for _, e := range entries {
+		if len(e.tools) > maxFrequent {
+			left = e.replace(e.words(), left)
+		}
+	}
+	for _, e := range slices.Backward(entries) {
+		if perName*len(e.tools) <= left {
+			left = e.replace(e.names(), left)
+		}
+	}
+	text := legend
+	for _, e := range entries {
+		text += e.text
+	}
+	return text + remainder
+}
+
+const (
+	// maxFrequent is how many words stand for the names of a server.
+	maxFrequent = 16
+
+	// perName is how many hundredths of a token a name takes at least, so that families
+	// are not made of names for which there is no room.
+	perName = 40
+)
+
+// legend says how to read the list, with a tool of an object as the example.
+func legend(o *object) string {
+	example := o.tools[0]
+	if i := slices.IndexFunc(o.tools, (*tool).reads); i >= 0 {
+		example = o.tools[i]
+	}
+	return "These tools are not declared above. tools.search(query) finds tools; tools.describe(name) returns a declaration, " +
+		"which shows the arguments. {get,list}_{a,b} stands for get_a, get_b, list_a and list_b. " +
+		"Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
+}
+
+// fitting returns the entries for which there is room, a line about the others, and how
+// much room is left.
+func fitting(entries []*entry, room int) (shown []*entry, remainder string, left int) {
+	more := 0
+	for _, e := range entries {
+		more += len(e.tools)
+	}
+	for i, e := range entries {
+		with, without := room-hundredths(e.text), others(len(entries)-i-1, more-len(e.tools))
+		if i > 0 && with < hundredths(without) {
+			remainder = others(len(entries)-i, more)
+			return entries[:i], remainder, room - hundredths(remainder)
+		}
+		room, more = with, more-len(e.tools)
+	}
+	return entries, "", room
+}
+
+func others(servers, tools int) string {
+	if servers == 0 {
+		return ""
+	}
+	return fmt.Sprintf("- %s with %s\n", plural(servers, "more server"), plural(tools, "tool"))
+}
+
+// entry is what the index says of an object.
+type entry struct {
+	*object
+	title string
+	text  string
+}
+
+func newEntry(o *object) *entry {
+	e := &entry{object: o, title: "- " + o.name + ", " + plural(len(o.tools), "tool")}
+	if o.name == "" {
+		e.title = "- " + plural(len(o.tools), "global function")
+	}
+	e.text = e.title + "\n"
+	return e
+}
+
+// compare puts the host's own functions first and then the largest servers.
+func (e *entry) compare(other *entry) int {
+	if e.name == "" || other.name == "" {
+		return strings.Compare(e.name, other.name)
+	}
+	return cmp.Compare(len(other.tools), len(e.tools))
+}
+
+// replace makes a text the entry's if there is room for it, and returns what is left.
+func (e *entry) replace(text string, room int) int {
+	room += hundredths(e.text) - hundredths(text)
+	if room < 0 {
+		return room + hundredths(text) - hundredths(e.text)
+	}
+	e.text = text
+	return room
+}
+
+// names lists the tools by their names, those that only read apart from the others.
+func (e *entry) names() string {
+	var reads, rest []string
+	for _, t := range e.tools {
+		if t.reads() {
+			reads = append(reads, t.Names[0])
+		} else {
+			rest = append(rest, t.Names[0])
+		}
+	}
+	switch {
+	case len(reads) == 0:
+		return e.title + ": " + inFamilies(rest) + "\n"
+	case len(rest) == 0:
+		return e.title + ", all read-only: " + inFamilies(reads) + "\n"
+	default:
+		return e.title + "\n  - read-only: " + inFamilies(reads) + "\n  - may change data: " + inFamilies(rest) + "\n"
+	}
+}
+
+// inFamilies writes names in families, and those that are in none by themselves.
+func inFamilies(names []string) string {
+	var list []string
+	for _, f := range families(names) {
+		if len(f) == 1 {
+			list = append(list, f[0]...)
+		} else {
+			list = append(list, f.String())
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// words lists the most frequent words in the names of the tools.
+func (e *entry) words() string {
+	count := map[string]int{}
+	for _, t := range e.tools {
+		for word, rest := cutWord(t.Names[0]); word != ""; word, rest = cutWord(rest) {
+			count[strings.ToLower(strings.Trim(word, "_"))]++
+		}
+	}
+	delete(count, "")
+	list := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
+	})
+	end := ""
+	if len(list) > maxFrequent {
+		list, end = list[:maxFrequent], ", …"
+	}
+	return e.title + ", with the words " + strings.Join(list, ", ") + end + "\n"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
