@@ -101,7 +101,7 @@ func (b briefing) bounds() string {
 	if b.set.Len() > 0 {
 		fmt.Fprintf(&s, "; make %s, of which %d run at the same time", plural(l.Calls, "call"), l.Concurrency)
 	}
-	fmt.Fprintf(&s, "; and give a value of %d bytes. You are shown %d bytes of that, and as many of the console.\n", l.Output, clipBytes)
+	fmt.Fprintf(&s, "; and give a value of %d bytes. You are shown at most %d bytes of what comes of it.\n", l.Output, maxObservation)
 	return s.String()
 }
 

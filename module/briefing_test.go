@@ -221,7 +221,7 @@ func TestBounds(t *testing.T) {
 	limits := sandbox.Limits{Time: 10 * time.Minute, Compute: 250 * time.Millisecond, Calls: 3, Output: 2000}
 	hasty, set := openBox(t, limits), factSet(t)
 	got := briefing{set: set, limits: limitsOf(hasty)}.bounds()
-	want := "- A program may take 600 s, and compute for 0.25 s of that; make 3 calls, of which 16 run at the same time; and give a value of 2000 bytes. You are shown 8000 bytes of that, and as many of the console.\n"
+	want := "- A program may take 600 s, and compute for 0.25 s of that; make 3 calls, of which 16 run at the same time; and give a value of 2000 bytes. You are shown at most 4096 bytes of what comes of it.\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/replies"
@@ -212,7 +211,12 @@ func (r *codeRun) giveUp(o *sandbox.Outcome) {
 }
 
 // observe ends a step with what the model is told of it.
-func (r *codeRun) observe(text string) { r.run.observe(text + r.remaining()) }
+func (r *codeRun) observe(o *observation) {
+	o.next += r.remaining()
+	o.did = closedEffects(r.journal.Entries()[r.last().before:], maxObservation/4)
+	r.run.observe(o.String())
+	r.exchanges[len(r.exchanges)-1].brief = o.brief()
+}
 
 // orphaned ends the step of an answer that is valid, and reports whether the model is
 // asked about effects that the program did not call: once, if a turn is free.
@@ -223,10 +227,8 @@ func (r *codeRun) orphaned() bool {
 		return false
 	}
 	r.asked = true
-	var b strings.Builder
-	b.WriteString("The answer is valid.")
-	writeOrphans(&b, done)
-	b.WriteString("\nThen submit the answer once more.")
-	r.observe(b.String())
+	o := &observation{happened: "The answer is valid.", next: "\nThen submit the answer again.", keep: true}
+	showOrphans(o, done)
+	r.observe(o)
 	return true
 }

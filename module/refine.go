@@ -84,7 +84,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", clip(string(output)), score.Feedback)
+		hints[path] = fmt.Sprintf("An earlier answer was not good enough:\n%s\nWhat to do better:\n%s", cut(string(output), maxText), score.Feedback)
 	}
 	return hints, nil
 }
@@ -100,7 +100,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, occasion{
-		Input: clip(string(input)), Calls: t.took.exchanges(r.paths(ctx)), Output: clip(string(output)),
+		Input: cut(string(input), maxText), Calls: t.took.exchanges(r.paths(ctx)), Output: cut(string(output), maxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
 	}.values())
