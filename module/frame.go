@@ -47,7 +47,7 @@ func fenced(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + text + "\n" + fence
+	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }
 
 // findingText is a finding, of which only the frame has lines of its own.

@@ -101,6 +101,9 @@ func (o *observation) brief() string {
 		return ""
 	}
 	text, gone := firstLine(o.happened), false
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
 	for _, s := range o.shown {
 		if s.gist != "" {
 			text, gone = text+" "+s.gist, true

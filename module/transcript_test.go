@@ -164,7 +164,8 @@ func scripted(archive *txtar.Archive) *llmtest.Model {
 
 // conversation is everything that was said to the model, in that order, or what it was asked in
 // the end if it forgets. It fails if a question does not repeat the one before it, but for
-// observations that the model has answered and been shown another since: those may become shorter.
+// observations that the model has answered and been shown another since: those may become shorter,
+// and whole again in the last question.
 func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	requests := model.Requests()
 	if len(requests) == 0 {
@@ -174,7 +175,7 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 		return requests[len(requests)-1].Text()
 	}
 	var b strings.Builder
-	var before []string
+	var before, whole []string
 	for i, r := range requests {
 		now := textsOf(r)
 		if len(now) <= len(before) && i > 0 {
@@ -186,12 +187,14 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 			case now[j] == before[j]:
 			case old && len(now[j]) < len(before[j]):
 				b.WriteString("(now shorter) " + now[j])
-			case i == len(requests)-1 && old: // the last question, for an answer from what is known
+			case old && now[j] == whole[j] && i == len(requests)-1:
+				b.WriteString("(whole again) " + now[j])
 			default:
 				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
 			}
 		}
 		b.WriteString(strings.Join(now[len(before):], ""))
+		whole = append(whole, now[len(before):]...)
 		before = now
 	}
 	return b.String()

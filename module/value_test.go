@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 		{
 			strings.Repeat("a line\n", 200),
 			"Its value is a text of 1400 characters; this is part of it:\n```\n" + strings.Repeat("a line\n", 8) +
-				"… 1330 characters left out …\na line\na line\n\n```",
+				"… 1330 characters left out …\na line\na line\n```",
 		},
 		{[]any{}, "Its value:\n[]"},
 		{nil, "Its value:\nnull"},
