@@ -31,6 +31,8 @@ type kit struct {
 	session bool          // programs see what earlier ones declared
 	values  bool          // a value that is a valid answer is as good as a submitted one
 	budget  func() string // what else is left, for the model; nil for nothing
+
+	uncounted map[string]int // the tools whose calls have a limit of their own
 }
 
 // question is the question for the next program, nil if the module cannot run. What

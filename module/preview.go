@@ -30,7 +30,7 @@ func newPreview(spec *signature.Spec, inputs signature.Values) (question, error)
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			q.inputs[i].JSON = replies.Quote(replies.PlainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + viewOf(v.JSON).described(mediaInput))
+			q.inputs[i].JSON = replies.Quote(replies.PlainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + inPart(v.JSON, mediaInput))
 			q.parts = append(q.parts, parts...)
 		}
 	}
@@ -50,7 +50,7 @@ func previews(inputs signature.Values) signature.Values {
 		others := len(order) - n - 1
 		share := max(left/(others+1), leastOfInput)
 		if len(inputs[i].JSON) > min(wholeInput, max(share, left-others*partOfInput)) {
-			shown[i].JSON = replies.Quote(viewOf(inputs[i].JSON).described(min(share, partOfInput)))
+			shown[i].JSON = replies.Quote(inPart(inputs[i].JSON, min(share, partOfInput)))
 		}
 		left -= len(shown[i].JSON)
 	}

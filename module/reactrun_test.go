@@ -235,10 +235,10 @@ func TestReActWithheldResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		useless = " was called, but its result is of no use: the receipt is unreadable"
+		useless = " was called, but its result cannot be used: the receipt is unreadable"
 		done    = "book" + useless + "\nIt is done: do not make the same call again."
-		held    = "book was not called: this very call was made before and did not end well, so it may have taken effect; " +
-			"look whether it did, if a tool shows that. To make it once more all the same, repeat the call"
+		held    = "book was not called: this exact call was made before without a usable result, so it may have taken effect; " +
+			"look whether it did, if a tool can show that. To make it again anyway, repeat the call"
 	)
 	want := []string{done, "look" + useless, held, "note returned:\n1", done, "note returned:\n2", "put" + useless, "put" + useless, done, ""}
 	for i, s := range pred.Trajectory.Steps {
@@ -298,8 +298,8 @@ func TestReActOfManyTools(t *testing.T) {
 	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The argument of tools.search is {"query": …, "options": …}`) {
 		t.Errorf("the prompt does not say how to find tools:\n%s", system)
 	}
-	want := "shop.order_7 returned a text of 5007 characters; this is part of it:\n```\n" + strings.Repeat("é", 2951) +
-		"\n… 1069 characters left out …\n" + strings.Repeat("é", 980) + `{"n":1}` + "\n```"
+	want := "shop.order_7 returned a string of 5007 characters; this is part of it:\n```\n" + strings.Repeat("é", 2950) +
+		"\n… 1070 characters left out …\n" + strings.Repeat("é", 980) + `{"n":1}` + "\n```"
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -388,7 +388,7 @@ func TestReActTextForAnObject(t *testing.T) {
 	if err != nil || pred.Output.Name != "Hello, Ann" {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
-	for i, want := range []string{"greet returned:\n\"Hello, Ann\"", `count was not called: args is to be one JSON object, not the text "seven"`} {
+	for i, want := range []string{"greet returned:\n\"Hello, Ann\"", `count was not called: args must be one JSON object, not the text "seven"`} {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -404,7 +404,7 @@ func TestReActLastAnswerOfWrongShape(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	want := `The submitted answer was not accepted:
-args is to be one JSON object, not the text "three"
+args must be one JSON object, not the text "three"
 Submit it in this form, with your values: submit({total: 1})
 
 One step is left: submit the answer.`
@@ -447,7 +447,7 @@ func TestResultsAreFenced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := pred.Trajectory.Steps[0].Observation, "page returned this text:\n````\n"+page+"\n````"; got != want {
+	if got, want := pred.Trajectory.Steps[0].Observation, "page returned this string:\n````\n"+page+"\n````"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -293,7 +293,7 @@ func (r *codeRun) spent(out *sandbox.Outcome) string {
 	}
 	limit, made := limitsOf(r.box).Calls, 0
 	for _, c := range out.Calls {
-		if !c.Recorded && r.counts(c) {
+		if !c.Recorded && r.uncounted[c.Tool] == 0 {
 			made++
 		}
 	}
@@ -301,12 +301,6 @@ func (r *codeRun) spent(out *sandbox.Outcome) string {
 		return ""
 	}
 	return fmt.Sprintf("\n\nIt made %d of the %d calls that one program may make.", made, limit)
-}
-
-// counts reports whether a call counts towards the limit of calls.
-func (r *codeRun) counts(c sandbox.Call) bool {
-	n, ok := r.box.(*notebook)
-	return !ok || n.free[c.Tool] == 0
 }
 
 func showConsoles(o *observation, out *sandbox.Outcome) {

@@ -40,7 +40,7 @@ func viewOf(value json.RawMessage) view {
 func (v view) String() string {
 	switch v.kind {
 	case '"':
-		return "a text of " + plural(lengthOf(v.text), "character")
+		return "a string of " + plural(lengthOf(v.text), "character")
 	case '[':
 		return "an array of " + counted(v.items)
 	case '{':
@@ -52,8 +52,9 @@ func (v view) String() string {
 	}
 }
 
-// described is what the value is, and the value or a part of it: about so many bytes.
-func (v view) described(most int) string {
+// inPart says what a value is and how long, and shows it, or at most so many bytes of it.
+func inPart(value json.RawMessage, most int) string {
+	v := viewOf(value)
 	if len(v.raw) <= most {
 		return v.String() + ":\n" + string(v.raw)
 	}
@@ -66,7 +67,7 @@ func (v view) shown(lead, is string, most int) string {
 	if v.plain() && len(lead)+len(":\n")+len(v.raw) <= most {
 		return lead + ":\n" + fenced(string(v.raw))
 	}
-	if text := is + " this text:\n" + fenced(v.text); v.kind == '"' && len(text) <= most {
+	if text := is + " this string:\n" + fenced(v.text); v.kind == '"' && len(text) <= most {
 		return text
 	}
 	lead = is + " " + v.String() + "; this is part of it:\n"
@@ -124,7 +125,7 @@ func counted(items []json.RawMessage) string {
 		counts[typeOf(item)]++
 	}
 	var list []string
-	for _, name := range []string{"object", "array", "text", "number", "boolean", "null"} {
+	for _, name := range []string{"object", "array", "string", "number", "boolean", "null"} {
 		if n := counts[name]; n > 0 {
 			list = append(list, plural(n, name))
 		}
@@ -145,7 +146,7 @@ func typeOf(value json.RawMessage) string {
 	case '[':
 		return "array"
 	case '"':
-		return "text"
+		return "string"
 	case 't', 'f':
 		return "boolean"
 	case 'n':

@@ -10,7 +10,7 @@ import (
 
 // What is too long is shown in part: what it is, how long, how it begins and how
 // it ends.
-func TestDescribed(t *testing.T) {
+func TestInPart(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		ID   int    `json:"id"`
@@ -27,11 +27,11 @@ func TestDescribed(t *testing.T) {
 	}{
 		{
 			"The beginning" + long + "the end.",
-			"a text of 1000021 characters, of which this is a part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters left out …\n" + strings.Repeat("x", 7) + "the end.",
+			"a string of 1000021 characters, of which this is a part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters left out …\n" + strings.Repeat("x", 7) + "the end.",
 		},
 		{
 			strings.Repeat("🦉", 5000),
-			"a text of 10000 characters, of which this is a part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters left out …\n" + strings.Repeat("🦉", 3),
+			"a string of 10000 characters, of which this is a part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters left out …\n" + strings.Repeat("🦉", 3),
 		},
 		{
 			rows,
@@ -40,17 +40,17 @@ func TestDescribed(t *testing.T) {
 		},
 		{
 			[]any{1, "two", nil, true, 3, strings.Repeat("<a>", 300), rows},
-			"an array of 7 items: 1 array, 2 texts, 2 numbers, 1 boolean, 1 null, of which this is a part:\n" +
+			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, of which this is a part:\n" +
 				`[1, "two", null, true, 3, "<a><a><a><a><a><a><a><…><a><a>" /* 900 characters */, /* an array of 5000 objects */]`,
 		},
 		{
 			map[string]any{"a_rows": rows, "b_text": long, "c": 1, "d": map[string]any{"deep": rows}, "e": 2, "f": 3},
 			"an object of 6 keys, of which this is a part:\n" +
-				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a text of 1000000 characters */, /* … 4 more keys … */}`,
+				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, /* … 4 more keys … */}`,
 		},
 		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, of which this is a part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
 	} {
-		if got := viewOf(encoded(t, c.value)).described(120); got != c.want {
+		if got := inPart(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -71,16 +71,16 @@ func TestShown(t *testing.T) {
 		{3, "Its value:\n3"},
 		{"3860.03", "Its value:\n\"3860.03\""},
 		{"", "Its value:\n\"\""},
-		{`{"id": 7}`, "Its value is this text:\n{\"id\": 7}"},
-		{"one\ntwo", "Its value is this text:\n```\none\ntwo\n```"},
-		{"```js\n1\n```", "Its value is this text:\n````\n```js\n1\n```\n````"},
+		{`{"id": 7}`, "Its value is this string:\n{\"id\": 7}"},
+		{"one\ntwo", "Its value is this string:\n```\none\ntwo\n```"},
+		{"```js\n1\n```", "Its value is this string:\n````\n```js\n1\n```\n````"},
 		{
 			rows, "Its value is an array of 812 objects; this is part of it:\n" +
 				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,"name":"row 811"}]`,
 		},
 		{
 			strings.Repeat("a line\n", 200),
-			"Its value is a text of 1400 characters; this is part of it:\n```\n" + strings.Repeat("a line\n", 8) +
+			"Its value is a string of 1400 characters; this is part of it:\n```\n" + strings.Repeat("a line\n", 8) +
 				"… 1330 characters left out …\na line\na line\n```",
 		},
 		{[]any{}, "Its value:\n[]"},
@@ -116,7 +116,7 @@ func FuzzShown(f *testing.F) {
 				t.Errorf("%s: %d bytes, for %d: %s", what, len(got), most, got)
 			}
 		}
-		if got := viewOf(value).described(most); got != viewOf(value).described(most) {
+		if got := inPart(value, most); got != inPart(value, most) {
 			t.Error("it differs from time to time")
 		}
 	})
