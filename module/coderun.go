@@ -215,7 +215,7 @@ func (r *codeRun) giveUp(o *sandbox.Outcome) {
 // observe ends a step with what the model is told of it.
 func (r *codeRun) observe(o *observation) {
 	o.next += r.remaining()
-	o.did = closedEffects(r.journal.Entries()[r.last().before:], maxObservation/4)
+	o.did = listEffects(r.journal.Entries()[r.last().before:], "Done:", maxObservation/4)
 	r.run.observe(o.String())
 	r.exchanges[len(r.exchanges)-1].brief = o.brief()
 }

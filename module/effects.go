@@ -46,13 +46,9 @@ func openEffects(entries []journal.Entry, advise bool, most int) string {
 	return s.list("Reported an error, but may have taken effect. Look first:", "Done so far:", most-len(notes)) + notes
 }
 
-// closedEffects lists what was done in a step that is over.
-func closedEffects(entries []journal.Entry, most int) string {
-	s := sortEffects(entries)
-	if s.none() {
-		return ""
-	}
-	return s.list("Reported an error, but may have taken effect:", "Done; do not call it again:", most)
+// listEffects lists what was done, under a title for what certainly was.
+func listEffects(entries []journal.Entry, done string, most int) string {
+	return sortEffects(entries).list("Reported an error, but may have taken effect:", done, most)
 }
 
 // list lists calls in at most so many bytes: done calls are shown in less detail first.
@@ -92,8 +88,8 @@ const (
 		"In doubt the program is stopped there, and you are asked what it means."
 
 	// namedAgain is what a model must know of calls that reported an error.
-	namedAgain = "If a call that reported an error did take effect, leave it out. To make it again, name it in the call's " +
-		"second argument: {again: %q}."
+	namedAgain = "If a call that reported an error did take effect, leave it out. " +
+		"To make it again, name it in the call's second argument: {again: %q}."
 
 	// unknownAgain is what a model must know of a call that may have happened.
 	unknownAgain = "Making such a call again ends the task. If a tool can show whether it happened, look; then go on " +
@@ -107,8 +103,9 @@ func showOrphans(o *observation, entries []journal.Entry) {
 	if len(entries) == 0 {
 		return
 	}
-	o.show(section{title: "\n\nDone by earlier programs, but not called by this one:", first: true, body: func(most int) string {
-		const undo = "\nIf that was wrong, undo it, or say so in the answer."
+	const title, undo = "\n\nDone by earlier programs, but not called by this one:",
+		"\nIf that was wrong, undo it, or say so in the answer."
+	o.show(section{title: title, first: true, body: func(most int) string {
 		return effects{done: entries}.list("", "", most-len(undo)) + undo
 	}})
 }
@@ -214,7 +211,7 @@ func writeGroups(b *strings.Builder, entries []journal.Entry) {
 			writeCall(b, first.ID+" "+tool, first.Args, most)
 			continue
 		}
-		fmt.Fprintf(b, "\n- %s ×%d, %s: from %s to %s", tool, len(list), entryNames(list),
+		fmt.Fprintf(b, "\n- %s ×%d (%s), from %s to %s", tool, len(list), entryNames(list),
 			oneLine(first.Args, most), oneLine(last.Args, most))
 	}
 }

@@ -56,8 +56,7 @@ func (r *run) forget(step int) bool {
 func (r *run) leftOut() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
-	done := closedEffects(r.calls()[:r.Steps[r.forgotten].before], maxObservation)
-	b.WriteString(done)
+	b.WriteString(listEffects(r.calls()[:r.Steps[r.forgotten].before], "Done in them:", maxObservation))
 	return b.String()
 }
 

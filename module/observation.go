@@ -25,6 +25,7 @@ type section struct {
 	body  func(most int) string // in at most so many bytes
 	first bool                  // it has the room before the others
 	gist  string                // in a sentence, when the observation is old
+	lost  bool                  // the gist does not say all of it
 	more  string                // how a program prints a part of it
 }
 
@@ -39,6 +40,9 @@ func (o *observation) show(s section) {
 func (o *observation) showText(title, text string) {
 	o.show(section{title: title, body: func(most int) string { return cut(text, most) }})
 }
+
+// shortGist is how long a value or a console may be to be its own gist.
+const shortGist = 100
 
 func (s section) whole() string { return s.body(unbounded) }
 
@@ -106,7 +110,7 @@ func (o *observation) brief() string {
 	}
 	for _, s := range o.shown {
 		if s.gist != "" {
-			text, gone = text+" "+s.gist, true
+			text, gone = text+" "+s.gist, gone || s.lost
 		}
 	}
 	if gone {

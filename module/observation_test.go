@@ -82,7 +82,7 @@ Write the whole program again, not only the rest.
 Reported an error, but may have taken effect. Look first:
 - E120 pay({"limit":1}) → no money
 Done so far:
-- send ×79, E41–E119: from {"limit":1} to {"limit":79}
+- send ×79 (E41–E119), from {"limit":1} to {"limit":79}
 A done call that is made again with the same arguments does nothing and returns the recorded result. In doubt the program is stopped there, and you are asked what it means.
 If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E120"}.
 

@@ -30,7 +30,8 @@ func newPreview(spec *signature.Spec, inputs signature.Values) (question, error)
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			q.inputs[i].JSON = replies.Quote(replies.PlainText(numbered(len(q.parts), len(parts), names)) + "; in programs " + inPart(v.JSON, mediaInput))
+			shown := replies.PlainText(numbered(len(q.parts), len(parts), names))
+			q.inputs[i].JSON = replies.Quote(shown + "; in programs " + inPart(v.JSON, mediaInput))
 			q.parts = append(q.parts, parts...)
 		}
 	}

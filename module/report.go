@@ -122,7 +122,7 @@ func (r *codeRun) closeStep(o *observation) {
 	done = slices.DeleteFunc(done, func(e journal.Entry) bool {
 		return slices.ContainsFunc(orphans, func(o journal.Entry) bool { return o.ID == e.ID })
 	})
-	o.show(section{title: "\n", first: true, body: func(most int) string { return closedEffects(done, most) }})
+	o.show(section{title: "\n", first: true, body: func(most int) string { return listEffects(done, "Done; do not call it again:", most) }})
 	showOrphans(o, orphans)
 }
 
@@ -153,7 +153,7 @@ func (r *codeRun) showValue(o *observation, out *sandbox.Outcome) {
 	v := viewOf(out.Value)
 	s := section{title: " ", gist: "Its value was " + v.String() + ".", more: v.slice()}
 	s.body = func(most int) string { return v.shown("Its value", "Its value is", most) }
-	if len(v.raw) <= 100 {
+	if s.lost = len(v.raw) > shortGist; !s.lost {
 		s.gist = "Its value was " + escapeBreaks(string(v.raw)) + "."
 	}
 	o.show(s)
@@ -253,7 +253,8 @@ func sameEnd(a, b *sandbox.Outcome) bool {
 	if a.Failure != nil && b.Failure != nil {
 		return a.Failure.Kind == b.Failure.Kind && a.Failure.Message == b.Failure.Message
 	}
-	return a.Failure == b.Failure && a.Submitted == b.Submitted && string(a.Value) == string(b.Value) && a.Stdout == b.Stdout
+	return a.Failure == b.Failure && a.Submitted == b.Submitted &&
+		string(a.Value) == string(b.Value) && a.Stdout == b.Stdout
 }
 
 // left is how many programs may still be written.
@@ -318,9 +319,13 @@ func showConsole(o *observation, name string, printed sandbox.Output) {
 		}
 		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, most)
 	}
+	gist := fmt.Sprintf("It printed %s.", plural(printed.Bytes, "byte"))
+	if printed.Bytes <= shortGist {
+		gist = "It printed: " + escapeBreaks(part(shortGist))
+	}
 	o.show(section{
 		title: "\n\n" + name + ":\n", body: func(most int) string { return fencedIn(most, part) },
-		gist: fmt.Sprintf("It printed %s.", plural(printed.Bytes, "byte")), more: "rows.slice(0, 5)",
+		gist: gist, lost: printed.Bytes > shortGist, more: "rows.slice(0, 5)",
 	})
 }
 
