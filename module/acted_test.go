@@ -106,13 +106,10 @@ func TestHalfDone(t *testing.T) {
 1 | await halves({limit: 1})
   |       ^
 
-Write the whole step again. What its programs have done so far:
-
-Reported an error; it may have taken effect, look first:
-- E1 halves({"limit":1}) → tool halves: the second half: the bank is closed
-If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E1"}.
-
-7 programs are left.`
+Write the whole program again, not only the rest.
+Reported an error, but may have taken effect. Look first:
+- E1 halves({"limit":1}) → the second half: the bank is closed
+If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -113,7 +113,7 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 			delete(hints, path)
 			continue
 		}
-		hints[path] = prompt.Advice(excerpt(strings.TrimSpace(advice), maxAdvice))
+		hints[path] = prompt.Advice(cut(strings.TrimSpace(advice), maxAdvice))
 	}
 	return hints, nil
 }
@@ -129,7 +129,7 @@ type call struct {
 const (
 	maxNotes  = 64_000
 	minNote   = 200 // of each text; rather, calls are left out
-	maxAdvice = clipBytes / 2
+	maxAdvice = maxText / 2
 )
 
 // exchanges are what models were asked in a run and the runs within it, and what they
@@ -146,8 +146,8 @@ func (t Trajectory) exchanges(paths map[string]string) []call {
 		list = slices.Delete(list, most/2, len(list)-most/2)
 	}
 	for i := range list {
-		share := min(maxNotes/(2*len(list)), clipBytes)
-		list[i].Question, list[i].Reply = excerpt(list[i].Question, share), excerpt(list[i].Reply, share)
+		share := min(maxNotes/(2*len(list)), maxText)
+		list[i].Question, list[i].Reply = cut(list[i].Question, share), cut(list[i].Reply, share)
 	}
 	return list
 }
@@ -167,13 +167,4 @@ func lastText(prompt []llms.MessageContent) string {
 		return ""
 	}
 	return textOf(prompt[len(prompt)-1])
-}
-
-// excerpt keeps the head and the tail of a text that is too long.
-func excerpt(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	head, tail := text[:most*3/4], text[len(text)-most/4:]
-	return strings.ToValidUTF8(head, "") + " … " + strings.ToValidUTF8(tail, "")
 }

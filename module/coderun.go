@@ -34,6 +34,8 @@ type kit struct {
 	session bool          // programs see what earlier ones declared
 	values  bool          // a value that is a valid answer is as good as a submitted one
 	budget  func() string // what else is left, for the model; nil for nothing
+
+	uncounted map[string]int // the tools whose calls have a limit of their own
 }
 
 // question is the question for the next program, nil if the module cannot run. The
@@ -91,6 +93,14 @@ func languageOf(c sandbox.Compiler) string {
 		return strings.TrimSpace(d.Describe()) + "\n"
 	}
 	return ""
+}
+
+// limitsOf returns the limits of a sandbox that tells them.
+func limitsOf(box Sandbox) sandbox.Limits {
+	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
+		return limited.Limits()
+	}
+	return sandbox.Limits{}
 }
 
 // ready says why no program can be run, as far as the sandbox and the compiler tell.
@@ -221,7 +231,15 @@ func (r *codeRun) giveUp(o *sandbox.Outcome) {
 }
 
 // observe ends a step with what the model is told of it.
-func (r *codeRun) observe(text string) { r.run.observe(text + r.jsonTexts() + r.remaining()) }
+func (r *codeRun) observe(o *observation) {
+	if text := r.jsonTexts(); text != "" {
+		o.show(section{title: "\n\n", body: func(int) string { return text }, gist: text})
+	}
+	o.next += r.remaining()
+	o.did = listEffects(r.journal.Entries()[r.last().before:], "Done:", maxObservation/4)
+	r.run.observe(o.String())
+	r.exchanges[len(r.exchanges)-1].brief = o.brief()
+}
 
 // orphaned ends the step of an answer that is valid, and reports whether the model is
 // asked about effects that the program did not call: once, if a turn is free.
@@ -232,10 +250,8 @@ func (r *codeRun) orphaned() bool {
 		return false
 	}
 	r.asked = true
-	var b strings.Builder
-	b.WriteString("The answer is valid.")
-	writeOrphans(&b, done)
-	b.WriteString("\nThen submit the answer once more.")
-	r.observe(b.String())
+	o := &observation{happened: "The answer is valid.", next: "\nThen submit the answer again.", keep: true}
+	showOrphans(o, done)
+	r.observe(o)
 	return true
 }

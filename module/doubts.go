@@ -2,7 +2,6 @@ package module
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/writ-go/writ/sandbox"
 )
@@ -19,21 +18,17 @@ func (r *codeRun) doubted(out *sandbox.Outcome) bool {
 		return false
 	}
 	r.doubts = true
-	var b strings.Builder
-	b.WriteString("The answer has the right form, but it may rest on values that were not there:")
 	for i := range doubts {
 		doubts[i].Frame = ""
 	}
-	writeFindings(&b, doubts)
-	b.WriteString("\nFix the program, then submit the answer again.")
-	writeConsoles(&b, out)
-	if r.session {
-		b.WriteString("\n\nThe variables of the program are kept: go on from there.")
-		r.closeStep(&b)
-	} else {
-		r.writeCalls(&b, out)
+	o := &observation{happened: "The answer has the right form, but it may rest on values that were not there:" +
+		findingLines(doubts) + "\nFix the program, then submit the answer again."}
+	if !r.session {
+		r.showEffects(o, out)
 	}
-	r.observe(b.String())
+	showConsoles(o, out)
+	r.goOn(o, out)
+	r.observe(o)
 	return true
 }
 

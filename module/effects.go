@@ -1,20 +1,15 @@
 package module
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
-)
-
-// How many calls the model is shown.
-const (
-	maxEffects = 200 // a program that repeats an effect that is not shown is just as safe
-	maxLong    = 40  // of these, how many are shown at length
-	maxBrief   = 10
 )
 
 // effects are calls by what is known of them, without reads and what was refused.
@@ -37,23 +32,41 @@ func sortEffects(entries []journal.Entry) (s effects) {
 
 func (s effects) none() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
 
-// writeEffects lists what the open step has done already, uncertain calls first, and
-// what a program may say of each.
-func writeEffects(b *strings.Builder, entries []journal.Entry) {
+// openEffects lists what the open step has done, uncertain calls first, with advice on what a
+// program may say of each.
+func openEffects(entries []journal.Entry, advise bool, most int) string {
 	s := sortEffects(entries)
-	if s.none() {
-		return
+	var notes string
+	if len(s.done) > 0 && advise {
+		notes += "\n" + carriedOver
 	}
-	b.WriteByte('\n')
-	writeEntries(b, "Reported an error; it may have taken effect, look first:", s.failed)
-	writeUnknown(b, s.unknown)
-	writeEntries(b, "Done:", s.done)
-	if len(s.done) > 0 {
-		b.WriteString("\n" + carriedOver)
+	if name := lastOpen(s.failed, entries); name != "" && advise {
+		notes += fmt.Sprintf("\n"+namedAgain, name)
 	}
-	if name := lastOpen(s.failed, entries); name != "" {
-		fmt.Fprintf(b, "\n"+namedAgain, name)
+	return s.list("Reported an error, but may have taken effect. Look first:", "Done so far:", most-len(notes)) + notes
+}
+
+// listEffects lists what was done, under a title for what certainly was.
+func listEffects(entries []journal.Entry, done string, most int) string {
+	return sortEffects(entries).list("Reported an error, but may have taken effect:", done, most)
+}
+
+// list lists calls in at most so many bytes: done calls are shown in less detail first.
+func (s effects) list(failed, done string, most int) string {
+	var text string
+	for _, detail := range []struct{ uncertain, done int }{{300, 300}, {300, 100}, {300, 0}, {100, 0}, {0, 0}} {
+		var b strings.Builder
+		writeEntries(&b, failed, s.failed, detail.uncertain)
+		if len(s.unknown) > 0 {
+			writeEntries(&b, unknownTitle, s.unknown, detail.uncertain)
+			b.WriteString("\n" + unknownAgain)
+		}
+		writeEntries(&b, done, s.done, detail.done)
+		if text = b.String(); len(text) <= most {
+			return text
+		}
 	}
+	return cut(text, most)
 }
 
 // lastOpen names the last of the failed calls that no other has made once more.
@@ -71,50 +84,35 @@ func lastOpen(failed, entries []journal.Entry) string {
 
 const (
 	// carriedOver is what a model must know of calls that are done.
-	carriedOver = "A call that is done and made again with the same arguments returns its recorded result and does " +
-		"nothing, unless the program is stopped there and asked what it means."
+	carriedOver = "A done call that is made again with the same arguments does nothing and returns the recorded result. " +
+		"In doubt the program is stopped there, and you are asked what it means."
 
 	// namedAgain is what a model must know of calls that reported an error.
-	namedAgain = "If the effect of a call that reported an error is there, leave the call out. To make it once more, " +
-		"name it in the second argument of the call, as in {again: %q}."
+	namedAgain = "If a call that reported an error did take effect, leave it out. " +
+		"To make it again, name it in the call's second argument: {again: %q}."
 
 	// unknownAgain is what a model must know of a call that may have happened.
-	unknownAgain = "To make such a call again ends the task. If a tool shows whether it happened, look; then go on " +
+	unknownAgain = "Making such a call again ends the task. If a tool can show whether it happened, look; then go on " +
 		"without the call."
+
+	unknownTitle = "Unknown whether it happened:"
 )
 
-func writeUnknown(b *strings.Builder, entries []journal.Entry) {
-	if len(entries) > 0 {
-		writeEntries(b, "Unknown whether it happened:", entries)
-		b.WriteString("\n" + unknownAgain)
-	}
-}
-
-// writeDone lists what was done in a step that is over.
-func writeDone(b *strings.Builder, entries []journal.Entry) {
-	s := sortEffects(entries)
-	if s.none() {
+// showOrphans lists what was done for programs that were then rewritten without it.
+func showOrphans(o *observation, entries []journal.Entry) {
+	if len(entries) == 0 {
 		return
 	}
-	b.WriteByte('\n')
-	writeEntries(b, "Reported an error; it may have taken effect:", s.failed)
-	writeUnknown(b, s.unknown)
-	writeEntries(b, "Done; do not call it again:", s.done)
+	const title, undo = "\n\nDone by earlier programs, but not called by this one:",
+		"\nIf that was wrong, undo it, or say so in the answer."
+	o.show(section{title: title, first: true, body: func(most int) string {
+		return effects{done: entries}.list("", "", most-len(undo)) + undo
+	}})
 }
 
-// writeOrphans lists what was done for programs that were then rewritten without
-// it.
-func writeOrphans(b *strings.Builder, entries []journal.Entry) {
-	if len(entries) > 0 {
-		b.WriteByte('\n')
-		writeEntries(b, "Done by earlier programs, though this one did not call it:", entries)
-		b.WriteString("\nUndo it if it was wrong, or say so in the answer.")
-	}
-}
-
-// writeReads lists what a program had read when it failed, and what it could not
+// showReads lists what a program had read when it failed, and what it could not
 // read: that may show why. Several calls of one tool are only counted.
-func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entry) {
+func showReads(o *observation, calls []sandbox.Call, entries []journal.Entry) {
 	reads := map[string]bool{}
 	for _, e := range entries {
 		reads[e.Tool] = e.Class == tools.Read
@@ -129,16 +127,14 @@ func writeReads(b *strings.Builder, calls []sandbox.Call, entries []journal.Entr
 			failed = append(failed, c)
 		}
 	}
-	writeCalls(b, "It could not read:", failed)
-	writeCalls(b, "It had read:", read)
+	o.showText("\n\nIt could not read:", callLines(failed))
+	o.showText("\n\nIt had read:", callLines(read))
 }
 
-// writeCalls lists calls, those of one tool that came to the same end in one line.
-func writeCalls(b *strings.Builder, title string, list []sandbox.Call) {
-	if len(list) == 0 {
-		return
-	}
-	b.WriteString("\n\n" + title)
+// callLines lists calls, those of one tool that came to the same end in one line.
+func callLines(list []sandbox.Call) string {
+	const most = 10
+	var b strings.Builder
 	ended := func(c sandbox.Call) string {
 		if c.Error != nil {
 			return " → " + errorLine(c.Error, 300)
@@ -154,44 +150,89 @@ func writeCalls(b *strings.Builder, title string, list []sandbox.Call) {
 		groups[group] = append(groups[group], c)
 	}
 	for i, group := range order {
-		if more(b, i, maxBrief, len(order)) {
-			return
+		if i == most {
+			fmt.Fprintf(&b, "\n- and %s of others", plural(len(order)-i, "kind"))
+			break
 		}
 		c := groups[group][0]
 		if n := len(groups[group]); n > 1 {
-			fmt.Fprintf(b, "\n- %s ×%d%s", c.Tool, n, ended(c))
+			fmt.Fprintf(&b, "\n- %s ×%d%s", c.Tool, n, ended(c))
 			continue
 		}
-		writeCall(b, c.Tool, string(c.Args), 200)
+		writeCall(&b, c.Tool, c.Args, 200)
 		if c.Error == nil {
-			writeResult(b, string(c.Result), 300)
+			writeResult(&b, c.Result, 300)
 		}
 		b.WriteString(ended(c))
 	}
+	return b.String()
 }
 
-func writeEntries(b *strings.Builder, title string, entries []journal.Entry) {
+// writeEntries lists calls, with so many bytes of arguments and results, or, without any, the
+// calls of each tool together.
+func writeEntries(b *strings.Builder, title string, entries []journal.Entry, most int) {
 	if len(entries) == 0 {
 		return
 	}
-	b.WriteString("\n" + title)
-	for i, e := range entries {
-		if more(b, i, maxEffects, len(entries)) {
-			return
-		}
-		most := 300
-		if i >= maxLong {
-			most = 80
-		}
-		writeCall(b, e.ID+" "+e.Tool, string(e.Args), most)
+	if title != "" {
+		b.WriteString("\n" + title)
+	}
+	if most == 0 {
+		writeGroups(b, entries)
+		return
+	}
+	for _, e := range entries {
+		writeCall(b, e.ID+" "+e.Tool, e.Args, most)
 		if e.Requested != nil {
-			b.WriteString(", changed from " + escapeBreaks(shorten(string(e.Requested), most)) + " before it was made")
+			b.WriteString(", changed from " + oneLine(e.Requested, most) + " before it was made")
 		}
 		if len(e.Repeats) > 0 {
-			b.WriteString(", " + strings.Join(e.Repeats, ", ") + " once more")
+			b.WriteString(", which repeats " + strings.Join(e.Repeats, ", "))
 		}
 		writeEnd(b, e, most)
 	}
+}
+
+// writeGroups lists the calls of each tool in one line: their names, and the first and the last
+// arguments.
+func writeGroups(b *strings.Builder, entries []journal.Entry) {
+	const most = 80
+	groups, order := map[string][]journal.Entry{}, []string{}
+	for _, e := range entries {
+		if groups[e.Tool] == nil {
+			order = append(order, e.Tool)
+		}
+		groups[e.Tool] = append(groups[e.Tool], e)
+	}
+	for _, tool := range order {
+		list := groups[tool]
+		first, last := list[0], list[len(list)-1]
+		if len(list) == 1 {
+			writeCall(b, first.ID+" "+tool, first.Args, most)
+			continue
+		}
+		fmt.Fprintf(b, "\n- %s ×%d (%s), from %s to %s", tool, len(list), entryNames(list),
+			oneLine(first.Args, most), oneLine(last.Args, most))
+	}
+}
+
+// entryNames are the names of entries, with those between the ends of a row left out.
+func entryNames(list []journal.Entry) string {
+	number := func(i int) int { n, _ := strconv.Atoi(strings.TrimPrefix(list[i].ID, "E")); return n }
+	var names []string
+	for i := 0; i < len(list); i++ {
+		start := i
+		for i+1 < len(list) && number(i+1) == number(i)+1 {
+			i++
+		}
+		switch {
+		case i == start:
+			names = append(names, list[i].ID)
+		default:
+			names = append(names, list[start].ID+"–"+list[i].ID)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // writeEnd shows how a call ended, if that is known.
@@ -200,36 +241,18 @@ func writeEnd(b *strings.Builder, e journal.Entry, most int) {
 	case e.State == journal.Failed:
 		b.WriteString(" → " + errorLine(e.Err, most))
 	case e.State == journal.OK && e.Err != nil:
-		b.WriteString(" → its result is of no use: " + errorLine(e.Err, most))
+		b.WriteString(" → its result cannot be used: " + errorLine(e.Err, most))
 	case e.State == journal.OK:
-		writeResult(b, string(e.Result), most)
+		writeResult(b, e.Result, most)
 	}
 }
 
-// more ends a list that is too long.
-func more(b *strings.Builder, i, most, all int) bool {
-	if i == most {
-		fmt.Fprintf(b, "\n- and %d more", all-i)
-	}
-	return i == most
+func writeCall(b *strings.Builder, tool string, args json.RawMessage, most int) {
+	b.WriteString("\n- " + tool + "(" + oneLine(args, most) + ")")
 }
 
-func writeCall(b *strings.Builder, tool, args string, most int) {
-	b.WriteString("\n- " + tool + "(" + escapeBreaks(shorten(args, most)) + ")")
-}
-
-// writeResult shows how a result begins, and how long it is.
-func writeResult(b *strings.Builder, result string, most int) {
-	if result == "" {
-		return
-	}
-	b.WriteString(" → " + escapeBreaks(shorten(result, most)))
-	writeLength(b, result, most)
-}
-
-// writeLength says how long a text is of which only the beginning is shown.
-func writeLength(b *strings.Builder, text string, most int) {
-	if len(text) > most {
-		fmt.Fprintf(b, " (%d bytes)", len(text))
+func writeResult(b *strings.Builder, result json.RawMessage, most int) {
+	if len(result) > 0 {
+		b.WriteString(" → " + oneLine(result, most))
 	}
 }

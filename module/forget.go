@@ -10,8 +10,9 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// conversation is the trajectory as the model sees it in a step: a fold over those before.
-// What is left out of it, the question says.
+// conversation is the trajectory as the model sees it in a step: a fold over those before. An
+// observation that is older than the last is shown in brief, unless this is the question for an
+// answer from what is known: then nothing can be printed again. What is left out, the question says.
 func (r *run) conversation(step int) []message {
 	before := r.Steps[:step-1]
 	if len(before) == 0 {
@@ -22,8 +23,11 @@ func (r *run) conversation(step int) []message {
 		asked := &list[len(list)-1]
 		asked.text += r.leftOut()
 	}
-	for _, e := range r.exchanges[r.forgotten:len(before)] {
-		list = append(list, e...)
+	for i, e := range r.exchanges[r.forgotten:len(before)] {
+		list = append(list, e.messages...)
+		if e.brief != "" && r.closing == "" && r.forgotten+i < len(before)-1 {
+			list[len(list)-1].text = e.brief
+		}
 	}
 	switch last := &list[len(list)-1]; {
 	case r.closing == "":
@@ -47,15 +51,12 @@ func (r *run) forget(step int) bool {
 	return true
 }
 
-// leftOut tells of the steps that are left out, and what they did: to do it once
-// more would be the worst that can come of it.
+// leftOut says how many steps are left out, and what they did: the worst that could happen is
+// that the model does it again.
 func (r *run) leftOut() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
-	did := sortEffects(r.calls()[:r.Steps[r.forgotten].before])
-	writeEntries(&b, "Done in them:", did.done)
-	writeEntries(&b, "Reported an error in them; it may have taken effect:", did.failed)
-	writeEntries(&b, "Unknown whether it happened:", did.unknown)
+	b.WriteString(listEffects(r.calls()[:r.Steps[r.forgotten].before], "Done in them:", maxObservation))
 	return b.String()
 }
 

@@ -1,10 +1,12 @@
 package module
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 )
 
 // What tools and programs say stands beside what the library says, and must not
@@ -21,22 +23,31 @@ var (
 // escapeBreaks puts a text on one line.
 func escapeBreaks(text string) string { return escape.Replace(text) }
 
-// errorLine is how the text of an error begins, on one line.
-func errorLine(err error, most int) string { return escapeBreaks(shorten(fmt.Sprint(err), most)) }
+// errorLine is how the text of an error begins, on one line. A tool's error does not name the tool.
+func errorLine(err error, most int) string {
+	text := fmt.Sprint(err)
+	if te, ok := errors.AsType[*tools.ToolError](err); ok {
+		text = te.Message
+	}
+	return escapeBreaks(shorten(text, most))
+}
 
 // hanging is a text, or its ends, whose first line stands behind something else.
-func hanging(text string) string { return indent.Replace(clip(text)) }
+func hanging(text string) string {
+	const most = maxObservation / 2
+	return cut(indent.Replace(cut(text, most)), most)
+}
 
 // fenced puts a text of several lines into a fence that it cannot close.
 func fenced(text string) string {
-	if !strings.ContainsAny(text, breaks) {
+	fence := "```"
+	if !strings.ContainsAny(text, breaks) && !strings.HasPrefix(text, fence) {
 		return text
 	}
-	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + text + "\n" + fence
+	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }
 
 // findingText is a finding, of which only the frame has lines of its own.

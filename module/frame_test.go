@@ -44,25 +44,22 @@ func TestForgedObservations(t *testing.T) {
 1 | try { await pay({}) } catch {}; try { await book({}) } catch {}; await look({})
   |                                                                        ^
 
-Write the whole step again. What its programs have done so far:
-
-Reported an error; it may have taken effect, look first:
-- E1 pay({}) → tool pay: ` + escaped + `
-Done:
-- E2 book({}) → its result is of no use: tool book: paid\nDone:
-A call that is done and made again with the same arguments returns its recorded result and does nothing, unless the program is stopped there and asked what it means.
-If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E1"}.
+Write the whole program again, not only the rest.
+Reported an error, but may have taken effect. Look first:
+- E1 pay({}) → ` + escaped + `
+Done so far:
+- E2 book({}) → its result cannot be used: paid\nDone:
+A done call that is made again with the same arguments does nothing and returns the recorded result. In doubt the program is stopped there, and you are asked what it means.
+If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.
 
 It could not read:
-- look({}) → tool look: ` + escaped + `
-
-7 programs are left.`,
+- look({}) → ` + escaped + ``,
 		"The program ran to its end. Its value:\n1\n\nconsole:\n````\n" + forged + "\n````\n\n" +
-			"Reported an error; it may have taken effect:\n- E1 pay({}) → tool pay: " + escaped + "\n\n" +
-			"Done by earlier programs, though this one did not call it:\n" +
-			`- E2 book({}) → its result is of no use: tool book: paid\nDone:` + "\n" +
-			"Undo it if it was wrong, or say so in the answer.\n\n6 programs are left.",
-		"The program ran to its end. Its value:\n\"invalid_result\"\n\nconsole:\none line\n\n5 programs are left.",
+			"Reported an error, but may have taken effect:\n- E1 pay({}) → " + escaped + "\n\n" +
+			"Done by earlier programs, but not called by this one:\n" +
+			`- E2 book({}) → its result cannot be used: paid\nDone:` + "\n" +
+			"If that was wrong, undo it, or say so in the answer.",
+		"The program ran to its end. Its value:\n\"invalid_result\"\n\nconsole:\none line",
 	}
 	for i, want := range want {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {
@@ -83,7 +80,7 @@ It could not read:
 // No part of an observation grows with what a model or a tool wrote.
 func TestObservationsAreBounded(t *testing.T) {
 	t.Parallel()
-	const most = 9000
+	const most = 4096
 	long := strings.Repeat("z", 1<<20)
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Output: 4 << 20}))
 	if err != nil {

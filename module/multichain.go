@@ -166,7 +166,7 @@ func (c *MultiChainComparison[In, Out]) question(in In, answers []*Prediction[Ou
 	}
 	chains := make([]chain, len(answers))
 	for i, a := range answers {
-		chains[i] = chain{clip(a.Trajectory.Reasoning()), a.Output}
+		chains[i] = chain{cut(a.Trajectory.Reasoning(), maxText), a.Output}
 	}
 	raw, err := json.Marshal(chains)
 	if err != nil {

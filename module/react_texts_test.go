@@ -119,7 +119,7 @@ func TestTextsAsAnswers(t *testing.T) {
 			continue
 		}
 		steps := pred.Trajectory.Steps
-		if asked := len(steps) > 1; asked != (refused != "") || asked && !strings.HasPrefix(steps[0].Observation, uncertain+refused+" gives for it") {
+		if asked := len(steps) > 1; asked != (refused != "") || asked && !strings.HasPrefix(steps[0].Observation, uncertain+refused+" gives") {
 			t.Errorf("%s: %d steps, %s", args, len(steps), steps[0].Observation)
 		}
 	}

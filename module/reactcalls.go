@@ -23,7 +23,7 @@ func (a *ReAct[In, Out]) callTools(
 		r.forgiveMistake()
 		r.toolCalls, r.wrote = nil, nil // calls that nobody answers
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
-			"Call fewer tools at once, or say less.")
+			"Call fewer tools at once, or write less.")
 		return out, nil, false, nil
 	case len(calls) == 0:
 		r.forgiveMistake()

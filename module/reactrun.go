@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -131,7 +130,8 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 		r.late = true
 		r.steps++
 	}
-	return notAccepted(task, answer, err)
+	happened, form := notAccepted(task, answer, err)
+	return cut(happened, maxObservation) + form
 }
 
 // observe ends a step with what the model is told of it.
@@ -221,11 +221,7 @@ func tell(call sandbox.Call, b *tools.Binding) string {
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
-	text := replies.PlainText(call.Result)
-	if blank(text) {
-		text = string(call.Result)
-	}
-	return call.Tool + " returned:\n" + fenced(strings.TrimRight(clip(text), "\n"))
+	return viewOf(call.Result).shown(call.Tool+" returned", call.Tool+" returned", maxText)
 }
 
 func tellFailure(call sandbox.Call, b *tools.Binding) string {
@@ -235,7 +231,7 @@ func tellFailure(call sandbox.Call, b *tools.Binding) string {
 	once := class != tools.Read && class != tools.Idempotent && !b.Hints.Repeatable
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
 	if te.Data != nil {
-		text += "\nIt also said:\n" + clip(string(te.Data))
+		text += "\n" + viewOf(te.Data).shown("The error's data", "The error's data is", maxText/4)
 	}
 	switch {
 	case did == tools.Done && once:
@@ -248,7 +244,7 @@ func tellFailure(call sandbox.Call, b *tools.Binding) string {
 	return text
 }
 
-// verb says how a call that did not end well did end.
+// verb says how a call ended that was not successful.
 func verb(did tools.Outcome) string {
 	switch did {
 	case tools.NotDone:

@@ -267,7 +267,7 @@ func TestReActUnderPolicies(t *testing.T) {
 	if _, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything); err != nil {
 		t.Fatal(err)
 	}
-	if told, want := model.Requests()[1].Last(), "pay was not called: not today\nIt also said:\n{\"until\":\"Monday\"}"; told != want || called {
+	if told, want := model.Requests()[1].Last(), "pay was not called: not today\nThe error's data:\n{\"until\":\"Monday\"}"; told != want || called {
 		t.Errorf("called: %t; the model is told: %s", called, told)
 	}
 	if seen != `pay({"limit":3})` {
@@ -298,8 +298,8 @@ func TestReActOfManyTools(t *testing.T) {
 	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The args of tools.search are {"query": …, "options": …}`) {
 		t.Errorf("the prompt does not say how to find tools:\n%s", system)
 	}
-	want := "shop.order_7 returned:\n```\n" + strings.Repeat("é", 3000) + "\n… 2008 of 10007 bytes are left out …\n" +
-		strings.Repeat("é", 996) + `{"n":1}` + "\n```"
+	want := "shop.order_7 returned a string of 5007 characters; this is part of it:\n```\n" + strings.Repeat("é", 2950) +
+		"\n… 1070 characters left out …\n" + strings.Repeat("é", 980) + `{"n":1}` + "\n```"
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -388,7 +388,7 @@ func TestReActTextForAnObject(t *testing.T) {
 	if err != nil || pred.Output.Name != "Hello, Ann" {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
-	for i, want := range []string{"greet returned:\nHello, Ann", `count was not called: args must be one JSON object, not the text "seven"`} {
+	for i, want := range []string{"greet returned:\n\"Hello, Ann\"", `count was not called: args must be one JSON object, not the text "seven"`} {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -447,7 +447,7 @@ func TestResultsAreFenced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := pred.Trajectory.Steps[0].Observation, "page returned:\n````\n"+page+"\n````"; got != want {
+	if got, want := pred.Trajectory.Steps[0].Observation, "page returned this string:\n````\n"+page+"\n````"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

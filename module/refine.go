@@ -86,7 +86,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = prompt.Feedback(clip(string(output)), score.Feedback)
+		hints[path] = prompt.Feedback(cut(string(output), maxText), score.Feedback)
 	}
 	return hints, nil
 }
@@ -102,7 +102,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, occasion{
-		Input: clip(string(input)), Calls: t.took.exchanges(r.paths(ctx)), Output: clip(string(output)),
+		Input: cut(string(input), maxText), Calls: t.took.exchanges(r.paths(ctx)), Output: cut(string(output), maxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
 	}.values())

@@ -81,18 +81,15 @@ submit({total: 3});`)
 	if got := strings.Join(o.sent, " "); got != "ann bob bob cid" {
 		t.Errorf("the outbox has %s", got)
 	}
-	const want = `The program was stopped before a call, which was not made: send({"to":"bob"}) was held: ` +
+	const want = `The program was stopped before the call send({"to":"bob"}), which was not made. ` +
 		`E2 made exactly this call and reported an error, so it may have taken effect. First look whether it did, ` +
-		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call
+		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call.
 
-Write the whole step again. What its programs have done so far:
-
-Reported an error; it may have taken effect, look first:
-- E2 send({"to":"bob"}) → tool send: 504
-Done:
+Write the whole program again, not only the rest.
+Reported an error, but may have taken effect. Look first:
+- E2 send({"to":"bob"}) → 504
+Done so far:
 - E1 send({"to":"ann"}) → "sent"
-A call that is done and made again with the same arguments returns its recorded result and does nothing, unless the program is stopped there and asked what it means.
-If the effect of a call that reported an error is there, leave the call out. To make it once more, name it in the second argument of the call, as in {again: "E2"}.
 
 One program is left: it must submit the answer.`
 	if got := pred.Trajectory.Steps[1].Observation; got != want {
@@ -160,8 +157,8 @@ func TestOrphansAreFedBack(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		const want = "The answer is valid.\n\nDone by earlier programs, though this one did not call it:\n" +
-			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nUndo it if it was wrong, or say so in the answer.\nThen submit the answer once more."
+		const want = "The answer is valid.\n\nDone by earlier programs, but not called by this one:\n" +
+			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\nThen submit the answer again."
 		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: told %s", name, got)
 		}

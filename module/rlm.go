@@ -178,6 +178,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 		calls := &subCalls{budget: newBudget(ctx, m.options), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
 		c.box, c.budget = &notebook{box: m.box, calls: calls, free: m.options.free()}, calls.budget.left
 	}
+	c.uncounted = m.options.free()
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: c}
 	return act.Run(ctx, in)
 }

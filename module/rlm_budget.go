@@ -178,10 +178,12 @@ func (b *budget) put(reserved, used int) {
 // was reserved for them.
 func (b *budget) free() int { return max(b.tokens-plus(b.used, b.reserved), 0) }
 
-// left is what programs may still spend, for the model.
+// left is what programs may still spend, for the model, when that is less than half.
 func (b *budget) left() string {
 	calls, tokens := b.callsLeft(), b.tokensLeft()
 	switch {
+	case calls > b.calls/2 && (tokens == math.MaxInt || tokens > b.tokens/2):
+		return ""
 	case calls == 0, tokens == 0:
 		return "Programs may not ask models any more."
 	case tokens == math.MaxInt:

@@ -23,7 +23,7 @@ type Days struct {
 }
 
 // A year of diary is not sent to the model that writes the programs: it is told
-// that there are 365 texts. Its program has each month read by another model, all
+// that there are 365 strings. Its program has each month read by another model, all
 // at the same time. That one is told to answer by numbers; here it looks for rain.
 func ExampleRLM() {
 	diary := Diary{Question: "On which days did it rain?"}
@@ -70,5 +70,5 @@ answers`+"\n```",
 	fmt.Println(strings.SplitN(shown, "\n", 2)[0])
 	// Output:
 	// [4 94 184 274 364] by 12 questions
-	// an array of 365 texts, of which this is a part:
+	// an array of 365 strings, of which this is a part:
 }

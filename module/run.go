@@ -129,22 +129,25 @@ func (r *run) observe(text string) {
 }
 
 // exchange is a step as the model sees it: its reply, and what it was told.
-type exchange []message
+type exchange struct {
+	messages []message
+	brief    string // what replaces the last message when it is old; or ""
+}
 
 func (r *run) exchange(told string) exchange {
 	switch {
 	case len(r.results) < len(r.toolCalls): // calls that nobody asked for
-		e := exchange{{role: llms.ChatMessageTypeAI, text: r.last().Reply}}
-		return append(e, message{role: llms.ChatMessageTypeHuman, text: told})
+		reply := message{role: llms.ChatMessageTypeAI, text: r.last().Reply}
+		return exchange{messages: []message{reply, {role: llms.ChatMessageTypeHuman, text: told}}}
 	case len(r.results) == 0:
-		e := exchange{said(r.last().Reply, r.wrote, nil)}
-		return append(e, message{role: llms.ChatMessageTypeHuman, text: told})
+		reply := said(r.last().Reply, r.wrote, nil)
+		return exchange{messages: []message{reply, {role: llms.ChatMessageTypeHuman, text: told}}}
 	}
-	e := exchange{said(r.last().Reply, r.wrote, r.toolCalls)}
+	list := []message{said(r.last().Reply, r.wrote, r.toolCalls)}
 	for i, c := range r.toolCalls {
-		e = append(e, resultOf(c, r.results[i]))
+		list = append(list, resultOf(c, r.results[i]))
 	}
-	return e
+	return exchange{messages: list}
 }
 
 // ended ends a step that the model is not told about.

@@ -354,7 +354,7 @@ func TestManyEffects(t *testing.T) {
 	if err != nil || calls != 260 || len(pred.Trajectory.Calls) != 260 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	if last := model.Requests()[1].Last(); !strings.Contains(last, "- E200 note({\"limit\":200}) → 200\n- and 60 more\n") {
+	if last := model.Requests()[1].Last(); !strings.Contains(last, "\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n") {
 		t.Errorf("the model is told:\n%s", last)
 	}
 }

@@ -26,47 +26,37 @@ func TestToldOfFailures(t *testing.T) {
 1 | await find({limit: 1})
   |       ^
 
-find said besides: {"valid":["x","y"]}
+The error's data:
+{"valid":["x","y"]}
 
 It could not read:
-- find({"limit":1}) → tool find: no such key
-
-7 programs are left.`,
+- find({"limit":1}) → no such key`,
 		`await look({limit: 1})`: `The program failed: line 1, column 7: ToolError: look: no such key
 1 | await look({limit: 1})
   |       ^
 
 It could not read:
-- look({"limit":1}) → tool look: no such key
-
-7 programs are left.`,
+- look({"limit":1}) → no such key`,
 		`await list({limit: 1})`: `The program failed: line 1, column 7: ToolError: list: no such key
 1 | await list({limit: 1})
   |       ^
 
-list said besides: "` + strings.Repeat("z", 1999) + `… (3002 bytes)
+The error's data:
+"` + strings.Repeat("z", 3000) + `"
 
 It could not read:
-- list({"limit":1}) → tool list: no such key
-
-7 programs are left.`,
+- list({"limit":1}) → no such key`,
 		`submit({total: 0 / 0})`: `The submitted answer was not accepted:
 total must be an integer, not null
 Submit it in this form, with your values: submit({total: 1})
-NaN and Infinity have no form in JSON and become null.
-
-7 programs are left.`,
+NaN and Infinity become null in JSON.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
-Submit it in this form, with your values: submit({total: 1})
-
-7 programs are left.`,
-		`const o = count({limit: 1}); o.limit`: `The program ran to its end. It gave no value and printed nothing, so there is nothing to see; end with an expression, print, or submit the answer.
+Submit it in this form, with your values: submit({total: 1})`,
+		`const o = count({limit: 1}); o.limit`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer.
 
 Warnings:
-line 1, column 11: o is a promise: await count(…) before reading limit (write await before it)
-
-7 programs are left.`,
+line 1, column 11: o is a promise: await count(…) before reading limit (write await before it)`,
 	} {
 		pred, err := module.NewCodeAct(adding, llmtest.New(fence(program), submit1), inProcess(t), set, nil).Run(t.Context(), anything)
 		if err != nil {

@@ -22,7 +22,7 @@ type toolbox struct {
 }
 
 func newToolbox(set *tools.Set) *toolbox {
-	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, clipBytes).SearchedBy(discovery.Object + ".search")}
+	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")}
 	if set.Len() > 0 {
 		var own []*tools.Binding
 		own, t.own = t.discovery.Tools()

@@ -112,7 +112,7 @@ func textValue(value json.RawMessage) string {
 }
 
 // errNoCall is what is wrong with a reply that calls no tool.
-var errNoCall = errors.New("it calls no tool; call submit to give the answer")
+var errNoCall = errors.New("it calls no tool; to give the answer, call submit")
 
 // example is the call of a demo or of an earlier turn, and its result.
 func (c *calling) example(n int, outputs signature.Values) []message {

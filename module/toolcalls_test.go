@@ -133,7 +133,7 @@ func TestToolCallNames(t *testing.T) {
 	}
 	text := pred.Trajectory.Steps[0].Observation
 	for _, name := range []string{"a_b", "größe", "submit_", long + "1", long + "2"} {
-		if !strings.Contains(text, "returned:\n"+name) {
+		if !strings.Contains(text, "returned:\n\""+name) {
 			t.Errorf("%s was not called:\n%s", name, text)
 		}
 	}

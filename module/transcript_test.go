@@ -40,7 +40,7 @@ var update = flag.Bool("update", false, "write what happened into testdata/trans
 //	time:      the sandbox's limit
 //	compute:   the other one, where there is much to do
 //	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
-//	forgets:   true if the conversation grows too long; otherwise each question must begin with the one before
+//	forgets:   true if the conversation grows too long; otherwise each question must repeat the one before
 //	system:    shown, for the system prompt at the start of the transcript, which others leave out
 //	calls:     how often each handler must have been called; -update leaves it alone
 //
@@ -162,20 +162,51 @@ func scripted(archive *txtar.Archive) *llmtest.Model {
 	})
 }
 
-// conversation is everything that was said to the model, or what it was asked in
-// the end if it forgets. It fails if a question does not begin with the one before
-// it.
+// conversation is everything that was said to the model, in that order, or what it was asked in
+// the end if it forgets. It fails if a question does not repeat the one before it, but for
+// observations that the model has answered and been shown another since: those may become shorter,
+// and whole again in the last question.
 func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	requests := model.Requests()
 	if len(requests) == 0 {
 		return ""
 	}
-	for i, r := range requests[1:] {
-		if !forgets && !strings.HasPrefix(r.Text(), requests[i].Text()) {
-			t.Errorf("question %d does not begin with question %d", i+2, i+1)
-		}
+	if forgets {
+		return requests[len(requests)-1].Text()
 	}
-	return requests[len(requests)-1].Text()
+	var b strings.Builder
+	var before, whole []string
+	for i, r := range requests {
+		now := textsOf(r)
+		if len(now) <= len(before) && i > 0 {
+			t.Fatalf("question %d has %d messages, and the one before it %d", i+1, len(now), len(before))
+		}
+		for j := range before {
+			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, and not the last
+			switch {
+			case now[j] == before[j]:
+			case old && len(now[j]) < len(before[j]):
+				b.WriteString("(now shorter) " + now[j])
+			case old && now[j] == whole[j] && i == len(requests)-1:
+				b.WriteString("(whole again) " + now[j])
+			default:
+				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
+			}
+		}
+		b.WriteString(strings.Join(now[len(before):], ""))
+		whole = append(whole, now[len(before):]...)
+		before = now
+	}
+	return b.String()
+}
+
+// textsOf are the messages of a request as text.
+func textsOf(r llmtest.Request) []string {
+	var texts []string
+	for _, m := range r.Messages {
+		texts = append(texts, llmtest.Request{Messages: []llms.MessageContent{m}}.Text())
+	}
+	return texts
 }
 
 // scenarios are the modules by kind and signature.

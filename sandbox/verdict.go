@@ -179,7 +179,7 @@ func (h *host) stopped(finding Finding) *Failure {
 	case !mendable(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = CallLimit
-		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more had been refused",
+		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
 			h.limits.Calls, h.besides(), maxRefused)
 		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):

@@ -87,7 +87,7 @@ func TestFailures(t *testing.T) {
 		{"\n await refund({})", "thrown 2:8 ToolError: refund: no money"},
 		{"refund({}); await sleep(20); 1", "thrown 1:1 ToolError: refund: no money"},
 		{"}); (() => {", "syntax 1:1 unexpected } in expression"},
-		{"const a = {}; a.a = a; a", "bad_value 0:0 the value of the program has no JSON form: the value contains itself"},
+		{"const a = {}; a.a = a; a", "bad_value 0:0 the value of the program cannot be written as JSON: the value contains itself"},
 		{"'x'.repeat(100000)", "output_limit 0:0 the value is too large: as JSON it has more than 65536 bytes"},
 		{"({get x() { throw 'mine' }})", "thrown 1:13 uncaught mine"},
 		{"({get x() { return this.x }})", "thrown 1:25 RangeError: too much recursion"},

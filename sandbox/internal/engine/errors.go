@@ -231,5 +231,5 @@ func encodeFailure(err error) *Failure {
 			Hint: "return a summary, or only the part that is needed",
 		}
 	}
-	return &Failure{Kind: BadValue, Message: "the value of the program has no JSON form: " + err.Error()}
+	return &Failure{Kind: BadValue, Message: "the value of the program cannot be written as JSON: " + err.Error()}
 }

@@ -41,8 +41,8 @@ type preflight struct {
 func survive(src *source) (*preflight, *Failure) {
 	if deepest(src.text) > maxNesting {
 		return nil, &Failure{
-			Kind: Syntax, Message: fmt.Sprintf("brackets are nested deeper than %d levels, perhaps in a text", maxNesting),
-			Hint: "put texts together from shorter ones",
+			Kind: Syntax, Message: fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting),
+			Hint: "build the string from shorter ones",
 		}
 	}
 	// Parse writes a terminator behind the bytes it is given.

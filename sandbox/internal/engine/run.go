@@ -207,7 +207,7 @@ func (r *run) recovered(p any) {
 	}
 	r.end(&Result{Failure: &Failure{
 		Kind: Crashed, Message: "a built-in function of the engine failed",
-		Hint: "look for objects that only pretend to be arrays, collections or patterns, and write the program in another way",
+		Hint: "look for objects that imitate arrays, collections or regular expressions, and write that part differently",
 	}})
 }
 

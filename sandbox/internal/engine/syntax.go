@@ -112,10 +112,10 @@ var mistakes = []mistake{
 
 const (
 	noModulesHint = "there are no modules" // the host adds which tools there are
-	curly         = "this is no quotation mark in JavaScript"
+	curly         = "this is not a quotation mark in JavaScript"
 	straight      = "write \", ' or `"
 	prose         = "this is prose, not JavaScript"
-	onlyProgram   = "give nothing but the program, and remarks in it as // comments"
+	onlyProgram   = "write only the program, and put remarks in // comments"
 )
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
@@ -125,7 +125,7 @@ func diagnose(src *source, f *Failure) {
 	before, behind := src.around(f.Pos)
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(src.text), "{") && json.Valid([]byte(src.text)):
-		f.Message, f.Hint = "the program is JSON", "do not describe a call, make it: write JavaScript that calls the tools"
+		f.Message, f.Hint = "the program is JSON", "make the call instead of describing it: write JavaScript that calls the tools"
 		return
 	case awaitAtEnd.MatchString(before) && operand.MatchString(behind) && !strings.HasPrefix(behind, "import"):
 		f.Message, f.Hint = check.AwaitMessage, check.AwaitHint

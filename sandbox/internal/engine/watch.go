@@ -178,12 +178,12 @@ func (w *watch) failure(cause error) *Failure {
 	case errors.Is(cause, errCompute):
 		return &Failure{
 			Kind: ComputeLimit, Message: fmt.Sprintf("the program computed for more than %v", l.Compute),
-			Hint: "look for loops without end and for work that is quadratic or worse",
+			Hint: "look for endless loops and for quadratic work",
 		}
 	case errors.Is(cause, errWait):
 		return &Failure{
 			Kind: WaitLimit, Message: fmt.Sprintf("the program waited for tools and timers for more than %v", l.Wait),
-			Hint: "make calls that do not depend on each other at the same time, by Promise.all",
+			Hint: "make independent calls at the same time, with Promise.all",
 		}
 	case errors.Is(cause, ErrMemory):
 		return outOfMemory()
