@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/declare"
 )
 
 // action is a reply of a model that calls tools: one call.
@@ -58,14 +57,14 @@ func newAction(values signature.Values) (action, error) {
 	args, _ := values.Get("args")
 	a, within, err := called(replies.PlainText(given))
 	if err != nil {
-		return action{}, fmt.Errorf("the arguments after the name of the tool: %w; write them in args", err)
+		return action{}, fmt.Errorf("the arguments behind the name of the tool: %w; give them in args", err)
 	}
 	beside, err := a.with(replies.PlainText(args))
 	switch {
 	case err != nil:
 		return action{}, fmt.Errorf("the field %q: %w", "args", err)
 	case within && string(a.args) != "{}" && string(beside.args) != "{}":
-		return action{}, errors.New("there are arguments both after the name of the tool and in args; write them in args only")
+		return action{}, errors.New("there are arguments both behind the name of the tool and in args; give them in args")
 	case !within || string(a.args) == "{}":
 		a = beside
 	}
@@ -105,7 +104,7 @@ func (a action) argsFor(b *tools.Binding, field func(name string) signature.Fiel
 	args := b.Named(a.args)
 	switch {
 	case args[0] != '{':
-		return nil, fmt.Errorf("args must be one JSON object, not the text %s", shorten(string(args), 100))
+		return nil, fmt.Errorf("args is to be one JSON object, not the text %s", shorten(string(args), 100))
 	case !a.plain:
 		return replies.Timed(b.InputSchema, args), nil
 	}
@@ -117,7 +116,7 @@ func (a action) argsFor(b *tools.Binding, field func(name string) signature.Fiel
 	text := replies.PlainText(only.JSON)
 	value, err := replies.ArgumentText(field(only.Name), text)
 	if err != nil {
-		return nil, fmt.Errorf("args must be one JSON object with %s: it is not certain what the text %q gives for it", only.Name, shorten(text, 100))
+		return nil, fmt.Errorf("args is to be one JSON object with %s: it is not certain what the text %q gives for it", only.Name, shorten(text, 100))
 	}
 	only.JSON = value
 	args, err = object.MarshalJSON()
@@ -144,7 +143,7 @@ func submitted(spec *signature.Spec, turn signature.Values) (signature.Values, e
 // actionBriefing is what a model must know to call tools. It is the same for
 // every step and every run.
 func actionBriefing(task *signature.Spec, set *tools.Set, o Options) string {
-	a := prompt.Action{Task: task, Tools: declare.Markdown(set, o.DeclarationTokens), Steps: o.MaxIters}
+	a := prompt.Action{Task: task, Tools: o.declarations(set), Steps: o.MaxIters}
 	for _, b := range set.Bindings() {
 		a.Schemas = append(a.Schemas, b.InputSchema)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -52,7 +51,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	p := c.options.predictor(model)
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.Briefing = prompt.Code{
-		Task: spec, Tools: declare.Markdown(c.set, c.options.DeclarationTokens), Programs: c.options.MaxIters,
+		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
 		Session: c.session, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	return p

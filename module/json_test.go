@@ -135,7 +135,7 @@ func TestLogValue(t *testing.T) {
 		switch a.Key {
 		case "time", "level":
 			return slog.Attr{}
-		case "id", "duration":
+		case "id", "duration", "input_tokens": // tokens depend on the wording of prompts
 			return slog.String(a.Key, "any")
 		}
 		return a
@@ -147,8 +147,8 @@ func TestLogValue(t *testing.T) {
 		logger.Info("failed", "run", part.Trajectory)
 	}
 	logger.Info("none", "run", (*module.Prediction[sum])(nil))
-	const want = `msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0 run.calls.ok=2 run.calls.failed=1 run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=2259 run.usage.output_tokens=40 run.duration=any
-msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0 run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=323 run.usage.output_tokens=0 run.duration=any run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
+	const want = `msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0 run.calls.ok=2 run.calls.failed=1 run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
+msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0 run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
 msg=none run=<nil>
 `
 	if log.String() != want {

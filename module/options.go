@@ -8,6 +8,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -92,4 +93,9 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
 		onEvent: o.OnEvent,
 	}
+}
+
+// declarations shows the tools of a set to a model, as Markdown.
+func (o Options) declarations(set *tools.Set) string { return declare.Markdown(set, o.DeclarationTokens) }
+	return declare.Markdown(set, o.DeclarationTokens)
 }

@@ -63,7 +63,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
 		case submit:
-			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of other calls.")
+			told = append(told, "The answer was not taken: call submit alone, when the results of other calls are known.")
 			continue
 		}
 		args, err := argumentsOf(c)
@@ -90,7 +90,7 @@ func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 		err = errors.New("it is not one JSON object")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("its arguments cannot be read: %w", err)
+		return nil, fmt.Errorf("its argument cannot be read: %w", err)
 	}
 	return args, nil
 }

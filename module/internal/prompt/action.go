@@ -11,7 +11,7 @@ import (
 // Action is what a model must know to call tools, one in each step.
 type Action struct {
 	Task    *signature.Spec
-	Tools   string            // their declarations; "" if there are no tools
+	Tools   string            // their declarations, as Markdown; "" if there are no tools
 	Schemas []json.RawMessage // of their arguments
 	Steps   int               // how many may be taken
 }
@@ -26,11 +26,10 @@ func (a Action) String() string {
 		b.WriteString("\n" + strings.TrimSpace(rules) + "\n")
 	}
 	if a.Tools != "" {
-		b.WriteString("\nThese are the tools. " + toolSection(a.Tools))
+		b.WriteString("\nThese are the tools. " + toolSection(a.Tools, callFacts))
 		if leavesOut(a.Tools) {
 			b.WriteString(discoveryArgs)
 		}
-		b.WriteString(callFacts)
 	}
 	return b.String()
 }

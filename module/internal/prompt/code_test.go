@@ -181,7 +181,7 @@ func TestToolFacts(t *testing.T) {
 		{caught(`try_it({kind: 'unavailable'})`), `[true,"try_it","unavailable","no",null]`},
 		{caught(`try_it({kind: 'timeout'})`), `[true,"try_it","timeout","no answer in time",null]`},
 		{caught(`try_it({kind: 'x'.repeat(2)})`), `[true,"try_it","invalid_arguments","kind must be one of \"failed\", \"denied\", \"unavailable\", \"timeout\", \"text\", \"meet\", not \"xx\"",null]`},
-		{`(await tools.search('try')).map(t => t.name)`, `["try_it"]`},
+		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`, `["try_ittrue"]`},
 		{`(await tools.describe('try_it')).includes('declare function try_it')`, "true"},
 	} {
 		if out := outcome(t, box, sandbox.Program{Source: c.source, Tools: set}); string(out.Value) != c.want {
@@ -249,7 +249,7 @@ func TestFixedTextIsSmall(t *testing.T) {
 	}
 	code := Code{Task: task, Programs: 8}
 	withTools, session := code, code
-	withTools.Tools = "declare const tools: {}\n"
+	withTools.Tools = "```ts\ndeclare const tools: {}\n```\n"
 	session.Tools, session.Session, session.Strategy = withTools.Tools, true, RLM{Calls: 50, PromptBytes: 65536, Nested: true}.String()
 	program := replies.ProgramSpec(task)
 	for name, c := range map[string]struct {
