@@ -68,8 +68,9 @@ func legend(o *object) string {
 	if i := slices.IndexFunc(o.tools, (*tool).reads); i >= 0 {
 		example = o.tools[i]
 	}
-	return "These tools are not declared above. tools.search(query) finds tools; tools.describe(name) returns a declaration, " +
-		"which shows the arguments. " + combinations + " Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
+	return "These tools are not declared above. tools.search(query) finds tools; " +
+		"tools.describe(name) returns a declaration, which shows the arguments. " + combinations +
+		" Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
 }
 
 // fitting returns the entries for which there is room, a line about the others, and how
