@@ -35,7 +35,7 @@ type Options struct {
 	Journal *journal.Options
 
 	// DeclarationTokens is how many tokens the declarations of the tools may take
-	// in the prompt. Zero is declare.DefaultBudget.
+	// in the prompt. Zero is the default of declare.Markdown.
 	DeclarationTokens int
 
 	// Compiler is what programs are written in: sandbox/esbuild has TypeScript, and

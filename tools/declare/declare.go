@@ -116,7 +116,7 @@ const (
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
 
 	// rest is how a program gets what declarations leave out.
-	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool\n"
+	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
 // page is a text under a budget. What does not fit is not written, and nothing

@@ -231,6 +231,24 @@ func TestWhatIsLeftOutCanBeFound(t *testing.T) {
 	}
 }
 
+// Whatever fits, the types are declared, once, and Describe does not repeat them.
+func TestTypesOnce(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
+	described := declare.Describe(set.Bindings()...)
+	for budget := range 40 {
+		text := declare.Markdown(set, 25*budget)
+		for _, declaration := range []string{"declare class ToolError ", "type Content = ", "type Block = "} {
+			if n := strings.Count(text, declaration); n != 1 {
+				t.Errorf("in %d tokens, %q is there %d times:\n%s", 25*budget, declaration, n, text)
+			}
+			if strings.Contains(described, declaration) {
+				t.Errorf("Describe repeats %q:\n%s", declaration, described)
+			}
+		}
+	}
+}
+
 // Very many tools and servers fit even into few tokens.
 func TestVeryMany(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // Describe declares tools with all that is known of them: whole descriptions, every
-// constraint, types in full depth, and whether a tool only reads. It is what a program
+// constraint, types in full depth, and which tools are read-only. It is what a program
 // gets from tools.describe, if [Markdown] had to leave something out; like there,
 // nothing of the tool's can end a comment, a string or a fenced block.
 //
@@ -29,7 +29,7 @@ func Describe(list ...*tools.Binding) string {
 			}
 			text.WriteString(t.paragraphs(indent) + head + p.signature(t) + ";")
 			if t.reads() {
-				text.WriteString(" /* reads only */")
+				text.WriteString(" /* read-only */")
 			}
 			text.WriteByte('\n')
 		}
@@ -38,12 +38,14 @@ func Describe(list ...*tools.Binding) string {
 	return text.String()
 }
 
-// reads reports whether the host says that the tool changes nothing or, if the host
+// ReadOnly reports whether the host says that a tool changes nothing or, if the host
 // says nothing, its server does.
-func (t *tool) reads() bool {
-	unsaid := t.Hints.Class == tools.Unclassified && !t.Hints.Destructive
-	return t.Hints.Class == tools.Read || unsaid && t.Claims.ReadOnly
+func ReadOnly(b *tools.Binding) bool {
+	unsaid := b.Hints.Class == tools.Unclassified && !b.Hints.Destructive
+	return b.Hints.Class == tools.Read || unsaid && b.Claims.ReadOnly
 }
+
+func (t *tool) reads() bool { return ReadOnly(t.Binding) }
 
 // Signature is how a program calls one tool, on one line and without descriptions
 // that are not of the form of a value:

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/tools"
 )
 
 // index lists the names of tools by server, in Markdown: those that share their parts as
@@ -47,15 +49,28 @@ const (
 	perName = 40
 )
 
+// Names lists tools by their names, as [Markdown] does where whole declarations do not
+// fit, with what the list needs to be read.
+func Names(list ...*tools.Binding) string {
+	text := combinations + "\n"
+	for _, o := range group(list) {
+		text += newEntry(o).names()
+	}
+	return text
+}
+
+// combinations explains the braces of a family.
+const combinations = "{get,list}_{a,b} stands for get_a, get_b, list_a and list_b."
+
 // legend says how to read the list, with a tool of an object as the example.
 func legend(o *object) string {
 	example := o.tools[0]
 	if i := slices.IndexFunc(o.tools, (*tool).reads); i >= 0 {
 		example = o.tools[i]
 	}
-	return "These tools are not declared above. tools.search(query) finds tools; tools.describe(name) returns a declaration, " +
-		"which shows the arguments. {get,list}_{a,b} stands for get_a, get_b, list_a and list_b. " +
-		"Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
+	return "These tools are not declared above. tools.search(query) finds tools; " +
+		"tools.describe(name) returns a declaration, which shows the arguments. " + combinations +
+		" Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
 }
 
 // fitting returns the entries for which there is room, a line about the others, and how

@@ -36,14 +36,20 @@ func (n *names) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// describe declares the tools that are named and lists those of the servers that are
-// named. It is an error only if it knows none of the names.
+// describe declares the tools that are named, those of a family such as
+// erp.{get,list}_order included, and lists those of the servers that are named. What
+// begins the names of several tools stands for a list of them. It is an error only if it
+// knows none of the names.
 func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error) {
 	var declared []*tools.Binding
-	var servers []string
+	var lists []list
 	var remarks string
 	var unknown error
-	for _, name := range in.Name {
+	all, ok := d.expand(in.Name)
+	if !ok {
+		remarks = comment(fmt.Sprintf("the names stand for more than %d tools; the rest is left out", maxNames))
+	}
+	for _, name := range all {
 		b, server := d.near(name)
 		switch {
 		case b != nil:
@@ -54,37 +60,58 @@ func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error)
 				declared = append(declared, b)
 			}
 		case server != "":
-			servers = append(servers, server)
+			tools := d.server(server)
+			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.finding(server), tools})
+		case len(d.beginning(name)) > 1:
+			tools := d.beginning(name)
+			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), shorten(name, 100))
+			lists = append(lists, list{schema.Harmless(title), d.finding(""), tools})
 		default:
 			unknown = d.Unknown("tool or server", name)
 			remarks += comment(unknown.Error())
 		}
 	}
-	if len(declared) == 0 && len(servers) == 0 {
+	if len(declared) == 0 && len(lists) == 0 {
 		return "", unknown
 	}
 	text := cut(remarks+declare.Describe(declared...), d.most, "the rest is left out")
-	for _, server := range servers {
-		text += d.list(server, d.most-len(text))
+	for _, l := range lists {
+		text += l.text(d.most - len(text))
 	}
 	return text, nil
 }
 
 func comment(text string) string { return "// " + schema.Harmless(text) + "\n" }
 
-// list is the tools of a server, each with what it does, in about most bytes.
-func (d *Discovery) list(server string, most int) string {
-	list := d.server(server)
+// list is several tools that a name stands for.
+type list struct {
+	title   string
+	finding string // how to find more of them
+	tools   []*tools.Binding
+}
+
+// maxList is how many bytes a list may have that says what each tool does.
+const maxList = 4000
+
+// text lists the tools, each with what it does if that is not too long, in about most
+// bytes.
+func (l list) text(most int) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s has %s:\n", list[0].Object, plural(len(list), "tool"))
-	for _, b := range list {
+	text.WriteString(l.title + "\n")
+	for _, b := range l.tools {
 		text.WriteString(b.Path())
+		if declare.ReadOnly(b) {
+			text.WriteString(" (read-only)")
+		}
 		if summary := search.Summary(b.Description); summary != "" {
 			text.WriteString(": " + summary)
 		}
 		text.WriteByte('\n')
 	}
-	return cut(text.String(), most, "there are more: "+d.finding(list[0].Object))
+	if text.Len() <= maxList {
+		return cut(text.String(), most, "there are more: "+l.finding)
+	}
+	return cut(l.title+"\n"+declare.Names(l.tools...), most, "there are more: "+l.finding)
 }
 
 // cut ends a text that is longer than most, after a line if it has short ones, and

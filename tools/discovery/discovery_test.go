@@ -161,8 +161,8 @@ func shop(t *testing.T) *tools.Set {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	const (
-		get = "  /** Get one order. It has lines. */\n  get_order(args: {id: string}): Promise<string | Content>; /* reads only */\n"
-		all = "  /** List the orders of a customer. */\n  listOrders(args?: {customer?: string}): Promise<string | Content>; /* reads only */\n"
+		get = "  /** Get one order. It has lines. */\n  get_order(args: {id: string}): Promise<string | Content>; /* read-only */\n"
+		all = "  /** List the orders of a customer. */\n  listOrders(args?: {customer?: string}): Promise<string | Content>; /* read-only */\n"
 		own = "/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"
 		era = "declare const order_desk: {\n  /** Erase a draft. */\n  erase(args?: object): Promise<string | Content>;\n};\n"
 	)
@@ -179,15 +179,61 @@ func TestDescribe(t *testing.T) {
 		`["refund", "listOrders", "order_desk.get_order", "refund"]`: own + "declare const order_desk: {\n" + all + get + "};\n",
 		`["refund", "xyzzy", "mail"]`: "// there is no tool or server \"xyzzy\"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund\n" +
 			own + "mail has 1 tool:\nmail.send: Send a mail.\n",
-		`"Order Desk"`: "order_desk has 3 tools:\norder_desk.get_order: Get one order.\norder_desk.listOrders: List the orders of a customer.\norder_desk.erase: Erase a draft.\n",
-		`"mial"`:       "mail has 1 tool:\nmail.send: Send a mail.\n",
-		`"xyzzy"`:      `tool tools.describe: there is no tool or server "xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
-		`"mail.xyzzy"`: `tool tools.describe: there is no tool or server "mail.xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
-		`[]`:           "tool tools.describe: name must have at least 1 item, not 0",
+		`"Order Desk"`:                        "order_desk has 3 tools:\norder_desk.get_order (read-only): Get one order.\norder_desk.listOrders (read-only): List the orders of a customer.\norder_desk.erase: Erase a draft.\n",
+		`"order_desk.{get_order,listOrders}"`: "declare const order_desk: {\n" + get + all + "};\n",
+		`["{erase,refund}"]`:                  era + own,
+		`"order_desk.{erase,x{"`:              `tool tools.describe: there is no tool or server "order_desk.{erase,x{"; did you mean order_desk.erase?`,
+		`"ref"`:                               `tool tools.describe: there is no tool or server "ref"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`"mial"`:                              "mail has 1 tool:\nmail.send: Send a mail.\n",
+		`"xyzzy"`:                             `tool tools.describe: there is no tool or server "xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`"mail.xyzzy"`:                        `tool tools.describe: there is no tool or server "mail.xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`[]`:                                  "tool tools.describe: name must have at least 1 item, not 0",
 	} {
 		if got, note := call(t, d, "describe", `{"name": `+args+`}`); got != want || note != "" {
 			t.Errorf("%s: got %s (%s)\nwant %s", args, got, note, want)
 		}
+	}
+}
+
+// A server whose tools take too many words is listed by names, as is what begins the names
+// of many tools; braces stand for a bounded number of names.
+func TestDescribeMany(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for _, subject := range []string{"order", "user", "invoice"} {
+		for _, verb := range []string{"get", "list"} {
+			tl := tool("erp", "sales_"+verb+"_"+subject, strings.Repeat("Long ", 200))
+			tl.Claims.ReadOnly = true
+			list = append(list, tl, tool("erp", "stock_"+verb+"_"+subject, "Short."))
+		}
+	}
+	for i := range 20 {
+		list = append(list, tool("erp", fmt.Sprint("x", i), strings.Repeat("Long ", 200)))
+	}
+	set, err := tools.NewSet(t.Context(), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		braces = "{get,list}_{a,b} stands for get_a, get_b, list_a and list_b.\n"
+		others = "stock_{get,list}_{invoice,order,user}, x0, x1, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x2, x3, x4, x5, x6, x7, x8, x9\n"
+		short  = "erp.stock_get_order: Short.\nerp.stock_list_order: Short.\nerp.stock_get_user: Short.\nerp.stock_list_user: Short.\n" +
+			"erp.stock_get_invoice: Short.\nerp.stock_list_invoice: Short.\n"
+	)
+	d := discovery.New(set, 10_000)
+	for args, want := range map[string]string{
+		`"erp"`:         "erp has 32 tools:\n" + braces + "- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data: " + others,
+		`"erp.stock_*"`: "there are 6 tools whose names begin with \"erp.stock_*\":\n" + short,
+		`"stock"`:       "there are 6 tools whose names begin with \"stock\":\n" + short,
+	} {
+		if got, _ := call(t, d, "describe", `{"name": `+args+`}`); got != want {
+			t.Errorf("%s: got %s\nwant %s", args, got, want)
+		}
+	}
+	many := strings.Repeat("{"+strings.Repeat("x1,", 5)+"}", 30)
+	got, _ := call(t, d, "describe", `{"name": ["x1", "`+many+`"]}`)
+	if want := "// the names stand for more than 50 tools; the rest is left out\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -63,6 +63,47 @@ func folded(name string) string {
 	}, name)
 }
 
+const (
+	maxNames = 50    // that a call of describe may have, or that braces may stand for
+	maxName  = 1_000 // bytes of a name with braces
+)
+
+// expand replaces each name that is no tool's by the names that its braces stand for:
+// {get,list}_order is get_order and list_order. It returns false if there are more.
+func (d *Discovery) expand(names []string) (all []string, ok bool) {
+	for _, name := range names {
+		open := []string{name}
+		if d.Tool(name) != nil || len(name) > maxName {
+			all, open = append(all, name), nil
+		}
+		for len(open) > 0 && len(all) < maxNames {
+			start, rest, opens := strings.Cut(open[0], "{")
+			parts, end, closes := strings.Cut(rest, "}")
+			if !opens || !closes {
+				all, open = append(all, open[0]), open[1:]
+				continue
+			}
+			var expanded []string
+			for part := range strings.SplitSeq(parts, ",") {
+				expanded = append(expanded, start+strings.TrimSpace(part)+end)
+			}
+			open = append(expanded, open[1:]...)
+		}
+		if len(open) > 0 {
+			return all, false
+		}
+	}
+	return all, true
+}
+
+// beginning returns the tools whose names begin with a name, in any case and punctuation.
+func (d *Discovery) beginning(name string) []*tools.Binding {
+	start := folded(name)
+	return slices.DeleteFunc(slices.Clone(d.bindings), func(b *tools.Binding) bool {
+		return len(start) < 3 || !strings.HasPrefix(folded(b.Path()), start) && !strings.HasPrefix(folded(b.Names[0]), start)
+	})
+}
+
 // near is the tool or server that a name means: by any of its spellings, or the one
 // whose name is nearest.
 func (d *Discovery) near(name string) (tool *tools.Binding, server string) {

@@ -50,9 +50,11 @@
 // clamped to 50. If a search finds nothing, its result is [] and a warning says which
 // servers there are and how many tools each has.
 //
-// tools.describe takes one name or several. For a server's name it lists the tools of
-// that server. A name in another spelling, such as the server's own, and one that is
-// misspelled stand for the tool that is meant; the declaration shows the name to write.
+// tools.describe takes one name or several, and a family of names such as
+// shop.{get,list}_order. For a server's name, or for what begins the names of several
+// tools, it lists these tools and says which are read-only. A name in another spelling,
+// such as the server's own, and one that is misspelled stand for the tool that is meant;
+// the declaration shows the name to write.
 // If nothing is near, the error is a ToolError of kind unknown_tool, which says what
 // there is. What was found is called as any other tool, by its name as a global:
 //

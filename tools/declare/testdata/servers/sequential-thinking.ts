@@ -1,4 +1,4 @@
-declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns what is left out here of a tool
+declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns whole declarations
 declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
 declare const sequential_thinking: {
   /** A detailed tool for dynamic and reflective problem-solving through thoughts. - You can add more thoughts even after reaching what seemed like the end */
