@@ -52,7 +52,7 @@ const unbounded = 1 << 28 // bytes, more than there are of anything
 func (o *observation) String() string {
 	const cutNote = 150 // bytes for the note that not everything is shown
 	left := maxObservation - len(o.next) - cutNote
-	happened := cut(o.happened, left/2)
+	happened := cut(o.happened, left*3/4)
 	left -= len(happened)
 	for _, s := range o.shown {
 		left -= len(s.title)

@@ -181,7 +181,7 @@ func TestDiagnostics(t *testing.T) {
 			{"UNKNOWN_TOOL", `fs has no tool "reed_text_file"`, 1, 10, "1 | await fs.reed_text_file({path: 'a.txt'});\n  |          ^", "did you mean fs.read_text_file(args: {path: string})?"},
 			{"INVALID_ARGUMENT", "fs.read_text_file: path is required (did you call it pat?)", 2, 4, "2 | fs.read_text_file({pat: 1})\n  |    ^", "it is declared as fs.read_text_file(args: {path: string})"},
 		}},
-		{"for (let i = 0; ; i++) {}", 60, []diagnostic{{"TIMEOUT", "the program computed for more than 2s", 0, 0, "", "look for loops without end and for work that is quadratic or worse"}}},
+		{"for (let i = 0; ; i++) {}", 60, []diagnostic{{"TIMEOUT", "the program computed for more than 2s", 0, 0, "", "look for endless loops and for quadratic work"}}},
 		{"for (;;) {}", 0.2, []diagnostic{{"TIMEOUT", "the program ran longer than 200ms", 0, 0, "", ""}}},
 	} {
 		args := map[string]any{"code": test.code}
