@@ -116,6 +116,31 @@ func TestCompiledCalls(t *testing.T) {
 	})
 }
 
+// Warnings of a run name the places of the text that was compiled, too.
+func TestCompiledWarnings(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`"{}"`)})
+	const source = "LET A = PAY({})\nCONSOLE.LOG([A])\nLET C = [PAY({})]\nLET B = AWAIT PAY({})\nB.SUM"
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: shouted(""), Tools: set})
+		if err != nil || out.Failure != nil {
+			t.Fatal(err, out)
+		}
+		const want = `not_awaited: line 2, column 9: the promise a is printed, not its result (on line 1, write await pay(…))
+2 | CONSOLE.LOG([A])
+  |         ^
+not_awaited: line 3, column 10: nothing awaits pay(…): its result is lost (write await before it)
+3 | LET C = [PAY({})]
+  |          ^
+wrong_type: line 5, column 3: b is text: pay returns a string, which has no property sum (use JSON.parse(b))
+5 | B.SUM
+  |   ^`
+		if got := listOf(out.Warnings); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
 // TestLibraryCalls ends a program while its library loads, with a call under way: the
 // call is either made and waited for, or not made at all.
 func TestLibraryCalls(t *testing.T) {

@@ -76,7 +76,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		out.Failure = h.failure(r.Failure)
 	}
 	clues := h.explain(out.Failure, slices.Concat(h.promises(r), h.mistaken(out.Calls)))
-	out.Warnings = slices.Concat(h.warnings, clues)
+	out.Warnings = slices.Concat(h.unlisted(r.Failure), clues)
 	slices.SortStableFunc(out.Warnings, inOrder)
 	out.Warnings = append(out.Warnings, h.fruitless(out.Calls)...)
 	return out
@@ -162,6 +162,21 @@ func (h *host) unawaited(ids []int) string {
 		}
 	}
 	return b.String()
+}
+
+// unlisted are the warnings of the check, without those of calls that the failure lists
+// as not awaited.
+func (h *host) unlisted(f *engine.Failure) []Finding {
+	if f == nil || f.Kind != engine.Unawaited {
+		return h.warnings
+	}
+	listed := func(w Finding) bool {
+		return w.Kind == NotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
+			c := h.call(id)
+			return c != nil && c.Line == w.Line && c.Column == w.Column
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(h.warnings), listed)
 }
 
 // thrownBy returns the error of a call as the host has it, with its cause.

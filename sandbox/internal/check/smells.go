@@ -58,7 +58,8 @@ func isAsync(e ast.Expression) bool {
 // readers are the methods of arrays that make something of the elements, and nothing
 // sensible of promises.
 var readers = map[string]bool{
-	"filter": true, "find": true, "some": true, "every": true, "reduce": true, "sort": true, "toSorted": true, "join": true, "includes": true,
+	"filter": true, "find": true, "some": true, "every": true, "includes": true,
+	"reduce": true, "join": true, "sort": true, "toSorted": true,
 }
 
 // mapping returns where an expression calls map with an async callback, which gives an

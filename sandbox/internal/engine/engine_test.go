@@ -148,9 +148,9 @@ func TestReport(t *testing.T) {
 	want := `{"findings":[{"message":"\\p{…} never matches in this engine","hint":"write the characters as a range, such as [A-Za-zÀ-ɏ]","line":4,"column":11}],` +
 		`"undeclared":[{"name":"x","line":1,"column":43},{"name":"y","line":1,"column":53},{"name":"foo","line":3,"column":1},{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
 		`"constants":[{"name":"limit","line":4,"column":28}],` +
-		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},"line":1,"column":20},` +
+		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},"holder":"v","awaited":true,"line":1,"column":20},` +
 		`{"tool":-1,"ns":"fs","name":"lst","line":2,"column":4},` +
-		`{"tool":1,"args":{"json":{}},"discarded":true,"line":4,"column":1}],"depth":8}`
+		`{"tool":1,"args":{"json":{}},"discarded":true,"line":4,"column":1}],"depth":8,"declared":["v"]}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

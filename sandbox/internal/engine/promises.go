@@ -97,7 +97,7 @@ func (r *run) promiseAsText(answer []byte) *Failure {
 		return nil
 	}
 	return &Failure{
-		Kind: Unawaited, Message: `the answer has "[object Promise]" in it: the text of a promise, not of its result`,
+		Kind: Unawaited, Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
 		Hint: "await the promise before you use it as text",
 	}
 }

@@ -46,21 +46,24 @@ func TestPromisesAreForgotten(t *testing.T) {
 	}
 }
 
+// at is a place in the first line.
+func at(column int) Pos { return Pos{Line: 1, Column: column} }
+
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string][]Stray{
 		`await refund({})`:                                 nil,
 		`refund({}).then(() => 1)`:                         nil,
 		`async function f() { return refund({}) } await f`: nil,
-		`refund({});` + "\nawait refund({})":               {{Use: Dropped, Tool: 1, Calls: 1, Call: Pos{1, 1}, Pos: Pos{1, 1}}},
-		`[1, 2].map(id => refund({id})); 1`:                {{Use: Dropped, Tool: 1, Calls: 2, Call: Pos{1, 18}, Pos: Pos{1, 18}}},
-		`const p = refund({}); console.log([p]); await p`:  {{Use: Printed, Tool: 1, Awaited: true, Call: Pos{1, 11}, Pos: Pos{1, 31}}},
+		`refund({});` + "\nawait refund({})":               {{Use: Dropped, Tool: 1, Calls: 1, Call: at(1), Pos: at(1)}},
+		`[1, 2].map(id => refund({id})); 1`:                {{Use: Dropped, Tool: 1, Calls: 2, Call: at(18), Pos: at(18)}},
+		`const p = refund({}); console.log([p]); await p`:  {{Use: Printed, Tool: 1, Awaited: true, Call: at(11), Pos: at(31)}},
 		`let p; refund({}).then(() => 1); p = (async () => 1)(); p + ""`: {
-			{Use: Converted, Tool: -1, Pos: Pos{1, 57}},
+			{Use: Converted, Tool: -1, Pos: at(57)},
 		},
 		`const p = refund({}); JSON.stringify({p})`: {
-			{Use: Written, Tool: 1, Call: Pos{1, 11}, Pos: Pos{1, 28}},
-			{Use: Dropped, Tool: 1, Calls: 1, Call: Pos{1, 11}, Pos: Pos{1, 11}},
+			{Use: Written, Tool: 1, Call: at(11), Pos: at(28)},
+			{Use: Dropped, Tool: 1, Calls: 1, Call: at(11), Pos: at(11)},
 		},
 		`refund({}); await new Promise(() => 1)`: nil, // a deadlock
 	} {

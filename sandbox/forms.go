@@ -67,16 +67,23 @@ func (h *host) mistaken(calls []Call) (clues []clue) {
 		}
 		forms[at] = f
 	}
+	declared := map[int]form{}
 	for _, s := range h.sites {
 		if len(s.Uses) == 0 || s.Tool < 0 || s.Tool >= len(h.bindings) {
 			continue
 		}
 		f, called := forms[s.Pos]
 		if !called {
-			f = declaredForm(h.bindings[s.Tool])
+			if _, known := declared[s.Tool]; !known {
+				declared[s.Tool] = declaredForm(h.bindings[s.Tool])
+			}
+			f = declared[s.Tool]
 		}
 		for _, u := range s.Uses {
-			if c, ok := h.mistake(s, u, f, called); ok && len(clues) < maxFindings {
+			if len(clues) == maxFindings {
+				return clues
+			}
+			if c, ok := h.mistake(s, u, f, called); ok {
 				clues = append(clues, c)
 			}
 		}
