@@ -310,7 +310,7 @@ func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*en
 	}
 	var errs []error
 	if !p.Pin.valid() {
-		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", p.Pin.Time))
+		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", p.Pin.Time))
 	}
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))

@@ -137,6 +137,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
+		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&Result{Failure: failure})
@@ -163,6 +164,9 @@ func (r *run) pipeline(e *Engine, job *Job) *Failure {
 	case failure != nil:
 		return failure
 	case !ok:
+		if s := job.Session; s != nil && s.List {
+			r.listed = r.variables()
+		}
 		return &Failure{Kind: Refused, Message: "the program was refused"}
 	}
 	e.library.keep(title, p)

@@ -144,8 +144,9 @@ type Result struct {
 	Stderr    Output          `json:"stderr"`
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
-	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
-	Used      []int           `json:"used,omitempty"`  // which of Job.Tools a session's program has seen, in order
+	Turns     []Turn          `json:"turns,omitempty"`     // of a session's program
+	Used      []int           `json:"used,omitempty"`      // which of Job.Tools a session's program has seen, in order
+	Variables []Variable      `json:"variables,omitempty"` // of a session; see SessionJob.List
 }
 
 // Output is one stream of the console, cut at Limits.Output. Tail is how it ended.

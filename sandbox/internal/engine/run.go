@@ -28,6 +28,9 @@ type run struct {
 	lasting   []Input               // of every program of the session
 	preloaded map[string]goja.Value // the values of its preludes, by their hashes
 	steps     int                   // programs of the session that the VM has run
+	declared  []declared            // the variables of the session, the newest last
+
+	intrinsics *intrinsics // of a session
 	attempt
 }
 
@@ -51,11 +54,12 @@ type attempt struct {
 
 	encoding int // values that are being converted to JSON, within one another
 
-	exported  bool    // whether the program's own declarations are
-	recording bool    // whether turns are noted
-	turns     []Turn  // so far
-	used      used    // of the tools; noted if turns are
-	replay    *replay // what they were when the program first ran; nil if it has not
+	exported  bool       // whether the program's own declarations are
+	recording bool       // whether turns are noted
+	turns     []Turn     // so far
+	used      used       // of the tools; noted if turns are
+	listed    []Variable // of the session, if they were asked for
+	replay    *replay    // what they were when the program first ran; nil if it has not
 
 	stdout, stderr stream
 	notes          notes

@@ -11,8 +11,9 @@ import (
 // SessionJob says what a program follows on.
 type SessionJob struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"` // how many programs have run before
-	Kept bool   `json:"kept"` // only for an engine that has a VM of the session: nothing else is told
+	Step int    `json:"step"`           // how many programs have run before
+	Kept bool   `json:"kept"`           // only for an engine that has a VM of the session: nothing else is told
+	List bool   `json:"list,omitempty"` // of a program that is refused, list the session's variables
 
 	// Log is what they were, for an engine that has no VM of the session.
 	Log []Step `json:"log,omitempty"`
