@@ -29,6 +29,7 @@ type kit struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	past    []message     // earlier turns of a chat
 	session bool          // programs see what earlier ones declared
 	values  bool          // a value that is a valid answer is as good as a submitted one
 	budget  func() string // what else is left, for the model; nil for nothing
@@ -45,6 +46,9 @@ func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
 		return nil
 	}
 	c.options.warn(c.set)
+	if _, keeps := c.box.(keeper); keeps {
+		c.session = true
+	}
 	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
 	p := c.options.predictor(model)
 	p.Spec, p.task, p.Briefing = replies.ProgramSpec(spec), spec, b.String()
@@ -115,6 +119,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if c == nil {
 		return nil, nil, notMade("CodeAct")
 	}
+	if ctx == nil {
+		return nil, nil, errNoContext
+	}
 	if err := c.coder.made(); err != nil {
 		return nil, nil, err
 	}
@@ -136,13 +143,17 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, late: c.coder.options.Extract}
+	for _, v := range inputs {
+		r.inputs[v.Name] = v.JSON
+	}
+	if q.note, err = r.variables(ctx); err != nil {
+		return nil, nil, err
+	}
+	q.past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
 	r.keepCalls(journal.New(r.options.Journal))
-	for _, v := range inputs {
-		r.inputs[v.Name] = v.JSON
-	}
 	return ctx, r, nil
 }
 

@@ -61,6 +61,9 @@ func (r *codeRun) report(out *sandbox.Outcome) string {
 	}
 	writeConsoles(&b, out)
 	writeWarnings(&b, out)
+	if f := out.Failure; f != nil && f.Ran() && r.session {
+		b.WriteString(leftNothing)
+	}
 	if out.Failure != nil {
 		r.writeCalls(&b, out)
 	} else {

@@ -170,7 +170,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 			return nil, err
 		}
 		calls := &subCalls{budget: newBudget(ctx, m.options), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
-		c.box, c.budget = &notebook{box: m.box, calls: calls, free: m.options.free()}, calls.budget.left
+		c.box, c.budget = &asking{notebook: &notebook{box: m.box}, calls: calls, free: m.options.free()}, calls.budget.left
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: c}
 	return act.Run(ctx, in)
