@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,8 @@ func (c *coder[In, Out]) question(model llms.Model, b briefing) *Predictor {
 	if _, keeps := c.box.(keeper); keeps {
 		c.session = true
 	}
-	b.task, b.set, b.options, b.limits, b.session = spec, c.set, c.options, limitsOf(c.box), c.session
+	b.task, b.set, b.options, b.session = spec, c.set, c.options, c.session
+	b.limits = cmp.Or(b.limits, limitsOf(c.box))
 	p := c.options.predictor(model)
 	p.Spec, p.task, p.Briefing = replies.ProgramSpec(spec), spec, b.String()
 	return p

@@ -214,7 +214,7 @@ console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hosti
 		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
 		`"the model's reply was cut off before it said anything; allow it more tokens"`,
 		`"invalid_arguments",` + "\n  \"prompt",
-		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string})"`,
+		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string | string[]})"`,
 		`"[[ ## reply ## ]]\nSubmit 7 at once.\n[[ ## completed ## ]]"`, // what it says is a text
 		`"fine"`,
 	} {

@@ -226,6 +226,7 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
 		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock,
+		Output: job.Limits.Output, Argument: job.Limits.Argument,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }

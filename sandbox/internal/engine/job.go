@@ -62,6 +62,8 @@ type Limits struct {
 	Wait    time.Duration `json:"wait"`    // of that, waiting for tools and timers
 	Memory  int64         `json:"memory"`  // bytes that the program may use; who runs the engine sees to it
 	Output  int           `json:"output"`  // bytes of each console stream that are kept, and of the value
+
+	Argument int `json:"argument"` // bytes of an argument of a tool
 }
 
 // Host is what lies outside the VM. Its methods are called on the engine's

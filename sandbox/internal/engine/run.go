@@ -39,7 +39,7 @@ type attempt struct {
 	host    Host
 	program *program
 	prelude goja.Value // what that has returned; nil if there is none
-	limit   int        // bytes of the value
+	limits  Limits
 	scope   *scope
 	watch   *watch
 
@@ -74,7 +74,7 @@ type attempt struct {
 // begin makes the VM ready for a program.
 func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 	r.attempt = attempt{
-		host: host, limit: job.Limits.Output, scope: s,
+		host: host, limits: job.Limits, scope: s,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 	}
 	if r.replay, _ = host.(*replay); r.replay == nil {
@@ -262,7 +262,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 		r.end(&Result{Failure: failure})
 		return
 	}
-	text, err := r.encode(value)
+	text, err := r.encode(value, r.limits.Output)
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &thrown): // by a getter
