@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
@@ -80,12 +79,11 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	case c.coder.err != nil:
 		return nil, c.coder.err
 	}
-	select {
-	case c.talk.busy <- struct{}{}:
-		defer func() { <-c.talk.busy }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("module: the turn was not begun: %w", context.Cause(ctx))
+	leave, err := c.talk.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	if err := c.Predictor.usable(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -170,5 +171,48 @@ func TestChatThatCannotRun(t *testing.T) {
 	chat, _ := newChat(t, nil, nil)
 	if pred, err := chat.Run(nil, saying{"Why?"}); pred != nil || err == nil { //nolint:staticcheck // that is the mistake
 		t.Errorf("got %v, %v", pred, err)
+	}
+}
+
+// A conversation goes on in another process, with its variables.
+func TestChatRecord(t *testing.T) {
+	t.Parallel()
+	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
+	if _, err := first.Run(t.Context(), saying{"How many?"}); err != nil {
+		t.Fatal(err)
+	}
+	record, err := first.Record(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, model := newChat(t, nil, nil, fence("submit({answer: rows.join()})"), fence("submit({answer: 'none'})"))
+	if err := second.Restore(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	again, err := second.Record(t.Context())
+	if err != nil || string(again) != string(record) {
+		t.Errorf("got %s, %v, want %s", again, err, record)
+	}
+	pred, err := second.Run(t.Context(), saying{"Which?"})
+	if err != nil || pred.Output.Answer != "<a>,b" {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
+		t.Errorf("got\n%s", got)
+	}
+	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.Replace(string(record), "question", "quest", 1), string(record) + "x"} {
+		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
+			t.Errorf("%.50s: got %v", bad, err)
+		}
+	}
+	damaged := strings.Replace(string(record), "rows", "cows", -1)
+	if err := second.Restore(t.Context(), []byte(damaged)); !errors.Is(err, sandbox.ErrSessionLost) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
+		t.Errorf("got\n%s", got)
 	}
 }

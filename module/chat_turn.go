@@ -1,6 +1,7 @@
 package module
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -27,6 +28,19 @@ type talk struct {
 
 	turns   []turn
 	leftOut int // turns before those
+}
+
+// enter waits for the turn before; the caller calls leave.
+func (t *talk) enter(ctx context.Context) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case t.busy <- struct{}{}:
+		return func() { <-t.busy }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("module: the turn was not begun: %w", context.Cause(ctx))
+	}
 }
 
 // turn is a turn of a conversation in short form, as later ones show it.

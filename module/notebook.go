@@ -77,6 +77,29 @@ func (n *notebook) set(s *sandbox.Session, lost bool) {
 	n.session, n.lost = s, lost
 }
 
+// record returns the record of the session; nil if there is none.
+func (n *notebook) record() ([]byte, error) {
+	n.mu.Lock()
+	session := n.session
+	n.mu.Unlock()
+	if session == nil {
+		return nil, nil
+	}
+	return session.AppendRecord(nil, 0)
+}
+
+// restore goes on with the session of a record. If that is not possible, the next program
+// is told that the variables are gone.
+func (n *notebook) restore(record []byte) error {
+	if len(record) == 0 {
+		n.set(nil, false)
+		return nil
+	}
+	session, _, err := n.box.RestoreSession(record)
+	n.set(session, err != nil)
+	return err
+}
+
 func isLost(err error) bool {
 	return errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost)
 }
