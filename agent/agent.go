@@ -1,7 +1,8 @@
-// Package agent runs tasks that are given as text.
+// Package agent does tasks that are given as text.
 //
-// An Agent is a [module.CodeAct] whose input is a task and whose output is an
-// answer in words:
+// An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in
+// words. It is a [module.Module] like any other: it streams, can be evaluated and
+// improved, and can be a part of larger modules.
 //
 //	package main
 //
@@ -47,11 +48,11 @@
 //		if err != nil {
 //			return err
 //		}
-//		answer, err := bot.Run(ctx, "How many files are in the folder?")
+//		pred, err := bot.Run(ctx, agent.Task{Task: "How many files are in the folder?"})
 //		if err != nil {
 //			return err
 //		}
-//		fmt.Println(answer.Text)
+//		fmt.Println(pred.Output.Answer)
 //		return nil
 //	}
 package agent
@@ -82,26 +83,29 @@ type Options struct {
 	Module module.Options
 }
 
-// Agent runs tasks. It is safe for concurrent use.
+// Agent does tasks. It is a [module.Module] and safe for concurrent use.
 type Agent struct {
-	module *module.CodeAct[task, conclusion]
+	// Module writes and runs the programs. Its Predictor is the agent's.
+	Module *module.CodeAct[Task, Answer]
+
+	signature *signature.Signature[Task, Answer]
 }
 
-type task struct {
+// Task is the input of an [Agent].
+type Task struct {
+	// Task is what is to be done.
 	Task string `json:"task" jsonschema:"description=what is to be done"`
+
+	// History is what was asked and answered before, the oldest first; nil for nothing.
+	// [Agent.Turn] makes a turn. For an agent whose programs see each other's variables,
+	// use a [module.Chat].
+	History signature.History `json:"history,omitempty" jsonschema:"description=earlier tasks with their answers"`
 }
 
-type conclusion struct {
-	Answer string `json:"answer" jsonschema:"description=what was found or done; for the person who gave the task"`
-}
-
-// Answer is what came of a task.
+// Answer is the output of an [Agent].
 type Answer struct {
-	// Text is the answer, in words.
-	Text string
-
-	// Trajectory is everything that was done.
-	Trajectory module.Trajectory
+	// Answer is what was found or done, in words.
+	Answer string `json:"answer" jsonschema:"description=what was found or done; for the person who gave the task"`
 }
 
 const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found or did, with the facts that matter."
@@ -119,28 +123,39 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 	if instructions == "" {
 		instructions = general
 	}
-	sig, err := signature.New[task, conclusion](instructions)
+	sig, err := signature.New[Task, Answer](instructions)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{module.NewCodeAct(sig, model, o.Sandbox, o.Tools, &o.Module)}, nil
+	return &Agent{Module: module.NewCodeAct(sig, model, o.Sandbox, o.Tools, &o.Module), signature: sig}, nil
 }
 
 // ErrNoTask is returned for a task without text.
 var ErrNoTask = errors.New("agent: the task is empty; say what is to be done")
 
-// Run does a task and returns the answer. The error is [ErrNoTask] or a
-// *[module.IncompleteError], which holds everything that was done.
-func (a *Agent) Run(ctx context.Context, text string) (*Answer, error) {
-	if a == nil {
-		return nil, errors.New("agent: it is nil; make one by New, and look at the error that it returned")
+var errNotMade = errors.New("agent: it is nil or empty; make one by New, and look at the error that it returned")
+
+// Run does a task. The error is [ErrNoTask], or that of [module.CodeAct.Run]; a
+// *[module.IncompleteError] holds everything that was done.
+func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
+	if a == nil || a.Module == nil {
+		return nil, errNotMade
 	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(in.Task) == "" {
 		return nil, ErrNoTask
 	}
-	pred, err := a.module.Run(ctx, task{text})
-	if err != nil {
-		return nil, err
+	return a.Module.Run(ctx, in)
+}
+
+// Stream is Run with its events; see [module.Start].
+func (a *Agent) Stream(ctx context.Context, in Task) *module.Stream[Answer] {
+	return module.Start[Task, Answer](ctx, a, in)
+}
+
+// Turn returns a turn of a [Task.History]: a task with its answer.
+func (a *Agent) Turn(in Task, out Answer) (signature.Values, error) {
+	if a == nil || a.signature == nil {
+		return nil, errNotMade
 	}
-	return &Answer{Text: pred.Output.Answer, Trajectory: pred.Trajectory}, nil
+	return a.signature.Turn(in, out)
 }

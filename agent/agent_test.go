@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -50,9 +51,9 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := bot.Run(t.Context(), "hello")
-	if err != nil || answer.Text != "hello!" || len(answer.Trajectory.Steps) != 1 {
-		t.Fatalf("got %+v, %v", answer, err)
+	pred, err := bot.Run(t.Context(), agent.Task{Task: "hello"})
+	if err != nil || pred.Output.Answer != "hello!" || len(pred.Trajectory.Steps) != 1 {
+		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "Shout.") || !strings.Contains(prompt, "hello") {
 		t.Errorf("the prompt lacks the instructions or the task:\n%s", prompt)
@@ -67,7 +68,7 @@ func TestNoTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, task := range []string{"", " \n\t"} {
-		if answer, err := bot.Run(t.Context(), task); answer != nil || !errors.Is(err, agent.ErrNoTask) {
+		if answer, err := bot.Run(t.Context(), agent.Task{Task: task}); answer != nil || !errors.Is(err, agent.ErrNoTask) {
 			t.Errorf("got %v, %v", answer, err)
 		}
 	}
@@ -84,18 +85,81 @@ func TestIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := bot.Run(t.Context(), "hello")
+	answer, err := bot.Run(t.Context(), agent.Task{Task: "hello"})
 	var incomplete *module.IncompleteError
 	if answer != nil || !errors.Is(err, overloaded) || !errors.As(err, &incomplete) || incomplete.Trajectory.Usage().Calls != 1 {
 		t.Errorf("got %v, %v", answer, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := bot.Run(ctx, "hello"); !errors.Is(err, context.Canceled) {
+	if _, err := bot.Run(ctx, agent.Task{Task: "hello"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (&agent.Agent{}).Run(t.Context(), "hello"); err == nil {
+	if _, err := (&agent.Agent{}).Run(t.Context(), agent.Task{Task: "hello"}); err == nil {
 		t.Error("the zero Agent runs")
+	}
+}
+
+// An agent is a module: it can be evaluated, tried several times, made a part of others,
+// and watched; and its Predictor is found.
+func TestAgentIsAModule(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: fmt.Sprintf("```js\nsubmit({answer: task + ' %d'})\n```", r.N)}, nil
+	})
+	bot, err := agent.New(model, &agent.Options{Sandbox: open(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, p := range module.Predictors(bot) {
+		if path != "Module" || p != bot.Module.Predictor {
+			t.Errorf("there is a predictor %s", path)
+		}
+	}
+	longest := func(_ context.Context, _ agent.Task, pred *module.Prediction[agent.Answer]) (module.Score, error) {
+		return module.Score{Value: float64(len(pred.Output.Answer))}, nil
+	}
+	best := module.NewBestOfN(bot, 2, longest, 100, nil)
+	pred, err := module.Compose(t.Context(), best, func(ctx context.Context) (agent.Answer, error) {
+		pred, err := best.Run(ctx, agent.Task{Task: "hello"})
+		if err != nil {
+			return agent.Answer{}, err
+		}
+		return pred.Output, nil
+	})
+	if err != nil || !strings.HasPrefix(pred.Output.Answer, "hello ") || len(model.Requests()) != 2 {
+		t.Errorf("got %v, %v", pred, err)
+	}
+	events := 0
+	stream := bot.Stream(t.Context(), agent.Task{Task: "hello"})
+	for range stream.Events() {
+		events++
+	}
+	if pred, err = stream.Result(); err != nil || !strings.HasPrefix(pred.Output.Answer, "hello ") || events == 0 {
+		t.Errorf("got %v, %v after %d events", pred, err, events)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New("```js\nsubmit({answer: history[0].task + history[0].answer + task})\n```")
+	bot, err := agent.New(model, &agent.Options{Sandbox: open(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := bot.Turn(agent.Task{Task: "a"}, agent.Answer{Answer: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := bot.Run(t.Context(), agent.Task{Task: "c", History: signature.History{turn}})
+	if err != nil || pred.Output.Answer != "abc" {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if last := model.Requests()[0].Last(); !strings.Contains(last, `[{"task":"a","answer":"b"}]`) {
+		t.Errorf("the question is\n%s", last)
+	}
+	if _, err := (*agent.Agent)(nil).Turn(agent.Task{}, agent.Answer{}); err == nil {
+		t.Error("nil makes a turn")
 	}
 }
 
@@ -124,12 +188,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := bot.Run(context.Background(), "How big are a.txt and bb.txt together?")
+	pred, err := bot.Run(context.Background(), agent.Task{Task: "How big are a.txt and bb.txt together?"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.Text)
-	fmt.Println(len(answer.Trajectory.Calls), "calls in", answer.Trajectory.Usage().Calls, "step")
+	fmt.Println(pred.Output.Answer)
+	fmt.Println(len(pred.Trajectory.Calls), "calls in", pred.Trajectory.Usage().Calls, "step")
 	// Output:
 	// The files have 1100 bytes.
 	// 2 calls in 1 step

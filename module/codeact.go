@@ -26,8 +26,13 @@ type CodeAct[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs; a *[sandbox.Sandbox] does. If it has a method
-// Ready() error, as that has, it says before the model is asked why none can be run.
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] does, each by itself. A
+// *[sandbox.Session] keeps the variables of programs for later ones, also for later runs
+// of the module: the question says which variables there are. Runs that share a session
+// should come one after the other; [Chat] sees to that.
+//
+// If it has a method Ready() error, as those have, Run calls that first and returns its
+// error.
 type Sandbox interface {
 	// Run is as documented at [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
@@ -125,6 +130,9 @@ func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 // usable says what keeps a CodeAct from running.
 func usable(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set) error {
 	opened, isOurs := box.(*sandbox.Sandbox)
+	if s, isSession := box.(*sandbox.Session); isSession && s == nil {
+		box = nil
+	}
 	switch {
 	case spec == nil:
 		return errNoSignature

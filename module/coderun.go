@@ -30,7 +30,9 @@ type kit struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	past    []message     // earlier turns of a chat
 	session bool          // programs see what earlier ones declared
+	chat    bool          // a run is a turn of a conversation
 	values  bool          // a value that is a valid answer is as good as a submitted one
 	budget  func() string // what else is left, for the model; nil for nothing
 
@@ -48,11 +50,14 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		return nil
 	}
 	c.options.warn(c.set)
+	if _, keeps := c.box.(keeper); keeps {
+		c.session = true
+	}
 	p := c.options.predictor(model)
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
-		Session: c.session, Language: languageOf(c.options.Compiler), Strategy: strategy,
+		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	return p
 }
@@ -132,6 +137,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if c == nil {
 		return nil, nil, notMade("CodeAct")
 	}
+	if ctx == nil {
+		return nil, nil, errNoContext
+	}
 	if err := c.coder.made(); err != nil {
 		return nil, nil, err
 	}
@@ -153,13 +161,17 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, late: c.coder.options.Extract}
+	for _, v := range inputs {
+		r.inputs[v.Name] = v.JSON
+	}
+	if q.note, err = r.variables(ctx); err != nil {
+		return nil, nil, err
+	}
+	q.past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
 	r.keepCalls(journal.New(r.options.Journal))
-	for _, v := range inputs {
-		r.inputs[v.Name] = v.JSON
-	}
 	return ctx, r, nil
 }
 

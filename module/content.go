@@ -18,6 +18,8 @@ type question struct {
 	inputs  signature.Values
 	parts   []llms.ContentPart
 	history signature.History
+	past    []message // earlier turns of a chat, instead of a history
+	note    string    // what the model is told before the inputs; "" for nothing
 }
 
 // newQuestion sorts inputs by the kind of their fields. Where a picture or a file
@@ -110,7 +112,22 @@ func (p *Predictor) opening(q question) ([]message, error) {
 		list = append(list, p.message(asked, ""))
 		list = append(list, exampleOf(adapter, p.Spec, len(list), outputs)...)
 	}
-	return append(list, p.message(q, p.Hint)), nil
+	for _, m := range append(slices.Clip(q.past), p.message(q, p.Hint)) {
+		list = withMessage(list, m)
+	}
+	return list, nil
+}
+
+// withMessage appends a message. What a person says twice in a row becomes one message, since
+// some providers want the roles to alternate.
+func withMessage(list []message, m message) []message {
+	last := len(list) - 1
+	if last < 0 || m.role != llms.ChatMessageTypeHuman || list[last].role != m.role {
+		return append(list, m)
+	}
+	list[last].text += "\n\n" + m.text
+	list[last].parts = append(slices.Clip(list[last].parts), m.parts...)
+	return list
 }
 
 // exampleOf is a reply with some outputs, as if the n-th message were it.
@@ -124,6 +141,9 @@ func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values)
 // message is a question as the model is asked it.
 func (p *Predictor) message(q question, hint string) message {
 	text := p.form().Question(p.Spec, q.inputs)
+	if q.note != "" {
+		text = q.note + "\n\n" + text
+	}
 	if !blank(hint) {
 		text = hint + "\n\n" + text
 	}

@@ -25,6 +25,7 @@ func everyKind(t *testing.T, model llms.Model) []kind {
 		{module.NewReAct(adding, model, nil, nil), "Predictor"},
 		{module.NewCodeAct(adding, model, box, nil, nil), "Predictor"},
 		{module.NewProgramOfThought(adding, model, box, nil), "Predictor"},
+		{module.NewChat(adding, model, box, nil, nil), "Predictor"},
 		{module.NewRLM(adding, model, box, nil, nil), "Predictor Sub"},
 		{module.NewRLM(adding, model, box, nil, &module.RLMOptions{Depth: 2}), "Predictor Sub Nested Nested.Sub"},
 		{module.NewBestOfN(one, 2, fairly, 0, nil), "Module"},

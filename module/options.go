@@ -96,6 +96,6 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 }
 
 // declarations shows the tools of a set to a model, as Markdown.
-func (o Options) declarations(set *tools.Set) string { return declare.Markdown(set, o.DeclarationTokens) }
+func (o Options) declarations(set *tools.Set) string {
 	return declare.Markdown(set, o.DeclarationTokens)
 }

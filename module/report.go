@@ -48,6 +48,9 @@ func (r *codeRun) report(out *sandbox.Outcome) *observation {
 	} else {
 		r.showReads(o, out)
 	}
+	if f := out.Failure; f != nil && f.Ran() && r.session {
+		o.next += leftNothing
+	}
 	o.next += r.spent(out) + same
 	return o
 }

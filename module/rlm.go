@@ -15,13 +15,14 @@ import (
 // RLM answers questions about more text than a model can read. The inputs are
 // variables of programs; the model is shown how long they are, and of long ones only
 // a part. Its programs take them apart and ask a model about the parts by
-// await llm(prompt), many at the same time. Programs see each other's variables. In
-// all else it is a [CodeAct]. It is safe for concurrent use.
+// await llm(prompt), or about many at the same time by await llm([prompt, …]). Programs
+// see each other's variables. Otherwise it is a [CodeAct]. It is safe for concurrent use.
 //
-// A program waits for the models that it asks: raise the sandbox's Limits.Time for
-// that, and Limits.Output, which bounds a prompt. Calls of llm and rlm count against
-// MaxCalls; only those beyond it count against Limits.Calls. Answers outlive a
-// program that fails: the same prompt is answered again without a call.
+// The sandbox's limits need no changes: since a program waits for the models that it
+// asks, it has a minute more for each round of calls that MaxCalls and Concurrency allow,
+// and its arguments may have 4 MiB. Calls of llm and rlm count against MaxCalls; only
+// those beyond it count against Limits.Calls. Answers outlive a program that fails: the
+// same prompt is answered again without a call.
 //
 // The method is that of Zhang, Kraska and Khattab, "Recursive Language Models"
 // (2025).
@@ -39,6 +40,7 @@ type RLM[In, Out any] struct {
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox // which has sessions
+	limits  sandbox.Limits   // of each program
 	options RLMOptions
 }
 
@@ -93,7 +95,7 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 
 // strategy is what the model is told of calling models.
 func (o RLMOptions) strategy(limits sandbox.Limits) string {
-	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, PromptBytes: limits.Output, Nested: o.Depth > 1}.String()
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, PromptBytes: limits.Argument, Nested: o.Depth > 1}.String()
 }
 
 // maxFree bounds what a program costs this process that asks on and on, where
@@ -122,9 +124,10 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 		limits = box.Limits()
 	}
 	options := o.orDefault(limits)
-	own, err := withModels(set, options.Depth)
-	m := &RLM[In, Out]{box: box, options: options, coder: coder[In, Out]{
-		name: "RLM", signature: sig, err: err, kit: kit{box: box, set: own, options: options.Options, session: true},
+	limits, err := options.programs(limits)
+	own, clash := withModels(set, options.Depth)
+	m := &RLM[In, Out]{box: box, options: options, limits: limits, coder: coder[In, Out]{
+		name: "RLM", signature: sig, err: cmp.Or(clash, err), kit: kit{box: box, set: own, options: options.Options, session: true},
 	}}
 	m.Predictor = m.coder.question(model, options.strategy(limits))
 	if m.coder.err != nil {
@@ -132,12 +135,16 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	}
 	m.Sub = subPredictor(cmp.Or(options.Sub, model), options.OnEvent)
 	if options.Depth > 1 {
-		inner := options
-		inner.Depth--
-		inner.CallOptions = nil // they are meant for another model
-		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, &inner)
+		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, options.nested())
 	}
 	return m
+}
+
+// nested are the options of the runs of rlm.
+func (o RLMOptions) nested() *RLMOptions {
+	o.Depth--
+	o.CallOptions = nil // they are meant for another model
+	return &o
 }
 
 // withModels adds the models that programs ask to their tools.
@@ -176,7 +183,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 			return nil, err
 		}
 		calls := &subCalls{budget: newBudget(ctx, m.options), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
-		c.box, c.budget = &notebook{box: m.box, calls: calls, free: m.options.free()}, calls.budget.left
+		c.box, c.budget = &asking{&notebook{box: m.box}, calls, m.options.free(), m.limits}, calls.budget.left
 	}
 	c.uncounted = m.options.free()
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: c}

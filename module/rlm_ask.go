@@ -3,7 +3,10 @@ package module
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -33,13 +36,73 @@ var (
 )
 
 var (
-	llmTool = tools.Func("llm", "Asks a language model, which sees the prompt and nothing else.",
-		func(ctx context.Context, in subPrompt) (string, error) { return subCallsOf(ctx).ask(ctx, in) },
-		&tools.Hints{Class: tools.Read})
+	llmTool = &tools.Tool{
+		Name: "llm", Description: "Answers a prompt, or an array of prompts: asks a language model that sees nothing else.",
+		InputSchema: json.RawMessage(llmInput), OutputSchema: json.RawMessage(llmOutput),
+		Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompts,
+	}
 	rlmTool = tools.Func("rlm", "Works out a task over a context that is too long for one prompt.",
 		func(ctx context.Context, in SubTask) (string, error) { return subCallsOf(ctx).delegate(ctx, in) },
 		&tools.Hints{Class: tools.Read})
 )
+
+const (
+	llmInput = `{"type": "object", "required": ["prompt"], "additionalProperties": false, "properties": {"prompt": {"anyOf": [
+		{"type": "string", "minLength": 1}, {"type": "array", "maxItems": 10000, "items": {"type": "string", "minLength": 1}}]}}}`
+	llmOutput = `{"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"},
+		{"type": "object", "required": ["error"], "additionalProperties": false, "properties": {"error": {"type": "string"}}}]}}]}`
+)
+
+// answerPrompts is the handler of llm.
+func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	var in struct{ Prompt json.RawMessage }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, err
+	}
+	if first(in.Prompt) == '"' {
+		text, err := subCallsOf(ctx).ask(ctx, subPrompt{replies.PlainText(in.Prompt)})
+		if err != nil {
+			return nil, err
+		}
+		return replies.Quote(text), nil
+	}
+	var prompts []string
+	if err := json.Unmarshal(in.Prompt, &prompts); err != nil {
+		return nil, err
+	}
+	return subCallsOf(ctx).askAll(ctx, prompts)
+}
+
+// askAll asks the model several questions, as many at the same time as the budget allows.
+// An answer that is missing is an object that says why, so that the others are not lost.
+func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessage, error) {
+	answers, errs := make([]any, len(prompts)), make([]error, len(prompts))
+	answer := func(i int) {
+		defer rescue("llm", &errs[i])
+		answers[i], errs[i] = c.ask(ctx, subPrompt{prompts[i]})
+	}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(len(prompts), cap(c.budget.slots)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(prompts)); i = next.Add(1) - 1 {
+				answer(int(i))
+			}
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		te, told := errors.AsType[*tools.ToolError](err)
+		switch {
+		case err == nil:
+		case told && !tools.IsFatal(err):
+			answers[i] = map[string]string{"error": te.Message}
+		default:
+			return nil, err
+		}
+	}
+	return json.Marshal(answers)
+}
 
 // ask asks the model a question.
 func (c *subCalls) ask(ctx context.Context, in subPrompt) (string, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"strings"
-	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
@@ -37,8 +36,8 @@ func ExampleRLM() {
 	programs := llmtest.New(
 		"```js\n"+`const months = [];
 for (let i = 0; i < entries.length; i += 31) months.push(entries.slice(i, i + 31));
-const ask = month => llm('On which of these days did it rain? Their numbers, or NONE.\n\n' + month.join('\n'));
-const answers = await Promise.all(months.map(ask));
+const ask = month => 'On which of these days did it rain? Their numbers, or NONE.\n\n' + month.join('\n');
+const answers = await llm(months.map(ask));
 answers`+"\n```",
 		"```js\n"+`submit({days: answers.join(' ').match(/\d+/g).map(Number)});`+"\n```",
 	)
@@ -53,9 +52,7 @@ answers`+"\n```",
 	})
 
 	sig := signature.Must(signature.New[Diary, Days]("Answer the question about the diary."))
-	box, err := sandbox.NewInProcess(&sandbox.Options{ // sandbox.New for programs of real models
-		Limits: sandbox.Limits{Time: 10 * time.Minute, Output: 1 << 20}, // models take their time, and prompts are long
-	})
+	box, err := sandbox.NewInProcess(nil) // sandbox.New for programs of real models
 	if err != nil {
 		log.Fatal(err)
 	}

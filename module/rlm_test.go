@@ -177,7 +177,9 @@ func TestRLMSessionIsFull(t *testing.T) {
 	if err != nil || pred.Output.Total != 600_000 || len(sub.Requests()) != 2 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	want := "The program failed: it was not run, for the variables of earlier programs are gone: sandbox: the session has recorded all that it may: a 32nd of Limits.Memory; start another (begin again with the inputs; prompts that were answered are answered again, for nothing)"
+	want := "The program was refused; nothing has run:\nthe variables of earlier programs are gone: sandbox: the session has recorded all " +
+		"that it may: a 32nd of Limits.Memory; start another (begin again with the constants; prompts that were answered are " +
+		"answered again at once, at no cost)"
 	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, want) {
 		t.Errorf("told %s", told)
 	}
@@ -212,7 +214,7 @@ console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hosti
 		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
 		`"the model's reply was cut off before it said anything; allow it more tokens"`,
 		`"invalid_arguments",` + "\n  \"prompt",
-		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string})"`,
+		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string | string[]})"`,
 		`"[[ ## reply ## ]]\nSubmit 7 at once.\n[[ ## completed ## ]]"`, // what it says is a text
 		`"fine"`,
 	} {

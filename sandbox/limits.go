@@ -23,7 +23,8 @@ type Limits struct {
 	Wait        time.Duration // of that, waiting for tools and timers; default as Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
 	Source      int           // bytes of the program as it was written; default 64 KiB
-	Output      int           // bytes kept of stdout and of stderr, and of the value and each tool argument; default 64 KiB
+	Output      int           // bytes kept of stdout and of stderr, and of the value; default 64 KiB
+	Argument    int           // bytes of each tool argument; default as Output
 	Calls       int           // tool calls; a call beyond throws a ToolError of kind "limit"; default 1000
 	Concurrency int           // tool calls at the same time, the others wait; default 16
 	Result      int           // bytes of JSON of one result, or error, of a tool; default 4 MiB
@@ -31,29 +32,41 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() (Limits, error) {
-	if min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
-		time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result), time.Duration(l.Results)) < 0 {
-		return l, fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
-	}
-	if max(l.Time, l.Compute, l.Wait) > maxTime {
-		return l, fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
-	}
-	defaults := Limits{
-		Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20, Source: 64 << 10,
-		Output: 64 << 10, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
-	}
+	output := or(l.Output, 64<<10)
+	limits := l.or(Limits{
+		Time: 30 * time.Second, Compute: 10 * time.Second, Wait: or(l.Time, 30*time.Second), Memory: 256 << 20, Source: 64 << 10,
+		Output: output, Argument: output, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
+	})
+	return limits, l.check()
+}
+
+// or returns the limits, with others where one is zero.
+func (l Limits) or(others Limits) Limits {
 	return Limits{
-		Time:        or(l.Time, defaults.Time),
-		Compute:     or(l.Compute, defaults.Compute),
-		Wait:        or(l.Wait, or(l.Time, defaults.Time)),
-		Memory:      or(l.Memory, defaults.Memory),
-		Source:      or(l.Source, defaults.Source),
-		Output:      or(l.Output, defaults.Output),
-		Calls:       or(l.Calls, defaults.Calls),
-		Concurrency: or(l.Concurrency, defaults.Concurrency),
-		Result:      or(l.Result, defaults.Result),
-		Results:     or(l.Results, defaults.Results),
-	}, nil
+		Time:        or(l.Time, others.Time),
+		Compute:     or(l.Compute, others.Compute),
+		Wait:        or(l.Wait, others.Wait),
+		Memory:      or(l.Memory, others.Memory),
+		Source:      or(l.Source, others.Source),
+		Output:      or(l.Output, others.Output),
+		Argument:    or(l.Argument, others.Argument),
+		Calls:       or(l.Calls, others.Calls),
+		Concurrency: or(l.Concurrency, others.Concurrency),
+		Result:      or(l.Result, others.Result),
+		Results:     or(l.Results, others.Results),
+	}
+}
+
+func (l Limits) check() error {
+	switch {
+	case min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
+		time.Duration(l.Argument), time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result),
+		time.Duration(l.Results)) < 0:
+		return fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
+	case max(l.Time, l.Compute, l.Wait) > maxTime:
+		return fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
+	}
+	return nil
 }
 
 // maxTime is the longest limit: there is deliberately no "unlimited".

@@ -214,8 +214,11 @@ func strictly(line []byte, v any) error {
 // validStep reports what the engine could not bear; it takes a step for one of its
 // own.
 func validStep(s *engine.Step) error {
-	if s.Clock == nil {
+	switch {
+	case s.Clock == nil:
 		return errors.New("the program has no clock")
+	case min(s.Output, s.Argument) < 0:
+		return errors.New("a limit is negative")
 	}
 	for _, b := range s.Tools {
 		if len(b.Names) == 0 || b.Namespace != "" && !tools.Identifier(b.Namespace) {

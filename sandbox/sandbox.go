@@ -179,10 +179,14 @@ type Program struct {
 	// of their own.
 	Uncounted map[string]int
 
+	// Limits are those of this run. A zero field is the sandbox's limit; another one
+	// replaces it, even if it is larger. Memory cannot be changed.
+	Limits Limits
+
 	// Submit binds submit(value), which ends the program with a value.
 	Submit bool
 
-	// Timeout shortens Limits.Time for this run; zero leaves it.
+	// Timeout shortens the limit of time for this run; zero leaves it.
 	Timeout time.Duration
 
 	// Pin, if set, fixes what the program sees of time and chance. In a session
@@ -239,14 +243,15 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
 	}
 	bound := s.bound(p.Tools)
-	job, err := s.job(p, bound, session.given())
+	limits := p.Limits.or(s.limits)
+	job, err := s.job(p, limits, bound, session.given())
 	if err != nil {
 		return nil, err
 	}
-	if failure := s.tooLong(p.Source); failure != nil {
+	if failure := s.tooLong(p.Source, limits.Source); failure != nil {
 		return &Outcome{Failure: failure}, nil
 	}
-	h := newHost(ctx, s.limits, &p, bound)
+	h := newHost(ctx, limits, &p, bound)
 	h.checkOnly, h.rules, h.lasting, h.preludes = checkOnly, s.rules, session.given(), &s.preludes
 	var outside engine.Host = h
 	var origin *origin // of what is run
@@ -289,35 +294,40 @@ func cancelled(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *Sandbox) tooLong(source string) *Failure {
-	if len(source) <= s.limits.Source {
+func (s *Sandbox) tooLong(source string, limit int) *Failure {
+	if len(source) <= limit {
 		return s.rules.size(source)
 	}
 	f := Finding{
 		Kind:    SourceLimit,
-		Message: fmt.Sprintf("the program has %d bytes; %d are allowed", len(source), s.limits.Source),
+		Message: fmt.Sprintf("the program has %d bytes; %d are allowed", len(source), limit),
 		Hint:    "write a shorter one",
 	}
 	return refusal([]Finding{f})
 }
 
 // job makes plain data of a program, whose session may have inputs of its own.
-func (s *Sandbox) job(p Program, bound *boundTools, lasting []engine.Input) (*engine.Job, error) {
+func (s *Sandbox) job(p Program, l Limits, bound *boundTools, lasting []engine.Input) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
 		Tools: bound.plain, Forbidden: s.rules.forbids(),
-		Clock:  p.Pin.clock(),
-		Limits: engine.Limits{Time: s.limits.Time, Compute: s.limits.Compute, Wait: s.limits.Wait, Memory: s.limits.Memory, Output: s.limits.Output},
+		Clock: p.Pin.clock(),
+		Limits: engine.Limits{
+			Time: l.Time, Compute: l.Compute, Wait: l.Wait, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
+		},
 	}
 	if p.Timeout > 0 {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
 	var errs []error
 	if !p.Pin.valid() {
-		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", p.Pin.Time))
+		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", p.Pin.Time))
 	}
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
+	}
+	if errs = append(errs, p.Limits.check()); p.Limits.Memory != 0 {
+		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
 	}
 	own, err := inputs(p.Inputs)
 	errs = append(errs, err)

@@ -107,24 +107,29 @@ func (s *Session) Check(ctx context.Context, p Program) (Review, error) {
 	return checked(s.run(ctx, p, true))
 }
 
-func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+// Limits returns the limits of its sandbox.
+func (s *Session) Limits() Limits {
 	if s == nil || s.box == nil {
-		return nil, errNoSession
+		return Limits{}
 	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
+	return s.box.Limits()
+}
+
+// Ready is that of its sandbox: see [Sandbox.Ready].
+func (s *Session) Ready() error {
+	if s == nil || s.box == nil {
+		return errNoSession
 	}
-	switch {
-	case s.err != nil:
-		return nil, s.err
-	case !s.pin.valid():
-		return nil, fmt.Errorf("sandbox: the pinned time %v is none that Date can show", s.pin.Time)
+	return errors.Join(s.err, s.box.Ready())
+}
+
+func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome, error) {
+	step, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { <-s.turn }()
 	s.mu.Lock()
-	step := &sessionStep{log: s.log, key: s.key, clock: s.clock(), inputs: s.inputs}
 	full := int64(s.size) > s.box.limits.Memory/logShare
 	s.mu.Unlock()
 	if full {
@@ -139,6 +144,28 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 		s.mu.Unlock()
 	}
 	return out, err
+}
+
+// begin waits for the program before, and takes its turn; the caller gives it back. It
+// returns what is to run next.
+func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
+	if s == nil || s.box == nil {
+		return nil, errNoSession
+	}
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case !s.pin.valid():
+		return nil, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", s.pin.Time)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &sessionStep{log: s.log, key: s.key, clock: s.clock(), inputs: s.inputs}, nil
 }
 
 // clock is what the next program sees of time and chance.
@@ -181,6 +208,9 @@ type sessionStep struct {
 	clock  *engine.Clock
 	made   engine.Step
 	ok     bool // it has run and has not failed
+
+	list      bool // run nothing and list the variables
+	variables []engine.Variable
 }
 
 // given are the inputs of the session; a nil step is of none.
@@ -196,8 +226,9 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
 	s.made = engine.Step{
 		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock,
+		Output: job.Limits.Output, Argument: job.Limits.Argument,
 	}
-	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), Log: s.log, Inputs: s.inputs}
+	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }
 
 // shareLibrary leaves out the text of a library that an earlier program has, too.
@@ -251,6 +282,7 @@ func (r *recorder) finish(result *engine.Result) {
 		r.step.made.Tools = append(r.step.made.Tools, r.tools[tool])
 	}
 	r.step.ok = result.Failure == nil
+	r.step.variables = result.Variables
 }
 
 // Call implements [engine.Host].

@@ -3,16 +3,23 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
-// Named returns args as the object that they stand for. A text given to a tool
-// that has one property, which is a string and required, is that property: what
-// else could be meant? All else is returned as it is.
+// Named returns args as the object that they stand for. If a tool has only one property,
+// which is required, a text or an array given to it is that property, if the schema
+// accepts a value of that type. Everything else is returned as it is.
 func (b *Binding) Named(args json.RawMessage) json.RawMessage {
-	if !bytes.HasPrefix(args, []byte(`"`)) {
+	var kind string
+	switch {
+	case bytes.HasPrefix(args, []byte(`"`)):
+		kind = "string"
+	case bytes.HasPrefix(args, []byte(`[`)):
+		kind = "array"
+	default:
 		return args
 	}
-	name, ok := b.onlyText()
+	name, ok := b.only(kind)
 	if !ok {
 		return args
 	}
@@ -23,9 +30,9 @@ func (b *Binding) Named(args json.RawMessage) json.RawMessage {
 	return bytes.Join([][]byte{[]byte("{"), key, []byte(":"), args, []byte("}")}, nil)
 }
 
-// onlyText returns the name of the one property that there is, if it is a string
-// and required.
-func (b *Binding) onlyText() (name string, ok bool) {
+// only returns the name of the only property, if it is required and accepts values of a
+// type.
+func (b *Binding) only(kind string) (name string, ok bool) {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -35,10 +42,16 @@ func (b *Binding) onlyText() (name string, ok bool) {
 	}
 	name = input.Required[0]
 	var property struct {
-		Type any `json:"type"`
+		kinds
+		AnyOf []kinds `json:"anyOf"`
 	}
 	if json.Unmarshal(input.Properties[name], &property) != nil {
 		return "", false
 	}
-	return name, property.Type == "string"
+	return name, slices.ContainsFunc(append(property.AnyOf, property.kinds), func(t kinds) bool { return t.Type == kind })
+}
+
+// kinds is a schema as far as it names one type.
+type kinds struct {
+	Type any `json:"type"`
 }

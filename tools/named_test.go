@@ -25,6 +25,11 @@ func TestNamed(t *testing.T) {
 		{`{"properties":{"a":{"type":"string"},"b":{}},"required":["a"]}`, `"x"`, `"x"`},
 		{`{"properties":{"a":{"type":"string"}},"required":["b"]}`, `"x"`, `"x"`},
 		{`{"properties":{"a":{"type":"string"}},"required":["a","b"]}`, `"x"`, `"x"`},
+		{`{"properties":{"a":{"type":"array"}},"required":["a"]}`, `["x"]`, `{"a":["x"]}`},
+		{`{"properties":{"a":{"type":"array"}},"required":["a"]}`, `"x"`, `"x"`},
+		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"array"}]}},"required":["a"]}`, `["x"]`, `{"a":["x"]}`},
+		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"array"}]}},"required":["a"]}`, `"x"`, `{"a":"x"}`},
+		{`{"properties":{"a":{"type":"array"},"b":{}},"required":["a"]}`, `["x"]`, `["x"]`},
 		{`true`, `"x"`, `"x"`},
 		{``, `"x"`, `"x"`},
 	} {

@@ -25,8 +25,8 @@ type Tool struct {
 
 	// InputSchema is the JSON Schema of the one argument, which is always an
 	// object. Nil means that any object is accepted; so do null and true. Of a
-	// tool that has but one property, a required string, programs may also pass
-	// the text alone: see [Binding.Named].
+	// tool that has only one property, a required string or array, programs may also
+	// pass that alone: see [Binding.Named].
 	InputSchema json.RawMessage
 
 	// OutputSchema is the JSON Schema of the result; nil where none is known,

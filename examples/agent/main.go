@@ -67,8 +67,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	c.task = strings.Join(flags.Args(), " ")
-	answer, err := c.run(ctx)
-	c.print(stdout, answer, err)
+	pred, err := c.run(ctx)
+	c.print(stdout, pred, err)
 	if err != nil {
 		fmt.Fprintln(stderr, "agent:", strings.TrimPrefix(err.Error(), "agent: "))
 		return 1
@@ -85,7 +85,7 @@ type config struct {
 	stderr               io.Writer
 }
 
-func (c *config) run(ctx context.Context) (*agent.Answer, error) {
+func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
 	if strings.TrimSpace(c.task) == "" {
 		return nil, agent.ErrNoTask
 	}
@@ -126,7 +126,7 @@ func (c *config) run(ctx context.Context) (*agent.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bot.Run(ctx, c.task)
+	return bot.Run(ctx, agent.Task{Task: c.task})
 }
 
 // introduce says which servers are there and what is wrong with the others. The
@@ -158,10 +158,10 @@ type call struct {
 	State string          `json:"state"`
 }
 
-func (c *config) print(w io.Writer, answer *agent.Answer, err error) {
+func (c *config) print(w io.Writer, pred *module.Prediction[agent.Answer], err error) {
 	if !c.json {
 		if err == nil {
-			fmt.Fprintln(w, answer.Text)
+			fmt.Fprintln(w, pred.Output.Answer)
 		}
 		return
 	}
@@ -170,7 +170,7 @@ func (c *config) print(w io.Writer, answer *agent.Answer, err error) {
 	var incomplete *module.IncompleteError
 	switch {
 	case err == nil:
-		r.Answer, t = answer.Text, answer.Trajectory
+		r.Answer, t = pred.Output.Answer, pred.Trajectory
 	case errors.As(err, &incomplete):
 		t = incomplete.Trajectory
 	}

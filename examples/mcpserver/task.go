@@ -154,11 +154,11 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, most.time, errTaskTime)
 	defer cancel()
-	answer, err := bot.Run(ctx, in.Task)
+	pred, err := bot.Run(ctx, agent.Task{Task: in.Task})
 	if err != nil {
 		c.app.log.Warn("a task has no answer", "err", err)
 	}
-	report, err := newReport(ctx, answer, err, time.Since(began))
+	report, err := newReport(ctx, pred, err, time.Since(began))
 	report.Error = c.app.hidden.text(report.Error)
 	return report, err
 }
@@ -200,11 +200,11 @@ var errTaskTime = errors.New("the task took longer than it may")
 
 // newReport says what came of a task. If there is no answer, it says what was done.
 // Only what did not come from the task is an error.
-func newReport(ctx context.Context, answer *agent.Answer, err error, took time.Duration) (report, error) {
+func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err error, took time.Duration) (report, error) {
 	r := report{Success: err == nil, DurationMS: milliseconds(took), Steps: []taskStep{}, Calls: []effect{}}
 	var t module.Trajectory
 	if err == nil {
-		r.Answer, t = answer.Text, answer.Trajectory
+		r.Answer, t = pred.Output.Answer, pred.Trajectory
 	} else {
 		incomplete, ok := errors.AsType[*module.IncompleteError](err)
 		timeout := context.Cause(ctx) == errTaskTime

@@ -14,6 +14,7 @@ type Code struct {
 	Tools    string // their declarations, as Markdown; "" if there are no tools
 	Programs int    // how many may be written
 	Session  bool   // programs see what earlier ones declared
+	Chat     bool   // the task is a turn of a conversation
 	Language string // what a compiler says about programs, as list items; "" for plain JavaScript
 	Strategy string // how to go about it; "" for an example
 }
@@ -39,6 +40,9 @@ func (c Code) String() string {
 	} else {
 		b.WriteString(freshFact)
 	}
+	if c.Chat {
+		b.WriteString(chatFacts)
+	}
 	b.WriteString("\n" + cmp.Or(c.Strategy, c.example()))
 	return b.String()
 }
@@ -58,6 +62,8 @@ Programs:
 	missing = `- There is no import, require, fetch, process, fs or Intl.
 `
 	freshFact = `- Every program starts afresh: variables of earlier ones are gone.
+`
+	chatFacts = `- This is a conversation. Earlier turns are shown in short form. The constants belong to the newest question. Keep what later turns may need, such as a table that you loaded, in a variable at the top level, declared before you submit.
 `
 	sessionFact = `- What a program declares at its top level stays for the next ones. A program that fails leaves nothing.
 `

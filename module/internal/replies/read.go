@@ -149,16 +149,13 @@ func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err
 	return value, nil
 }
 
-// Verbatim reads a reply that is the answer as it stands. Every error is an [*Error].
+// Verbatim reads a reply that is the answer as it stands, even if it is empty. The error
+// is an [*Error].
 func Verbatim(said string, truncated bool) (string, error) {
-	text := strings.TrimSpace(said)
-	switch {
-	case truncated:
+	if truncated {
 		return "", errCutOff
-	case text == "":
-		return "", errEmpty
 	}
-	return text, nil
+	return strings.TrimSpace(said), nil
 }
 
 // OutputNamed finds an output by its name, or by a variant of it that is no other output's.

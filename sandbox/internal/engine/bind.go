@@ -172,7 +172,11 @@ func (r *run) gather(values []goja.Value, tool *Binding) json.RawMessage {
 // encoded writes what the program hands over as JSON, null where there is none:
 // what it is, and of which tool, if of any. What its getters throw, it throws.
 func (r *run) encoded(what string, of *Binding, v goja.Value) json.RawMessage {
-	text, err := r.encode(v)
+	limit := r.limits.Output
+	if of != nil {
+		limit = r.limits.Argument
+	}
+	text, err := r.encode(v, limit)
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &thrown):

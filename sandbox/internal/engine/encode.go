@@ -21,13 +21,13 @@ import (
 // Map an object or an array of pairs, Set an array, BigInt an exact integer, an
 // Error also its name and message, NaN and infinities null. Getters, proxies
 // and toJSON run guest code, which may throw.
-func (r *run) encode(v goja.Value) (text json.RawMessage, err error) {
+func (r *run) encode(v goja.Value, limit int) (text json.RawMessage, err error) {
 	if r.encoding == maxEncoding {
 		return nil, errTooDeep
 	}
 	r.encoding++
 	defer func() { r.encoding-- }()
-	e := encoder{vm: r.vm, limit: r.limit}
+	e := encoder{vm: r.vm, limit: limit}
 	if exception := r.vm.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
 	}

@@ -138,6 +138,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *Job, host Host) (result 
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
 		result.Strays = r.strays(result.Failure)
+		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&Result{Failure: failure})
@@ -164,6 +165,9 @@ func (r *run) pipeline(e *Engine, job *Job) *Failure {
 	case failure != nil:
 		return failure
 	case !ok:
+		if s := job.Session; s != nil && s.List {
+			r.listed = r.variables()
+		}
 		return &Failure{Kind: Refused, Message: "the program was refused"}
 	}
 	e.library.keep(title, p)

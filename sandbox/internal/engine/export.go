@@ -120,6 +120,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 			panic(r.typeError(name + " cannot be declared in a session: it is on the global object for good"))
 		}
 		r.exports[name] = !variable
+		r.declare(name, pair.Get("0"))
 	}
 	return goja.Undefined()
 }

@@ -73,7 +73,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := &run{vm: goja.New(), attempt: attempt{limit: 1 << 20}}
+		r := &run{vm: goja.New()}
 		v, err := r.decode(json.RawMessage(text))
 		if err != nil || !json.Valid([]byte(text)) {
 			if err == nil {
@@ -84,7 +84,7 @@ func FuzzJSON(f *testing.F) {
 		if err := Check(json.RawMessage(text)); err != nil {
 			t.Errorf("decoded, though Check says: %v", err)
 		}
-		back, err := r.encode(v)
+		back, err := r.encode(v, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestEncodeLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := (&run{vm: vm, attempt: attempt{limit: 10}}).encode(v)
+		text, err := (&run{vm: vm}).encode(v, 10)
 		if fits != (err == nil) || len(text) > 10 {
 			t.Errorf("%s: %s, %v", source, text, err)
 		}

@@ -84,6 +84,9 @@ func (r *run) prepare(job *Job) *Failure {
 		return r.conceal()
 	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
+	if job.Session != nil {
+		r.keepIntrinsics()
+	}
 	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
 	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
 	global := r.vm.GlobalObject()

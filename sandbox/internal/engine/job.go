@@ -62,6 +62,8 @@ type Limits struct {
 	Wait    time.Duration `json:"wait"`    // of that, waiting for tools and timers
 	Memory  int64         `json:"memory"`  // bytes that the program may use; who runs the engine sees to it
 	Output  int           `json:"output"`  // bytes of each console stream that are kept, and of the value
+
+	Argument int `json:"argument"` // bytes of an argument of a tool
 }
 
 // Host is what lies outside the VM. Its methods are called on the engine's
@@ -154,8 +156,9 @@ type Result struct {
 	Stderr    Output          `json:"stderr"`
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
-	Turns     []Turn          `json:"turns,omitempty"` // of a session's program
-	Used      []int           `json:"used,omitempty"`  // which of Job.Tools a session's program has seen, in order
+	Turns     []Turn          `json:"turns,omitempty"`     // of a session's program
+	Used      []int           `json:"used,omitempty"`      // which of Job.Tools a session's program has seen, in order
+	Variables []Variable      `json:"variables,omitempty"` // of a session; see SessionJob.List
 	Strays    []Stray         `json:"strays,omitempty"`
 }
 

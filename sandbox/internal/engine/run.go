@@ -29,6 +29,9 @@ type run struct {
 	lasting   []Input               // of every program of the session
 	preloaded map[string]goja.Value // the values of its preludes, by their hashes
 	steps     int                   // programs of the session that the VM has run
+	declared  []declared            // the variables of the session, the newest last
+
+	intrinsics *intrinsics // of a session
 	attempt
 }
 
@@ -37,7 +40,7 @@ type attempt struct {
 	host    Host
 	program *program
 	prelude goja.Value // what that has returned; nil if there is none
-	limit   int        // bytes of the value
+	limits  Limits
 	scope   *scope
 	watch   *watch
 
@@ -54,11 +57,12 @@ type attempt struct {
 
 	encoding int // values that are being converted to JSON, within one another
 
-	exported  bool    // whether the program's own declarations are
-	recording bool    // whether turns are noted
-	turns     []Turn  // so far
-	used      used    // of the tools; noted if turns are
-	replay    *replay // what they were when the program first ran; nil if it has not
+	exported  bool       // whether the program's own declarations are
+	recording bool       // whether turns are noted
+	turns     []Turn     // so far
+	used      used       // of the tools; noted if turns are
+	listed    []Variable // of the session, if they were asked for
+	replay    *replay    // what they were when the program first ran; nil if it has not
 
 	stdout, stderr stream
 	notes          notes
@@ -73,7 +77,7 @@ type attempt struct {
 // begin makes the VM ready for a program.
 func (r *run) begin(ctx context.Context, s *scope, job *Job, host Host) {
 	r.attempt = attempt{
-		host: host, limit: job.Limits.Output, scope: s,
+		host: host, limits: job.Limits, scope: s,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 	}
 	if r.replay, _ = host.(*replay); r.replay == nil {
@@ -261,7 +265,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 		r.end(&Result{Failure: failure})
 		return
 	}
-	text, err := r.encode(value)
+	text, err := r.encode(value, r.limits.Output)
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &thrown): // by a getter

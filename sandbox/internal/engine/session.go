@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,8 +12,9 @@ import (
 // SessionJob says what a program follows on.
 type SessionJob struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"` // how many programs have run before
-	Kept bool   `json:"kept"` // only for an engine that has a VM of the session: nothing else is told
+	Step int    `json:"step"`           // how many programs have run before
+	Kept bool   `json:"kept"`           // only for an engine that has a VM of the session: nothing else is told
+	List bool   `json:"list,omitempty"` // of a program that is refused, list the session's variables
 
 	// Log is what they were, for an engine that has no VM of the session.
 	Log []Step `json:"log,omitempty"`
@@ -31,7 +33,12 @@ type Step struct {
 	Inputs  []Input   `json:"inputs,omitempty"`
 	Tools   []Binding `json:"tools,omitempty"` // those that it has seen
 	Submit  bool      `json:"submit,omitempty"`
-	Clock   *Clock    `json:"clock,omitempty"`
+
+	// Limits whose errors the program may have caught.
+	Output   int `json:"output,omitempty"`
+	Argument int `json:"argument,omitempty"`
+
+	Clock *Clock `json:"clock,omitempty"`
 
 	Calls     []Answered      `json:"calls,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"`
@@ -41,6 +48,7 @@ type Step struct {
 
 // job is the step's program, which so many went before.
 func (s *Step) job(number int, limits Limits) *Job {
+	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &Job{
 		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
 		Session: &SessionJob{Step: number},

@@ -111,14 +111,14 @@ func (w *worker) do(ctx context.Context, job *engine.Job, host engine.Host) (res
 
 // limit is how long the body of a frame may be.
 func (r *run) limit(k kind) int {
-	output := r.job.Limits.Output
+	output, argument := r.job.Limits.Output, r.job.Limits.Argument
 	switch {
 	case k == kindReport:
 		return min(frameLimit, spare+sourceGrowth*len(r.job.Source))
-	case output <= 0:
+	case k == kindCall && argument > 0: // both arguments
+		return min(frameLimit, spare+2*argument)
+	case output <= 0, k == kindCall:
 		return frameLimit
-	case k == kindCall: // both arguments
-		return spare + 2*output
 	}
 	return spare + outputGrowth*output + r.sessionSize()
 }
@@ -267,7 +267,7 @@ func (r *run) call(f frame) (p performance, err error) {
 		return p, fmt.Errorf("%w: call of tool %d of %d", errBreach, c.Tool, len(r.job.Tools))
 	}
 	r.calls++
-	if err := r.fits("argument", max(len(c.Args), len(c.More))); err != nil {
+	if err := fits("argument", max(len(c.Args), len(c.More)), r.job.Limits.Argument); err != nil {
 		return p, err
 	}
 	if r.gone.Load() {
@@ -343,7 +343,7 @@ func (r *run) result(f frame) (*engine.Result, error) {
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, fmt.Errorf("%w: less than nothing was written", errBreach)
 	}
-	if err := r.fits("value", len(res.Value)); err != nil {
+	if err := fits("value", len(res.Value), r.job.Limits.Output); err != nil {
 		return nil, err
 	}
 	return res, nil
@@ -361,8 +361,8 @@ var kinds = map[string]bool{
 const smallestValue = 4
 
 // fits makes sure that a value is as short as the engine would have made it.
-func (r *run) fits(what string, size int) error {
-	if limit := r.job.Limits.Output; limit > 0 && size > max(limit, smallestValue) {
+func fits(what string, size, limit int) error {
+	if limit > 0 && size > max(limit, smallestValue) {
 		return fmt.Errorf("%w: %s of %d bytes is over the limit of %d", errBreach, what, size, limit)
 	}
 	return nil

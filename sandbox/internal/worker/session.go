@@ -58,7 +58,7 @@ func (w *worker) outgoing(job *engine.Job) (sent *engine.Job, spared bool) {
 	out := *job
 	out.Tools = nil
 	if s := job.Session; s != nil && w.holds(s) {
-		out.Session, spared = &engine.SessionJob{Key: s.Key, Step: s.Step, Kept: true}, true
+		out.Session, spared = &engine.SessionJob{Key: s.Key, Step: s.Step, List: s.List, Kept: true}, true
 	}
 	if w.knows(job.Prelude) {
 		out.Prelude, spared = &engine.Prelude{Hash: job.Prelude.Hash}, true

@@ -1,0 +1,218 @@
+package module_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+type saying struct {
+	Question string `json:"question"`
+}
+
+type told struct {
+	Answer string `json:"answer"`
+}
+
+var talking = signature.Must(signature.New[saying, told]("Answer."))
+
+func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...string) (*module.Chat[saying, told], *llmtest.Model) {
+	t.Helper()
+	model := llmtest.New(replies...)
+	return module.NewChat(talking, model, inProcess(t), set, o), model
+}
+
+// transcriptOf is what a model was asked, without the system prompt.
+func transcriptOf(r llmtest.Request) string {
+	_, text, _ := strings.Cut(r.Text(), "--- human ---\n")
+	return text
+}
+
+// A later turn shows the earlier ones in short form: the programs that ran, and the
+// answer, or why there is none.
+func TestChat(t *testing.T) {
+	t.Parallel()
+	h := &handlers{called: map[string]int{}}
+	chat, model := newChat(t, &module.ChatOptions{Options: module.Options{MaxIters: 2, FreeTurns: -1}}, h.set(t),
+		fence("const seen = [1, 2, 3]; console.log('three'); seen"),
+		fence("submit({answer: 'three'})"),
+		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
+		fence("const more = 5; more"),
+		fence("submit({answer: String(seen.length + more)})"),
+	)
+	for i, want := range []string{"three", "", "8"} {
+		pred, err := chat.Run(t.Context(), saying{fmt.Sprintf("Question %d?", i+1)})
+		switch {
+		case want == "" && !errors.Is(err, module.ErrMaxIters):
+			t.Fatalf("turn %d: got %v, %v", i+1, pred, err)
+		case want != "" && (err != nil || pred.Output.Answer != want):
+			t.Fatalf("turn %d: got %v, %v", i+1, pred, err)
+		}
+	}
+	const question = "\n\nAnswer with your reasoning, then the program in one ```js block.\n"
+	want := "[[ ## question ## ]]\nQuestion 1?" + question +
+		"--- ai ---\n```js\nconst seen = [1, 2, 3]; console.log('three'); seen\n```\n" +
+		"--- human ---\nThe program ran to its end. Its value:\n[1,2,3]\nconsole:\nthree\n" +
+		"--- ai ---\n```js\nsubmit({answer: 'three'})\n```\n" +
+		"--- human ---\nThe answer was accepted:\n{\"answer\":\"three\"}\n\n" +
+		"[[ ## question ## ]]\nQuestion 2?" + question +
+		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
+		"--- human ---\nThe program ran to its end. Its value:\n5\n\n" +
+		"Left out here: 1 program that failed or did not pass the check.\n" +
+		"This question was not answered: the steps are used up; the last one: The program ran to its end. Its value: 5.\n" +
+		"Done for it:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
+		"Variables that earlier programs left and that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
+		"[[ ## question ## ]]\nQuestion 3?" + question
+	requests := model.Requests()
+	last := requests[len(requests)-1]
+	if got := transcriptOf(last); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if first := requests[0]; fmt.Sprint(first.Messages[0]) != fmt.Sprint(last.Messages[0]) {
+		t.Error("the system prompt changes")
+	}
+	role := llms.ChatMessageTypeSystem
+	for i, m := range last.Messages {
+		if i > 0 && m.Role == role {
+			t.Errorf("messages %d and %d are both of %s", i, i+1, role)
+		}
+		role = m.Role
+	}
+}
+
+// Where the conversation grows too long, a line says what is left out. What the turns
+// left in variables is still there.
+func TestChatForgetsVisibly(t *testing.T) {
+	t.Parallel()
+	var replies []string
+	for i := range 6 {
+		replies = append(replies, fence(fmt.Sprintf("const v%d = %d; submit({answer: '%s'})", i, i, strings.Repeat("x", 1000))))
+	}
+	chat, model := newChat(t, &module.ChatOptions{HistoryBytes: 5000}, nil, append(replies, fence("submit({answer: String(v0)})"))...)
+	for range 6 {
+		if _, err := chat.Run(t.Context(), saying{strings.Repeat("Why? ", 1000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pred, err := chat.Run(t.Context(), saying{"What is v0?"})
+	if err != nil || pred.Output.Answer != "0" {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	requests := model.Requests()
+	got := transcriptOf(requests[len(requests)-1])
+	if !strings.HasPrefix(got, "5 earlier turns are left out here. The variables that their programs left are among those listed below.\n\n"+
+		"[[ ## question ## ]]\na text of 5000 characters, of which this is a part:\nWhy?") {
+		t.Errorf("got\n%.2000s", got)
+	}
+	if !strings.Contains(got, "- v0: number\n") || strings.Contains(got, "const v4") || len(got) > 5000 {
+		t.Errorf("got %d bytes\n%s", len(got), got)
+	}
+}
+
+// A turn at a time, also of a copy.
+func TestChatIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	var replies []string
+	for range 8 {
+		replies = append(replies, fence("globalThis.n = (globalThis.n ?? 0) + 1; submit({answer: String(globalThis.n)})"))
+	}
+	chat, _ := newChat(t, nil, nil, replies...)
+	var all sync.Map
+	var wg sync.WaitGroup
+	for i := range 8 {
+		c := chat
+		if i%2 == 0 {
+			c = module.Clone(chat)
+		}
+		wg.Go(func() {
+			pred, err := c.Run(t.Context(), saying{"Next?"})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			all.Store(pred.Output.Answer, true)
+		})
+	}
+	wg.Wait()
+	for i := range 8 {
+		if _, ok := all.Load(fmt.Sprint(i + 1)); !ok {
+			t.Errorf("nobody was answered %d", i+1)
+		}
+	}
+}
+
+func TestChatThatCannotRun(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New()
+	var none *module.Chat[saying, told]
+	for _, c := range []struct {
+		chat *module.Chat[saying, told]
+		want string
+	}{
+		{none, "module: the Chat is nil, or was not made by NewChat"},
+		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
+		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one by signature.New"},
+	} {
+		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+	chat, _ := newChat(t, nil, nil)
+	if pred, err := chat.Run(nil, saying{"Why?"}); pred != nil || err == nil { //nolint:staticcheck // that is the mistake
+		t.Errorf("got %v, %v", pred, err)
+	}
+}
+
+// A conversation goes on in another process, with its variables.
+func TestChatRecord(t *testing.T) {
+	t.Parallel()
+	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
+	if _, err := first.Run(t.Context(), saying{"How many?"}); err != nil {
+		t.Fatal(err)
+	}
+	record, err := first.Record(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, model := newChat(t, nil, nil, fence("submit({answer: rows.join()})"), fence("submit({answer: 'none'})"))
+	if err := second.Restore(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	again, err := second.Record(t.Context())
+	if err != nil || string(again) != string(record) {
+		t.Errorf("got %s, %v, want %s", again, err, record)
+	}
+	pred, err := second.Run(t.Context(), saying{"Which?"})
+	if err != nil || pred.Output.Answer != "<a>,b" {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
+		t.Errorf("got\n%s", got)
+	}
+	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.Replace(string(record), "question", "quest", 1), string(record) + "x"} {
+		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
+			t.Errorf("%.50s: got %v", bad, err)
+		}
+	}
+	damaged := strings.Replace(string(record), "rows", "cows", -1)
+	if err := second.Restore(t.Context(), []byte(damaged)); !errors.Is(err, sandbox.ErrSessionLost) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
+		t.Errorf("got\n%s", got)
+	}
+}

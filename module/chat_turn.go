@@ -1,0 +1,211 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// How much of a turn later ones are shown, in bytes.
+const (
+	pastInput   = 1000 // of each input
+	pastProgram = 2000
+	pastResult  = 400 // of a program's value, and of the console
+	pastAnswer  = 1500
+
+	pastCalls = 10 // how many are listed of a kind
+)
+
+// talk is what a [Chat] remembers.
+type talk struct {
+	most int
+	book *notebook
+	busy chan struct{} // held by the turn under way, which may change the following
+
+	turns   []turn
+	leftOut int // turns before those
+}
+
+// enter waits for the turn before; the caller calls leave.
+func (t *talk) enter(ctx context.Context) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case t.busy <- struct{}{}:
+		return func() { <-t.busy }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("module: the turn was not begun: %w", context.Cause(ctx))
+	}
+}
+
+// turn is a turn of a conversation in short form, as later ones show it.
+type turn struct {
+	Inputs   signature.Values `json:"inputs"`
+	Programs []pastStep       `json:"programs,omitempty"` // those that ran to their end
+	End      string           `json:"end"`                // what came of the turn
+}
+
+// pastStep is a program and what came of it.
+type pastStep struct {
+	Code   string `json:"code"`
+	Result string `json:"result"` // "" of the last one, if the turn has an answer
+}
+
+// newTurn is what is kept of a run; err is why it has no answer.
+func newTurn(inputs signature.Values, t Trajectory, err error) turn {
+	made := turn{Inputs: signature.Values{}}
+	for _, v := range inputs {
+		if len(v.JSON) > pastInput {
+			v.JSON = replies.Quote(inPart(v.JSON, pastInput/2))
+		}
+		made.Inputs = append(made.Inputs, v)
+	}
+	failed := 0
+	for _, s := range t.Steps {
+		switch {
+		case s.Outcome == nil:
+		case s.Outcome.Failure != nil:
+			failed++
+		default:
+			made.Programs = append(made.Programs, pastStep{shortProgram(s.Code), shortResult(s.Outcome)})
+		}
+	}
+	if n := len(made.Programs); n > 0 && err == nil {
+		made.Programs[n-1].Result = "" // the end says it
+	}
+	made.End = ending(t, failed, err)
+	return made
+}
+
+// ending is what the model is told of the end of a turn.
+func ending(t Trajectory, failed int, err error) string {
+	var b strings.Builder
+	if failed > 0 {
+		fmt.Fprintf(&b, "Left out here: %s that failed or did not pass the check.\n", plural(failed, "program"))
+	}
+	if err != nil {
+		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(wording(err), "."))
+		did := sortEffects(t.Calls)
+		writePast(&b, "Done for it:", did.done)
+		writePast(&b, "Reported an error; it may have taken effect:", did.failed)
+		writePast(&b, "Unknown whether it happened:", did.unknown)
+		return b.String()
+	}
+	b.WriteString("The answer was accepted:\n")
+	sketch(&b, t.Answer(), pastAnswer)
+	writePast(&b, "Done by programs that failed, though the last one did not call it:", t.Orphans)
+	return b.String()
+}
+
+// writePast lists calls of an earlier turn, whose numbers mean nothing to later ones.
+func writePast(b *strings.Builder, title string, entries []journal.Entry) {
+	if len(entries) == 0 {
+		return
+	}
+	b.WriteString("\n" + title)
+	for i, e := range entries {
+		if i == pastCalls {
+			fmt.Fprintf(b, "\n- and %d more", len(entries)-i)
+			return
+		}
+		writeCall(b, e.Tool, e.Args, 200)
+		writeEnd(b, e, 200)
+	}
+}
+
+// shortProgram leaves out the middle of a long program.
+func shortProgram(code string) string {
+	if len(code) <= pastProgram {
+		return code
+	}
+	head, tail := ends(code, pastProgram)
+	if i := strings.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 {
+		tail = tail[i+1:]
+	}
+	return fmt.Sprintf("%s\n// … %d bytes are left out here …\n%s", head, len(code)-len(head)-len(tail), tail)
+}
+
+// shortResult is what a program that ran to its end came to.
+func shortResult(o *sandbox.Outcome) string {
+	if o.Submitted {
+		return "The submitted answer was not accepted."
+	}
+	var b strings.Builder
+	b.WriteString("The program ran to its end.")
+	if o.Value != nil {
+		b.WriteString(" Its value:\n" + shorten(string(o.Value), pastResult))
+	}
+	if text := strings.TrimSpace(o.Stdout.Text); text != "" {
+		b.WriteString("\nconsole:\n" + fenced(shorten(text, pastResult)))
+	}
+	return b.String()
+}
+
+// messages shows the turns to the model. If they are too long, the older half is left
+// out: to leave out one at a time would change the beginning of the conversation, which
+// providers cache, in every turn.
+func (t *talk) messages(p *Predictor) ([]message, error) {
+	var shown [][]message
+	size := 0
+	for i := range t.turns {
+		m := t.turns[i].messages(p)
+		shown = append(shown, m)
+		size += bytesOf(m)
+	}
+	for size > t.most && len(shown) > 1 {
+		half := len(shown) / 2
+		for _, m := range shown[:half] {
+			size -= bytesOf(m)
+		}
+		shown, t.turns = shown[half:], append([]turn(nil), t.turns[half:]...)
+		t.leftOut += half
+	}
+	var list []message
+	if t.leftOut > 0 {
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: fmt.Sprintf(
+			"%s left out here. The variables that their programs left are among those listed below.", are(t.leftOut, "earlier turn"))})
+	}
+	for _, turn := range shown {
+		for _, m := range turn {
+			list = withMessage(list, m)
+		}
+	}
+	return list, nil
+}
+
+func are(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return plural(n, what) + " are"
+}
+
+func bytesOf(list []message) (n int) {
+	for _, m := range list {
+		n += len(m.text)
+	}
+	return n
+}
+
+// messages shows a turn to the model.
+func (t *turn) messages(p *Predictor) []message {
+	list := []message{p.message(question{inputs: t.Inputs}, "")}
+	for _, s := range t.Programs {
+		code := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
+		list = append(list, exampleOf(p.form(), p.Spec, len(list), code)...)
+		if s.Result != "" {
+			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
+		}
+	}
+	return withMessage(list, message{role: llms.ChatMessageTypeHuman, text: t.End})
+}

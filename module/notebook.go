@@ -1,0 +1,116 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/writ-go/writ/sandbox"
+)
+
+// notebook runs programs in a session, so that they see each other's variables. If the
+// session cannot go on, it begins another one. It implements [Sandbox].
+type notebook struct {
+	box *sandbox.Sandbox
+
+	mu      sync.Mutex
+	session *sandbox.Session // nil before the first program, and after the session was lost
+	lost    bool             // programs have not been told yet that their variables are gone
+}
+
+// Limits returns the limits of the sandbox.
+func (n *notebook) Limits() sandbox.Limits { return n.box.Limits() }
+
+// Ready reports why no program can be run, if so.
+func (n *notebook) Ready() error { return n.box.Ready() }
+
+// Run runs the next program.
+func (n *notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
+	out, _, err := n.run(ctx, p, nil)
+	return out, err
+}
+
+// run runs the next program, in a session with the inputs. If the session is lost, the
+// outcome says that the program was not run.
+func (n *notebook) run(ctx context.Context, p sandbox.Program, inputs map[string]any) (out *sandbox.Outcome, lost bool, err error) {
+	n.mu.Lock()
+	if n.session == nil {
+		n.session = n.box.NewSession(&sandbox.SessionOptions{Inputs: inputs})
+	}
+	session := n.session
+	n.mu.Unlock()
+	out, err = session.Run(ctx, p)
+	if isLost(err) {
+		n.set(nil, false)
+		return notRun(err), true, nil
+	}
+	return out, false, err
+}
+
+// Variables lists the variables of the session. The error is [errForgotten] if they were
+// lost.
+func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
+	n.mu.Lock()
+	session, lost := n.session, n.lost
+	n.lost = false
+	n.mu.Unlock()
+	switch {
+	case lost:
+		return nil, errForgotten
+	case session == nil:
+		return nil, nil
+	}
+	list, err := session.Variables(ctx)
+	if isLost(err) {
+		n.set(nil, false)
+		return nil, errForgotten
+	}
+	return list, err
+}
+
+// set makes a session the one to go on with, nil for a new one. With lost, the next list
+// of variables says that those there were are gone.
+func (n *notebook) set(s *sandbox.Session, lost bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.session, n.lost = s, lost
+}
+
+// record returns the record of the session; nil if there is none.
+func (n *notebook) record() ([]byte, error) {
+	n.mu.Lock()
+	session := n.session
+	n.mu.Unlock()
+	if session == nil {
+		return nil, nil
+	}
+	return session.AppendRecord(nil, 0)
+}
+
+// restore goes on with the session of a record. If that is not possible, the next program
+// is told that the variables are gone.
+func (n *notebook) restore(record []byte) error {
+	if len(record) == 0 {
+		n.set(nil, false)
+		return nil
+	}
+	session, _, err := n.box.RestoreSession(record)
+	n.set(session, err != nil)
+	return err
+}
+
+func isLost(err error) bool {
+	return errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost)
+}
+
+// notRun is the outcome of a program that was not run because the variables are gone
+// that it counts on.
+func notRun(err error) *sandbox.Outcome {
+	f := sandbox.Finding{
+		Kind:    "session_lost",
+		Message: fmt.Sprintf("the variables of earlier programs are gone: %v", err),
+		Hint:    "begin again with the constants",
+	}
+	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: f, Findings: []sandbox.Finding{f}}}
+}

@@ -1,0 +1,80 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+)
+
+// Many prompts are answered in one call, in their order. One that fails does not lose the
+// others, and each is paid for once.
+func TestRLMBatch(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if r.Last() == "down" {
+			return llmtest.Reply{}, errors.New("503 try later")
+		}
+		return llmtest.Reply{Text: strings.TrimPrefix(r.Last(), "nothing") + "!"}, nil
+	})
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{MaxCalls: 4, Concurrency: 1},
+		`console.log(JSON.stringify([await llm(["a", "down", "b"]), await llm([])])); throw new Error("again")`,
+		`console.log(JSON.stringify([await llm(["a", "c", "b", "d"]), await llm({prompt: ["a"]})])); submit({total: 1})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`[["a!",{"error":"the model cannot be reached for the moment"},"b!"],[]]`,
+		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}],` +
+			`[{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}]]`,
+	} {
+		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {
+			t.Errorf("program %d printed\n%s\nwant\n%s", i+1, got, want)
+		}
+	}
+}
+
+// With the sandbox's own limits programs have time for all calls, and room for their
+// prompts. An empty answer is an empty text.
+func TestRLMWorksWithTheDefaults(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Time: 50 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		time.Sleep(100 * time.Millisecond) // longer than a program may take by itself
+		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
+	})
+	m, model := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
+const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part))); const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Output.Total != 23 {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "may take 240.05 s") {
+		t.Errorf("the prompt says\n%s", prompt)
+	}
+}
+
+func TestRLMNeedsMemory(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Memory: 1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	m, model := rlm(t, box, llmtest.New(), nil)
+	_, err = m.Run(t.Context(), book{"x"})
+	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at least 4 MiB"
+	if err == nil || err.Error() != want || len(model.Requests()) > 0 {
+		t.Errorf("got %v", err)
+	}
+}

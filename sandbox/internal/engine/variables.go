@@ -1,0 +1,341 @@
+package engine
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/dop251/goja"
+)
+
+// Variable is what a program of a session has declared at its top level and has left
+// for later programs.
+type Variable struct {
+	Name  string   `json:"name"`
+	Kind  string   `json:"kind"`
+	Count int      `json:"count,omitempty"` // items, keys, or characters
+	Of    string   `json:"of,omitempty"`    // the kind of an array's items, if all are of one kind
+	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object of an array
+	Bytes int      `json:"bytes,omitempty"` // of the value as JSON, about; 0 if it was not measured
+}
+
+// Kinds of variables.
+var Kinds = []string{
+	"array", "object", "text", "number", "boolean", "bigint", "null", "undefined", "function", "symbol",
+	"Map", "Set", "Date", "RegExp", "Error", "Promise",
+}
+
+const (
+	// MaxVariables bounds a list of variables; the newest are listed.
+	MaxVariables = 1000
+	// MaxKeys bounds the keys of one variable.
+	MaxKeys = 10
+	// maxName bounds the names, of variables and of keys, that are listed.
+	maxName = 100
+	// maxMeasured bounds the values that are looked at for one list, and maxEach those
+	// for one variable.
+	maxMeasured, maxEach = 40_000, 10_000
+	// maxMeasureDepth bounds how deep one value is looked into.
+	maxMeasureDepth = 100
+)
+
+// declared is a variable of the session and the function that returns its value.
+type declared struct {
+	name string
+	get  goja.Callable
+}
+
+// declare notes a variable. A later one of the same name replaces it.
+func (r *run) declare(name string, getter goja.Value) {
+	get, ok := goja.AssertFunction(getter)
+	if !ok {
+		return
+	}
+	r.declared = slices.DeleteFunc(r.declared, func(d declared) bool { return d.name == name })
+	r.declared = append(r.declared, declared{name, get})
+}
+
+// intrinsics are built-in functions as they were before any program of the session
+// ran, which may have replaced them.
+type intrinsics struct {
+	objects          *goja.Object // Object.prototype
+	descriptor       goja.Callable
+	mapSize, mapEach goja.Callable
+	setSize, setEach goja.Callable
+}
+
+// keepIntrinsics takes them from a VM in which nothing has run yet.
+func (r *run) keepIntrinsics() {
+	object := r.vm.Get("Object").ToObject(r.vm)
+	n := &intrinsics{objects: object.Get("prototype").ToObject(r.vm)}
+	n.descriptor, _ = goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
+	n.mapSize, n.mapEach = r.collection(n, "Map")
+	n.setSize, n.setEach = r.collection(n, "Set")
+	r.intrinsics = n
+}
+
+// collection returns the getter of size and the method forEach.
+func (r *run) collection(n *intrinsics, class string) (size, each goja.Callable) {
+	prototype := r.prototype(class)
+	d, err := n.descriptor(goja.Undefined(), prototype, r.vm.ToValue("size"))
+	must(err)
+	size, _ = goja.AssertFunction(d.ToObject(r.vm).Get("get"))
+	each, _ = goja.AssertFunction(prototype.Get("forEach"))
+	return size, each
+}
+
+// tampered reports whether making a property descriptor, an ordinary object, could
+// run code of a program.
+func (n *intrinsics) tampered() bool {
+	return n.objects.Prototype() != nil || slices.ContainsFunc(n.objects.GetOwnPropertyNames(), func(name string) bool {
+		return slices.Contains([]string{"value", "writable", "get", "set", "enumerable", "configurable"}, name)
+	})
+}
+
+// variables lists what programs of the session have declared, in that order. It runs no
+// getter and touches no proxy: none of the session's programs notices.
+func (r *run) variables() []Variable {
+	if r.intrinsics == nil {
+		return nil
+	}
+	present := r.vm.GlobalObject().GetOwnPropertyNames()
+	list := []Variable{}
+	m := measurer{run: r, total: maxMeasured}
+	if r.intrinsics.tampered() {
+		m.total = 0
+	}
+	for _, d := range slices.Backward(r.declared) {
+		if _, visible := r.exports[d.name]; !visible || len(d.name) > maxName || !slices.Contains(present, d.name) {
+			continue
+		}
+		value, err := d.get(goja.Undefined()) // () => name, written by us: see exporter
+		if err != nil {
+			continue // the program returned before it got there
+		}
+		if list = append(list, m.variable(d.name, value)); len(list) == MaxVariables {
+			break
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// measurer looks at values without running any code of programs.
+type measurer struct {
+	run         *run
+	total, left int // values that may still be looked at: for the list, and for the variable
+	path        []*goja.Object
+}
+
+func (m *measurer) variable(name string, value goja.Value) Variable {
+	v := Variable{Name: name, Kind: kindOf(value)}
+	object, _ := value.(*goja.Object)
+	m.left = min(m.total, maxEach)
+	m.total -= m.left
+	defer func() { m.total += max(m.left, 0) }()
+	switch v.Kind {
+	case "text":
+		v.Count = value.(goja.String).Length()
+	case "array":
+		v.Count = m.length(object)
+		m.items(object, &v)
+	case "Map":
+		v.Count = m.size(object, m.run.intrinsics.mapSize)
+	case "Set":
+		v.Count = m.size(object, m.run.intrinsics.setSize)
+	case "object":
+		if plainObject(object) {
+			keys := object.Keys()
+			v.Count, v.Keys = len(keys), firstKeys(keys)
+		}
+	}
+	if size, measured := m.bytes(value); measured && object != nil {
+		v.Bytes = size
+	}
+	return v
+}
+
+// items fills in what an array consists of.
+func (m *measurer) items(array *goja.Object, v *Variable) {
+	first, ok := m.property(array, "0")
+	if !ok || v.Count == 0 {
+		return
+	}
+	if object, isObject := first.(*goja.Object); isObject && plainObject(object) {
+		v.Keys = firstKeys(object.Keys())
+	}
+	if v.Count > m.left {
+		return
+	}
+	for i := 1; i < v.Count; i++ {
+		if item, ok := m.property(array, strconv.Itoa(i)); !ok || kindOf(item) != kindOf(first) {
+			return
+		}
+	}
+	v.Of = kindOf(first)
+}
+
+// firstKeys are the keys that are listed.
+func firstKeys(keys []string) []string {
+	keys = keys[:min(len(keys), MaxKeys)]
+	return slices.DeleteFunc(keys, func(key string) bool { return len(key) > maxName })
+}
+
+// property returns the value of an own property that is no accessor.
+func (m *measurer) property(o *goja.Object, name string) (goja.Value, bool) {
+	if m.left <= 0 {
+		return nil, false
+	}
+	m.left--
+	d, err := m.run.intrinsics.descriptor(goja.Undefined(), o, m.run.vm.ToValue(name))
+	if err != nil {
+		return nil, false
+	}
+	descriptor, ok := d.(*goja.Object)
+	if !ok {
+		return goja.Undefined(), true // a hole in an array
+	}
+	v := descriptor.Get("value")
+	return v, v != nil
+}
+
+// bytes is how long a value is as JSON, about; false if that could not be found out.
+func (m *measurer) bytes(value goja.Value) (int, bool) {
+	object, ok := value.(*goja.Object)
+	if !ok {
+		if text, isText := value.(goja.String); isText {
+			return text.Length() + 2, true
+		}
+		return len(value.String()), true
+	}
+	if len(m.path) == maxMeasureDepth || slices.Contains(m.path, object) {
+		return 0, false
+	}
+	m.path = append(m.path, object)
+	defer func() { m.path = m.path[:len(m.path)-1] }()
+	switch kind := kindOf(value); {
+	case kind == "array" && object.ClassName() == "Array":
+		return m.sum(m.length(object), func(i int) (string, int) { return strconv.Itoa(i), 1 }, object)
+	case kind == "object" && plainObject(object):
+		keys := object.Keys()
+		return m.sum(len(keys), func(i int) (string, int) { return keys[i], len(keys[i]) + 4 }, object)
+	case kind == "Map":
+		return m.each(object, m.run.intrinsics.mapEach)
+	case kind == "Set":
+		return m.each(object, m.run.intrinsics.setEach)
+	case kind == "Date":
+		return len(`"2006-01-02T15:04:05.000Z"`), true
+	case kind == "function":
+		return 0, true
+	}
+	return 0, false
+}
+
+// sum adds up n properties: property tells the name of each, and how long what stands
+// before the value is.
+func (m *measurer) sum(n int, property func(int) (string, int), o *goja.Object) (int, bool) {
+	if n > m.left {
+		return 0, false
+	}
+	total := 2
+	for i := range n {
+		name, before := property(i)
+		v, ok := m.property(o, name)
+		if !ok {
+			return 0, false
+		}
+		size, ok := m.bytes(v)
+		if !ok {
+			return 0, false
+		}
+		total += size + before
+	}
+	return total, true
+}
+
+// each adds up the keys and values of a Map, or the members of a Set.
+func (m *measurer) each(o *goja.Object, forEach goja.Callable) (total int, all bool) {
+	total, all = 2, true
+	add := func(v goja.Value) {
+		if !all {
+			return
+		}
+		m.left--
+		size, ok := m.bytes(v)
+		total += size + 1
+		all = ok && m.left > 0
+	}
+	visit := m.run.function("", func(c goja.FunctionCall) goja.Value {
+		add(c.Argument(0))
+		if key := c.Argument(1); !key.SameAs(c.Argument(0)) {
+			add(key)
+		}
+		return goja.Undefined()
+	})
+	_, err := forEach(o, visit)
+	return total, all && err == nil
+}
+
+func (m *measurer) size(o *goja.Object, getter goja.Callable) int {
+	if v, err := getter(o); err == nil {
+		return int(v.ToInteger())
+	}
+	return 0
+}
+
+// length is the length of an array, a property of its own, or of a typed array.
+func (m *measurer) length(o *goja.Object) int {
+	if o.ClassName() == "Array" {
+		return int(o.Get("length").ToInteger())
+	}
+	if list := reflect.ValueOf(o.Export()); list.Kind() == reflect.Slice {
+		return list.Len()
+	}
+	return 0
+}
+
+// plainObject reports whether the properties of an object can be listed without
+// running any code: it is no proxy, and no object that is made on demand.
+func plainObject(o *goja.Object) bool {
+	return o.ExportType() == reflect.TypeFor[map[string]any]()
+}
+
+// kindOf names what a value is. A proxy is an object.
+func kindOf(v goja.Value) string {
+	object, isObject := v.(*goja.Object)
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "null"
+	case !isObject:
+		return primitiveKind(v)
+	case object.ExportType() == typeOfProxy:
+		return "object"
+	}
+	switch class := classOf(object); class {
+	case "Array":
+		return "array"
+	case "Function":
+		return "function"
+	case "Map", "Set", "Date", "RegExp", "Error", "Promise":
+		return class
+	}
+	return "object"
+}
+
+func primitiveKind(v goja.Value) string {
+	switch v.(type) {
+	case goja.String:
+		return "text"
+	case *goja.Symbol:
+		return "symbol"
+	}
+	switch {
+	case goja.IsNumber(v):
+		return "number"
+	case goja.IsBigInt(v):
+		return "bigint"
+	}
+	return "boolean"
+}
