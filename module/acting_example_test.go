@@ -65,7 +65,7 @@ func ExampleReAct() {
 	//     [[ ## completed ## ]]
 	//   told:
 	//     Nothing was called: there is no tool "inhabitant"; did you mean inhabitants?
-	//     The answer is given by submit.
+	//     To give the answer, call submit.
 	// step 2, 0s
 	//   reasoning:
 	//     Once more.
@@ -80,7 +80,7 @@ func ExampleReAct() {
 	//     That is it.
 	//   program:
 	//     submit({"total":720000})
-	// 3 calls of the model, 1384 tokens in, 86 out
+	// 3 calls of the model, 1386 tokens in, 86 out
 	// 720000
 }
 

@@ -57,14 +57,14 @@ func newAction(values signature.Values) (action, error) {
 	args, _ := values.Get("args")
 	a, within, err := called(replies.PlainText(given))
 	if err != nil {
-		return action{}, fmt.Errorf("the arguments behind the name of the tool: %w; give them in args", err)
+		return action{}, fmt.Errorf("the arguments after the name of the tool: %w; put them in args", err)
 	}
 	beside, err := a.with(replies.PlainText(args))
 	switch {
 	case err != nil:
 		return action{}, fmt.Errorf("the field %q: %w", "args", err)
 	case within && string(a.args) != "{}" && string(beside.args) != "{}":
-		return action{}, errors.New("there are arguments both behind the name of the tool and in args; give them in args")
+		return action{}, errors.New("there are arguments both after the name of the tool and in args; put them in args")
 	case !within || string(a.args) == "{}":
 		a = beside
 	}
@@ -104,7 +104,7 @@ func (a action) argsFor(b *tools.Binding, field func(name string) signature.Fiel
 	args := b.Named(a.args)
 	switch {
 	case args[0] != '{':
-		return nil, fmt.Errorf("args is to be one JSON object, not the text %s", shorten(string(args), 100))
+		return nil, fmt.Errorf("args must be one JSON object, not the text %s", shorten(string(args), 100))
 	case !a.plain:
 		return replies.Timed(b.InputSchema, args), nil
 	}
@@ -116,7 +116,7 @@ func (a action) argsFor(b *tools.Binding, field func(name string) signature.Fiel
 	text := replies.PlainText(only.JSON)
 	value, err := replies.ArgumentText(field(only.Name), text)
 	if err != nil {
-		return nil, fmt.Errorf("args is to be one JSON object with %s: it is not certain what the text %q gives for it", only.Name, shorten(text, 100))
+		return nil, fmt.Errorf("args must be one JSON object with %s: it is not clear which value the text %q gives", only.Name, shorten(text, 100))
 	}
 	only.JSON = value
 	args, err = object.MarshalJSON()

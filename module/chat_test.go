@@ -59,7 +59,7 @@ func TestChat(t *testing.T) {
 			t.Fatalf("turn %d: got %v, %v", i+1, pred, err)
 		}
 	}
-	const question = "\n\nAnswer with your reasoning, then the program in one ```js block.\n"
+	const question = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
 	want := "[[ ## question ## ]]\nQuestion 1?" + question +
 		"--- ai ---\n```js\nconst seen = [1, 2, 3]; console.log('three'); seen\n```\n" +
 		"--- human ---\nThe program ran to its end. Its value:\n[1,2,3]\nconsole:\nthree\n" +

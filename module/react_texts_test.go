@@ -102,7 +102,7 @@ func TestTextsAsAnswers(t *testing.T) {
 	capital := signature.Must(signature.New[orders, struct {
 		Answer string `json:"answer"`
 	}](""))
-	const uncertain = "The submitted answer was not accepted:\nargs is to be one JSON object with answer: it is not certain what the text "
+	const uncertain = "The submitted answer was not accepted:\nargs must be one JSON object with answer: it is not clear which value the text "
 	for args, refused := range map[string]string{
 		`Paris`:                       "",
 		`'Paris'`:                     "",

@@ -63,7 +63,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
 		case submit:
-			told = append(told, "The answer was not taken: call submit alone, when the results of other calls are known.")
+			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of the other calls.")
 			continue
 		}
 		args, err := argumentsOf(c)

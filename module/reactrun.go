@@ -45,7 +45,7 @@ func (r *reactRun) action() (action, error) {
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %s\nThe answer is given by submit.", hanging(err.Error())), nil
+		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", hanging(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
 	args, err := a.argsFor(b, textNamed)
@@ -100,8 +100,8 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 }
 
 // heldAction is what the model is told of a call that resembles an earlier one.
-const heldAction = "this very call was made before and did not end well, so it may have taken effect; look whether it did, " +
-	"if a tool shows that. To make it once more all the same, repeat the call"
+const heldAction = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
+	"if a tool can show that. To make it again anyway, repeat the call"
 
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
@@ -250,7 +250,7 @@ func verb(did tools.Outcome) string {
 	case tools.NotDone:
 		return "was not called"
 	case tools.Done:
-		return "was called, but its result is of no use"
+		return "was called, but its result cannot be used"
 	default:
 		return "failed"
 	}

@@ -235,10 +235,10 @@ func TestReActWithheldResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		useless = " was called, but its result is of no use: the receipt is unreadable"
+		useless = " was called, but its result cannot be used: the receipt is unreadable"
 		done    = "book" + useless + "\nIt is done: do not make the same call again."
-		held    = "book was not called: this very call was made before and did not end well, so it may have taken effect; " +
-			"look whether it did, if a tool shows that. To make it once more all the same, repeat the call"
+		held    = "book was not called: this exact call was made before without a usable result, so it may have taken effect; " +
+			"look whether it did, if a tool can show that. To make it again anyway, repeat the call"
 	)
 	want := []string{done, "look" + useless, held, "note returned:\n1", done, "note returned:\n2", "put" + useless, "put" + useless, done, ""}
 	for i, s := range pred.Trajectory.Steps {
@@ -404,7 +404,7 @@ func TestReActLastAnswerOfWrongShape(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	want := `The submitted answer was not accepted:
-args is to be one JSON object, not the text "three"
+args must be one JSON object, not the text "three"
 Submit it in this form, with your values: submit({total: 1})
 
 One step is left: submit the answer.`

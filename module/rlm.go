@@ -94,8 +94,8 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 }
 
 // strategy is what the model is told of calling models.
-func (o RLMOptions) strategy(limits sandbox.Limits) string {
-	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, PromptBytes: limits.Argument, Nested: o.Depth > 1}.String()
+func (o RLMOptions) strategy() string {
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}.String()
 }
 
 // maxFree bounds what a program costs this process that asks on and on, where
@@ -129,7 +129,7 @@ func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, bo
 	m := &RLM[In, Out]{box: box, options: options, limits: limits, coder: coder[In, Out]{
 		name: "RLM", signature: sig, err: cmp.Or(clash, err), kit: kit{box: box, set: own, options: options.Options, session: true},
 	}}
-	m.Predictor = m.coder.question(model, options.strategy(limits))
+	m.Predictor = m.coder.question(model, options.strategy())
 	if m.coder.err != nil {
 		return m
 	}

@@ -72,7 +72,7 @@ console.log(errors.join("\n")); n`
 		told, left string
 	}{
 		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs may not ask models any more."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 70 tokens, and 50 of 200 are left; go on without\n", "Programs may ask models 47 more times, with 50 tokens."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 57 tokens, and 50 of 200 are left; go on without\n", "Programs may ask models 47 more times, with 50 tokens."},
 		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

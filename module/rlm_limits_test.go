@@ -30,7 +30,7 @@ func TestRLMBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{
-		`[["a!",{"error":"the model cannot be reached for the moment"},"b!"],[]]`,
+		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
 		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}],` +
 			`[{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}]]`,
 	} {
@@ -53,14 +53,11 @@ func TestRLMWorksWithTheDefaults(t *testing.T) {
 		time.Sleep(100 * time.Millisecond) // longer than a program may take by itself
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
 	})
-	m, model := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
+	m, _ := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
 const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part))); const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 23 {
 		t.Fatalf("got %v, %v", pred, err)
-	}
-	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "may take 240.05 s") {
-		t.Errorf("the prompt says\n%s", prompt)
 	}
 }
 

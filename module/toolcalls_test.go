@@ -86,7 +86,7 @@ func TestToolCallsThatAreWrong(t *testing.T) {
 		"no such tool":      {[]llms.ToolCall{toolCall("nope", `{}`)}, `Nothing was called: there is no tool "nope".`},
 		"no JSON":           {[]llms.ToolCall{toolCall("add", `{"A": `)}, "add was not called: "},
 		"wrong type":        {[]llms.ToolCall{toolCall("add", `{"A": "x", "B": 1}`)}, "add was not called: "},
-		"submit with more":  {[]llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`), toolCall("submit", `{"total": 2}`)}, "add returned:\n2\n\nThe answer was not taken: call submit alone, when the results of other calls are known."},
+		"submit with more":  {[]llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`), toolCall("submit", `{"total": 2}`)}, "add returned:\n2\n\nThe answer was not accepted: call submit alone, after you have seen the results of the other calls."},
 		"arguments missing": {[]llms.ToolCall{toolCall("add", "")}, "add was not called: "},
 	} {
 		model := callingModel(c.calls, []llms.ToolCall{toolCall("submit", `{"total": 2}`)})

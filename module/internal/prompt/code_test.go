@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -204,17 +203,19 @@ func TestExamples(t *testing.T) {
 	type id struct {
 		ID string `json:"id"`
 	}
-	type prompt struct {
-		Prompt string `json:"prompt"`
+	type prompts struct {
+		Prompt []string `json:"prompt"`
 	}
 	read := &tools.Hints{Class: tools.Read}
 	find := tools.Func("find_shops", "", func(_ context.Context, in region) ([]id, error) { return []id{{in.Region}, {"2"}}, nil }, read)
 	report := tools.Func("get_report", "", func(_ context.Context, in id) (string, error) { return `{"shop": "` + in.ID + `", "sales": 21}`, nil }, read)
-	llm := tools.Func("llm", "", func(_ context.Context, in prompt) (string, error) {
-		if strings.HasSuffix(in.Prompt, "Toad") {
-			return "", errors.New("no")
+	llm := tools.Func("llm", "", func(_ context.Context, in prompts) ([]any, error) {
+		var answers []any
+		for _, p := range in.Prompt {
+			answers = append(answers, p[len(p)-4:])
 		}
-		return in.Prompt[len(in.Prompt)-4:], nil
+		answers[len(answers)-1] = map[string]string{"error": "no"}
+		return answers, nil
 	}, read)
 	find.Namespace, report.Namespace = "crm", "crm"
 	set, err := tools.NewSet(t.Context(), find, report, llm)
@@ -227,7 +228,7 @@ func TestExamples(t *testing.T) {
 	}{
 		{exampleAlone, `{"log": "I 1 on\nE 2 full\nI 3 on\nE 4 full"}`, `{"errors":2}`, `["E 2 full", "E 4 full"]`},
 		{exampleTools, `{"region": "north"}`, `{"total":42}`, ""},
-		{exampleMap, `{"text": "` + strings.Repeat(" ", 40000-4) + `MoleToad"}`, "", `1 ["Mole", "failed: no"]`},
+		{exampleMap, `{"text": "` + strings.Repeat(" ", 40000-4) + `MoleToad"}`, "", `1 ["Mole", {error: "no"}]`},
 	} {
 		var inputs map[string]any
 		if err := json.Unmarshal([]byte(c.inputs), &inputs); err != nil {
@@ -250,7 +251,7 @@ func TestFixedTextIsSmall(t *testing.T) {
 	code := Code{Task: task, Programs: 8}
 	withTools, session := code, code
 	withTools.Tools = "```ts\ndeclare const tools: {}\n```\n"
-	session.Tools, session.Session, session.Strategy = withTools.Tools, true, RLM{Calls: 50, PromptBytes: 65536, Nested: true}.String()
+	session.Tools, session.Session, session.Strategy = withTools.Tools, true, RLM{Calls: 50, Nested: true}.String()
 	program := replies.ProgramSpec(task)
 	for name, c := range map[string]struct {
 		text string

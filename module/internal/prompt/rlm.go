@@ -8,7 +8,6 @@ import (
 // RLM is how to go about a task whose constants are longer than a model can read.
 type RLM struct {
 	Calls, Tokens int  // of models, for all programs together; Tokens may be 0 for no limit
-	PromptBytes   int  // of the prompts of one call; 0 if it is not known
 	Nested        bool // programs have rlm, too
 }
 
@@ -20,11 +19,7 @@ func (r RLM) String() string {
 	if r.Tokens > 0 {
 		fmt.Fprintf(&b, ", with %d tokens for prompts and answers", r.Tokens)
 	}
-	b.WriteByte('.')
-	if r.PromptBytes > 0 {
-		fmt.Fprintf(&b, " The prompts of one call may have %d bytes, written as JSON.", r.PromptBytes)
-	}
-	b.WriteByte('\n')
+	b.WriteString(".\n")
 	if r.Nested {
 		b.WriteString(rlmFacts)
 	}
