@@ -3,6 +3,7 @@ package conversationtest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -20,6 +21,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
 
@@ -75,6 +77,8 @@ var slips = map[string]func(*testing.T, *slip) run{
 //	steps:    MaxIters
 //	calls:    the limit of calls
 //	compute:  the limit of computing, in a sandbox of its own
+//	slow:     true if the calls of the first program are not made before it ends; otherwise
+//	          whether those that nobody awaits are made would be a matter of chance
 //
 // The sections reply1, reply2, … are what the model says: the slip first, then what somebody wrote
 // who saw only what the model was told and did just that. "reply1 length" is cut off. The section
@@ -84,6 +88,7 @@ type slip struct {
 	question, kind  string
 	answer, effects string
 	steps, calls    int
+	slow            bool
 	compute         time.Duration
 	model           *llmtest.Model
 	box             *sandbox.Sandbox
@@ -144,6 +149,8 @@ func readSlip(t *testing.T, file string, archive *txtar.Archive) *slip {
 			s.calls, err = strconv.Atoi(value)
 		case "compute":
 			s.compute, err = time.ParseDuration(value)
+		case "slow":
+			s.slow = value == "true"
 		default:
 			s.about = cmp.Or(s.about, strings.TrimSpace(line))
 		}
@@ -163,7 +170,7 @@ func runSlip[Out any](t *testing.T, s *slip) run {
 		t.Fatal(err)
 	}
 	sig := signature.Must(signature.New[question, Out]("Answer the question, and do what it asks for, with the tools."))
-	act := module.NewCodeAct(sig, s.model, s.box, set, &module.Options{MaxIters: s.steps})
+	act := module.NewCodeAct(sig, s.model, s.box, set.With(s.wait), &module.Options{MaxIters: s.steps})
 	pred, err := act.Run(t.Context(), question{s.question})
 	var r run
 	if err != nil {
@@ -181,6 +188,17 @@ func runSlip[Out any](t *testing.T, s *slip) run {
 	}
 	r.effects = d.effects()
 	return r
+}
+
+// wait is a policy that holds the calls of the first program of a slow slip back until it ends.
+func (s *slip) wait(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if s.slow && len(s.model.Requests()) == 1 {
+			<-ctx.Done()
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "the program ended before the call was made"}
+		}
+		return next.Call(ctx, c)
+	})
 }
 
 func ended(t module.Trajectory, model *llmtest.Model) run {
