@@ -61,8 +61,12 @@ func (d *desk) did(tool string) int {
 func (d *desk) effects() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return counts(d.called)
+}
+
+func counts(called map[string]int) string {
 	var list []string
-	for tool, n := range d.called {
+	for tool, n := range called {
 		list = append(list, fmt.Sprintf("%s=%d", tool, n))
 	}
 	slices.Sort(list)

@@ -20,7 +20,6 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
@@ -96,29 +95,29 @@ type slip struct {
 
 // run is what came of a conversation.
 type run struct {
-	answer   json.RawMessage // nil without an answer
-	effects  string
-	replies  int
-	requests []llmtest.Request
-	observed []string // what the model is told after each reply
-	err      error
+	answer     json.RawMessage // nil without an answer
+	effects    string
+	requests   []llmtest.Request
+	trajectory module.Trajectory
+	err        error
 }
 
 // verdict says how a slip ended.
 func (s *slip) verdict(r run) string {
+	steps := len(r.trajectory.Steps)
 	switch {
 	case r.err != nil:
 		return "never"
 	case !sameJSON(r.answer, []byte(s.answer)) || r.effects != s.effects:
 		return "wrong success"
-	case r.replies == 1:
+	case steps == 1:
 		return "at once"
-	case r.replies == 2:
+	case steps == 2:
 		return "one"
-	case r.replies == 3:
+	case steps == 3:
 		return "two"
 	}
-	return fmt.Sprint(r.replies - 1)
+	return "later"
 }
 
 func sameJSON(a, b []byte) bool {
@@ -169,23 +168,9 @@ func runSlip[Out any](t *testing.T, s *slip) run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sig := signature.Must(signature.New[question, Out]("Answer the question, and do what it asks for, with the tools."))
-	act := module.NewCodeAct(sig, s.model, s.box, set.With(s.wait), &module.Options{MaxIters: s.steps})
+	act := module.NewCodeAct(answering[Out](), s.model, s.box, set.With(s.wait), &module.Options{MaxIters: s.steps})
 	pred, err := act.Run(t.Context(), question{s.question})
-	var r run
-	if err != nil {
-		var part *module.IncompleteError
-		if !errors.As(err, &part) {
-			t.Fatal(err)
-		}
-		r = ended(part.Trajectory, s.model)
-		r.err = err
-	} else {
-		r = ended(pred.Trajectory, s.model)
-		if r.answer, err = json.Marshal(pred.Output); err != nil {
-			t.Fatal(err)
-		}
-	}
+	r := conversed(t, s.model, pred, err)
 	r.effects = d.effects()
 	return r
 }
@@ -201,20 +186,12 @@ func (s *slip) wait(next tools.Caller) tools.Caller {
 	})
 }
 
-func ended(t module.Trajectory, model *llmtest.Model) run {
-	r := run{requests: model.Requests(), replies: len(t.Steps)}
-	for _, s := range t.Steps {
-		r.observed = append(r.observed, s.Observation)
-	}
-	return r
-}
-
 // messages is everything that the model said and was told, and what came of it.
 func (s *slip) messages(r run, archive *txtar.Archive) string {
 	var b strings.Builder
-	for i, text := range r.observed {
-		if text != "" {
-			fmt.Fprintf(&b, "=== told after reply%d ===\n%s\n", i+1, text)
+	for i, step := range r.trajectory.Steps {
+		if step.Observation != "" {
+			fmt.Fprintf(&b, "=== told after reply%d ===\n%s\n", i+1, step.Observation)
 		}
 	}
 	fmt.Fprintf(&b, "=== end: %s ===\n", s.verdict(r))
@@ -272,8 +249,8 @@ func testSlip(t *testing.T, file string, shared *sandbox.Sandbox) row {
 	}
 	compareSection(t, file, archive, "messages", s.messages(r, archive))
 	told := 0
-	for _, text := range r.observed {
-		told += declare.Tokens(text)
+	for _, step := range r.trajectory.Steps {
+		told += declare.Tokens(step.Observation)
 	}
 	return row{s.name, s.about, s.verdict(r), told}
 }

@@ -179,16 +179,13 @@ func (w *world) get(entity, id string) record {
 	return nil
 }
 
-// effects are the calls that changed something.
+// effects are the calls that changed something since it was last asked.
 func (w *world) effects() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var list []string
-	for tool, n := range w.called {
-		list = append(list, fmt.Sprintf("%s=%d", tool, n))
-	}
-	slices.Sort(list)
-	return strings.Join(list, " ")
+	list := counts(w.called)
+	w.called = map[string]int{}
+	return list
 }
 
 func marshal(v any) json.RawMessage {
