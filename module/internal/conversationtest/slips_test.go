@@ -73,19 +73,21 @@ var slips = map[string]func(*testing.T, *slip) run{
 //	kind:     of the answer: one of slips
 //	answer:   the right one, as JSON
 //	effects:  the calls that change something and must have been made
+//	reply:    which one is the slip, if not the first
 //	steps:    MaxIters
 //	calls:    the limit of calls
 //	compute:  the limit of computing, in a sandbox of its own
 //	slow:     true if the calls of the first program are not made before it ends; otherwise
 //	          whether those that nobody awaits are made would be a matter of chance
 //
-// The sections reply1, reply2, … are what the model says: the slip first, then what somebody wrote
-// who saw only what the model was told and did just that. "reply1 length" is cut off. The section
+// The sections reply1, reply2, … are what the model says. Those after the slip were written by somebody
+// who saw only what the model was told, and did just that. "reply1 length" is cut off. The section
 // "messages" is what the model is told.
 type slip struct {
 	name, about     string
 	question, kind  string
 	answer, effects string
+	reply           int
 	steps, calls    int
 	slow            bool
 	compute         time.Duration
@@ -104,17 +106,17 @@ type run struct {
 
 // verdict says how a slip ended.
 func (s *slip) verdict(r run) string {
-	steps := len(r.trajectory.Steps)
+	steps := len(r.trajectory.Steps) - s.reply // after the slip
 	switch {
 	case r.err != nil:
 		return "never"
 	case !sameJSON(r.answer, []byte(s.answer)) || r.effects != s.effects:
 		return "wrong success"
-	case steps == 1:
+	case steps <= 0:
 		return "at once"
-	case steps == 2:
+	case steps == 1:
 		return "one"
-	case steps == 3:
+	case steps == 2:
 		return "two"
 	}
 	return "later"
@@ -128,7 +130,7 @@ func sameJSON(a, b []byte) bool {
 // readSlip reads an archive.
 func readSlip(t *testing.T, file string, archive *txtar.Archive) *slip {
 	t.Helper()
-	s := &slip{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), steps: 8}
+	s := &slip{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), steps: 8, reply: 1}
 	for line := range strings.Lines(string(archive.Comment)) {
 		key, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
@@ -142,6 +144,8 @@ func readSlip(t *testing.T, file string, archive *txtar.Archive) *slip {
 			s.answer = value
 		case "effects":
 			s.effects = value
+		case "reply":
+			s.reply, err = strconv.Atoi(value)
 		case "steps":
 			s.steps, err = strconv.Atoi(value)
 		case "calls":
