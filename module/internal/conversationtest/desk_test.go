@@ -103,33 +103,37 @@ func (d *desk) set(ctx context.Context) (*tools.Set, error) {
 	return tools.NewSet(ctx, sources...)
 }
 
-func (d *desk) shop() []tools.Source {
-	type country struct {
+// The arguments and results of the shop.
+type (
+	country struct {
 		Country string `json:"country,omitempty" jsonschema:"description=Two letters."`
 	}
-	type customerList struct {
+	customerList struct {
 		Customers []customer `json:"customers"`
 	}
-	type query struct {
+	query struct {
 		CustomerID string `json:"customer_id,omitempty"`
 		Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=paid,enum=cancelled"`
 		Cursor     string `json:"cursor,omitempty" jsonschema:"description=From the page before."`
 	}
-	type orderPage struct {
+	orderPage struct {
 		Orders     []order `json:"orders"`
 		NextCursor string  `json:"next_cursor,omitempty" jsonschema:"description=Absent on the last page."`
 	}
-	type orderID struct {
+	orderID struct {
 		OrderID string `json:"order_id"`
 	}
-	type refund struct {
+	refund struct {
 		OrderID     string `json:"order_id"`
 		AmountCents int    `json:"amount_cents" jsonschema:"minimum=1"`
 		Reason      string `json:"reason" jsonschema:"enum=damaged,enum=late,enum=other"`
 	}
-	type refunded struct {
+	refunded struct {
 		RefundID string `json:"refund_id"`
 	}
+)
+
+func (d *desk) shop() []tools.Source {
 	return []tools.Source{
 		read("shop.list_customers", "List the customers, of one country or of all.", func(q country) (customerList, error) {
 			return customerList{where(customers, func(c customer) bool { return q.Country == "" || q.Country == c.Country })}, nil
@@ -226,34 +230,38 @@ func (d *desk) wiki() []tools.Source {
 	}
 }
 
-func (d *desk) office() []tools.Source {
-	type message struct {
+// The arguments and results of mail, services and people.
+type (
+	message struct {
 		To      string `json:"to" jsonschema:"description=Mail address: ada@example.com."`
 		Subject string `json:"subject"`
 		Body    string `json:"body"`
 	}
-	type sent struct {
+	sent struct {
 		MessageID string `json:"message_id"`
 	}
-	type service struct {
+	service struct {
 		Name string `json:"name"`
 	}
-	type address struct {
+	address struct {
 		City string `json:"city"`
 	}
-	type person struct {
+	person struct {
 		Name    string   `json:"name"`
 		Address *address `json:"address"`
 		Manager *string  `json:"manager"`
 		Salary  string   `json:"salary" jsonschema:"description=Decimal: 1234.50."`
 	}
-	type email struct {
+	email struct {
 		Email string `json:"email"`
 	}
-	type usage struct {
+	usage struct {
 		Service string `json:"service"`
 		Day     int    `json:"day" jsonschema:"minimum=1,maximum=366"`
 	}
+)
+
+func (d *desk) office() []tools.Source {
 	states := map[string]string{"web": "up", "db": "up", "queue": "down"}
 	bo := "Ada"
 	people := map[string]person{
