@@ -73,7 +73,8 @@ func judge(t *testing.T, slips []row) {
 	t.Helper()
 	one, two, wrong := shares(slips)
 	if one < 0.95 || two < 1 || wrong > 0 {
-		t.Errorf("%.1f%% of the slips are put right in one step, %.1f%% in two, and %d answers are wrong; want 95%%, 100%% and 0", 100*one, 100*two, wrong)
+		t.Errorf("%.1f%% of the slips are put right in one step, %.1f%% in two, and %d answers are wrong; "+
+			"want 95%%, 100%% and 0", 100*one, 100*two, wrong)
 	}
 }
 

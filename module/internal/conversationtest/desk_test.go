@@ -136,7 +136,8 @@ type (
 func (d *desk) shop() []tools.Source {
 	return []tools.Source{
 		read("shop.list_customers", "List the customers, of one country or of all.", func(q country) (customerList, error) {
-			return customerList{where(customers, func(c customer) bool { return q.Country == "" || q.Country == c.Country })}, nil
+			found := where(customers, func(c customer) bool { return q.Country == "" || q.Country == c.Country })
+			return customerList{found}, nil
 		}),
 		read("shop.list_orders", "List orders, oldest first, in pages of 5.", func(q query) (orderPage, error) {
 			found := where(d.orders, func(o order) bool {
@@ -162,14 +163,15 @@ func (d *desk) shop() []tools.Source {
 		effect("shop.refund_order", "Refund an order, whole or in part.", func(r refund) (refunded, error) {
 			return refunded{fmt.Sprintf("r%d", d.did("shop.refund_order"))}, nil
 		}),
-		text(read("shop.export-report", "Export all orders as CSV: id,customer_id,status,total_cents.", func(none) (string, error) {
-			var b strings.Builder
-			b.WriteString("id,customer_id,status,total_cents\n")
-			for _, o := range d.orders {
-				fmt.Fprintf(&b, "%s,%s,%s,%d\n", o.ID, o.CustomerID, o.Status, o.TotalCents)
-			}
-			return b.String(), nil
-		})),
+		text(read("shop.export-report", "Export all orders as CSV: id,customer_id,status,total_cents.",
+			func(none) (string, error) {
+				var b strings.Builder
+				b.WriteString("id,customer_id,status,total_cents\n")
+				for _, o := range d.orders {
+					fmt.Fprintf(&b, "%s,%s,%s,%d\n", o.ID, o.CustomerID, o.Status, o.TotalCents)
+				}
+				return b.String(), nil
+			})),
 	}
 }
 
@@ -291,7 +293,8 @@ func (d *desk) office() []tools.Source {
 			}
 			return true, nil
 		}),
-		read("ops.usage", "Requests that a service had on a day of the year.", func(u usage) (int, error) { return u.Day % 7, nil }),
+		read("ops.usage", "Requests that a service had on a day of the year.",
+			func(u usage) (int, error) { return u.Day % 7, nil }),
 		read("hr.get_person", "Look up a person.", func(e email) (person, error) {
 			p, ok := people[e.Email]
 			if !ok {

@@ -16,7 +16,9 @@ func measured(t *testing.T, box *sandbox.Sandbox) string {
 | tools | tasks | as listed | first prompt | requests | prompts, uncached | prompts, cached | replies | one by one: requests | uncached | cached |
 |---|---|---|---|---|---|---|---|---|---|---|
 `)
-	each.WriteString("\nEach task over the large set:\n\n| task | requests | tool calls | uncached | cached | one by one: uncached | cached |\n|---|---|---|---|---|---|---|\n")
+	each.WriteString("\nEach task over the large set:\n\n" +
+		"| task | requests | tool calls | uncached | cached | one by one: uncached | cached |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	called := map[string]int{}
 	graphed := func() string {
 		list := counts(called)
@@ -57,9 +59,11 @@ func (p *playground) figures(t *testing.T, name string, tasks []task, rows *stri
 		}
 		ours, theirs = ours.plus(a), theirs.plus(b)
 		if rows != nil {
-			fmt.Fprintf(rows, "| %s | %d | %d | %d | %d | %d | %d |\n", x.name, a.requests, b.requests-1, a.uncached, a.cached, b.uncached, b.cached)
+			fmt.Fprintf(rows, "| %s | %d | %d | %d | %d | %d | %d |\n",
+				x.name, a.requests, b.requests-1, a.uncached, a.cached, b.uncached, b.cached)
 		}
 	}
-	return fmt.Sprintf("| %s, %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", name, p.set.Len(), len(tasks), list, start,
+	return fmt.Sprintf("| %s, %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n",
+		name, p.set.Len(), len(tasks), list, start,
 		ours.requests, ours.uncached, ours.cached, ours.replies, theirs.requests, theirs.uncached, theirs.cached)
 }

@@ -73,19 +73,23 @@ func shop(t *testing.T) *tools.Set {
 	}
 	buyers, sales, refunds := rows[buyer](t, "customers"), rows[sale](t, "orders"), rows[refund](t, "refunds")
 	set, err := tools.NewSet(t.Context(),
-		read("shop.list_customers", "List the customers, of one country or of all.", func(q buyersQuery) (buyersPage, error) {
-			return buyersPage{where(buyers, func(b buyer) bool { return q.Country == "" || strings.EqualFold(b.Country, q.Country) })}, nil
-		}),
-		read("shop.list_orders", "List the orders of one customer, oldest first, in pages of 4.", func(q salesQuery) (p salesPage, err error) {
-			p.Orders, p.NextCursor, err = pageOf(where(sales, func(s sale) bool {
-				return s.CustomerID == q.CustomerID && (q.Year == 0 || strings.HasPrefix(s.Date, strconv.Itoa(q.Year)))
-			}), 4, q.Cursor)
-			return p, err
-		}),
-		read("shop.list_refunds", "List all refunds, in pages of 5. A refund is of one order, whole or in part.", func(q refundsQuery) (p refundsPage, err error) {
-			p.Refunds, p.NextCursor, err = pageOf(refunds, 5, q.Cursor)
-			return p, err
-		}))
+		read("shop.list_customers", "List the customers, of one country or of all.",
+			func(q buyersQuery) (buyersPage, error) {
+				in := func(b buyer) bool { return q.Country == "" || strings.EqualFold(b.Country, q.Country) }
+				return buyersPage{where(buyers, in)}, nil
+			}),
+		read("shop.list_orders", "List the orders of one customer, oldest first, in pages of 4.",
+			func(q salesQuery) (p salesPage, err error) {
+				p.Orders, p.NextCursor, err = pageOf(where(sales, func(s sale) bool {
+					return s.CustomerID == q.CustomerID && (q.Year == 0 || strings.HasPrefix(s.Date, strconv.Itoa(q.Year)))
+				}), 4, q.Cursor)
+				return p, err
+			}),
+		read("shop.list_refunds", "List all refunds, in pages of 5. A refund is of one order, whole or in part.",
+			func(q refundsQuery) (p refundsPage, err error) {
+				p.Refunds, p.NextCursor, err = pageOf(refunds, 5, q.Cursor)
+				return p, err
+			}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,13 +125,13 @@ func pageOf[T any](rows []T, size int, cursor string) ([]T, string, error) {
 // serverTasks are questions over two real servers.
 var serverTasks = []task{{
 	name: "medium_notes",
-	question: "The directory /notes has meeting notes. Whose names stand after \"Owner:\" in them? Give the names, sorted, each once, " +
-		"and the number of files.",
+	question: "The directory /notes has meeting notes. Whose names stand after \"Owner:\" in them? " +
+		"Give the names, sorted, each once, and the number of files.",
 	answer: func(*world) findings { return findings{3, []string{"Ada", "Bo"}} },
 }, {
 	name: "medium_graph",
-	question: "Add every owner that stands in the files of /notes to the knowledge graph as an entity of the type person, with the observation " +
-		"\"owns notes\", unless the graph has the name already. Give the names that you added, sorted, and their number.",
+	question: "Add every owner that stands in the files of /notes to the knowledge graph as an entity of the type person, " +
+		"with the observation \"owns notes\", unless the graph has the name already. Give the names that you added, sorted, and their number.",
 	answer:  func(*world) findings { return findings{1, []string{"Bo"}} },
 	effects: "memory.create_entities=1",
 }}

@@ -32,63 +32,96 @@ type findings struct {
 }
 
 var tasks = []task{
-	{"join_two", "How many active vehicles belong to depots whose building is in Malmö?", func(w *world) findings {
-		return findings{float64(len(w.all("vehicle", func(v record) bool {
-			depot := w.get("depot", v.str("depot_id"))
-			return v["status"] == "active" && w.get("building", depot.str("building_id"))["city"] == "Malmö"
-		}))), nil}
-	}, ""},
-	{"paginate", "What do all open invoices come to, in cents?", func(w *world) findings {
-		return findings{float64(sum(w.all("invoice", is("status", "open")), "amount_cents")), nil}
-	}, ""},
-	{"json_text", "Which rooms hold 50 people or more? Give their ids, sorted.", func(w *world) findings {
-		return findings{0, ids(w.all("room", func(r record) bool { return r.num("capacity") >= 50 }))}
-	}, ""},
-	{"effect_per_match", "Plan a safety inspection on 2026-01-15 for every vehicle that is in repair and has more than 200000 km. " +
-		"Give the number of inspections and the ids of the vehicles.", func(w *world) findings {
-		found := ids(w.all("vehicle", func(v record) bool { return v["status"] == "repair" && v.num("mileage_km") > 200000 }))
-		return findings{float64(len(found)), found}
-	}, "fleet.create_inspection=N"},
-	{"error_recovery", "Set the priority of the work orders of building B-004 to high, all of them. " +
-		"They must have the status that they have now in the end. Give their number and ids.", func(w *world) findings {
-		found := ids(w.all("work_order", is("building_id", "B-004")))
-		return findings{float64(len(found)), found}
-	}, "facilities.update_work_order=5"},
-	{"plain_text", "What are the names of the employees of the department DEP-003 who work in Lund, sorted?", func(w *world) findings {
-		found := findings{}
-		for _, e := range w.all("employee", func(e record) bool { return e["department_id"] == "DEP-003" && e["city"] == "Lund" }) {
-			found.Names = append(found.Names, e.str("name"))
-		}
-		slices.Sort(found.Names)
-		return found
-	}, ""},
-	{"join_three", "Which employees drive a vehicle that has an open fine of more than 400 euros? Give their names, sorted, each once.", func(w *world) findings {
-		found := findings{}
-		for _, f := range w.all("fine", func(f record) bool { return f["status"] == "open" && f.num("amount_cents") > 40000 }) {
-			driver := w.get("driver", w.get("vehicle", f.str("vehicle_id")).str("driver_id"))
-			found.Names = append(found.Names, w.get("employee", driver.str("employee_id")).str("name"))
-		}
-		slices.Sort(found.Names)
-		found.Names = slices.Compact(found.Names)
-		return found
-	}, ""},
-	{"largest_group", "From which supplier have we ordered most (by amount, purchase orders that are not drafts)? Give its id.", func(w *world) findings {
-		most := slices.MaxFunc(w.records["supplier"], func(a, b record) int {
-			ordered := func(s record) int {
-				return sum(w.all("purchase_order", func(p record) bool { return p["status"] != "draft" && p["supplier_id"] == s["id"] }), "amount_cents")
+	{"join_two",
+		"How many active vehicles belong to depots whose building is in Malmö?",
+		func(w *world) findings {
+			return findings{float64(len(w.all("vehicle", func(v record) bool {
+				depot := w.get("depot", v.str("depot_id"))
+				return v["status"] == "active" && w.get("building", depot.str("building_id"))["city"] == "Malmö"
+			}))), nil}
+		}, ""},
+	{"paginate",
+		"What do all open invoices come to, in cents?",
+		func(w *world) findings {
+			return findings{float64(sum(w.all("invoice", is("status", "open")), "amount_cents")), nil}
+		}, ""},
+	{"json_text",
+		"Which rooms hold 50 people or more? Give their ids, sorted.",
+		func(w *world) findings {
+			return findings{0, ids(w.all("room", func(r record) bool { return r.num("capacity") >= 50 }))}
+		}, ""},
+	{"effect_per_match",
+		"Plan a safety inspection on 2026-01-15 for every vehicle that is in repair and has more than 200000 km. " +
+			"Give the number of inspections and the ids of the vehicles.",
+		func(w *world) findings {
+			found := ids(w.all("vehicle", func(v record) bool {
+				return v["status"] == "repair" && v.num("mileage_km") > 200000
+			}))
+			return findings{float64(len(found)), found}
+		}, "fleet.create_inspection=N"},
+	{"error_recovery",
+		"Set the priority of the work orders of building B-004 to high, all of them. " +
+			"They must have the status that they have now in the end. Give their number and ids.",
+		func(w *world) findings {
+			found := ids(w.all("work_order", is("building_id", "B-004")))
+			return findings{float64(len(found)), found}
+		}, "facilities.update_work_order=5"},
+	{"plain_text",
+		"What are the names of the employees of the department DEP-003 who work in Lund, sorted?",
+		func(w *world) findings {
+			found := findings{}
+			for _, e := range w.all("employee", func(e record) bool {
+				return e["department_id"] == "DEP-003" && e["city"] == "Lund"
+			}) {
+				found.Names = append(found.Names, e.str("name"))
 			}
-			return cmp.Compare(ordered(a), ordered(b))
-		})
-		return findings{0, []string{most.str("id")}}
-	}, ""},
-	{"retag", "Wiki pages with the tag outdated and fewer than 2500 words are to be deleted. Delete them, and give their number and ids.", func(w *world) findings {
-		found := ids(w.all("page", func(p record) bool { return p["tag"] == "outdated" && p.num("words") < 2500 }))
-		return findings{float64(len(found)), found}
-	}, "office.delete_page=N"},
-	{"low_stock", "Which items have less in stock than their minimum? Order 100 of each from the supplier with the best rating (the first one): " +
-		"one purchase order, status draft, dated 2026-01-15, that comes to 100 times the prices. Give its amount in cents.", func(w *world) findings {
-		return findings{float64(100 * sum(w.all("item", func(i record) bool { return i.num("stock") < i.num("minimum") }), "price_cents")), nil}
-	}, "erp.create_purchase_order=1"},
+			slices.Sort(found.Names)
+			return found
+		}, ""},
+	{"join_three",
+		"Which employees drive a vehicle that has an open fine of more than 400 euros? Give their names, " +
+			"sorted, each once.",
+		func(w *world) findings {
+			found := findings{}
+			for _, f := range w.all("fine", func(f record) bool {
+				return f["status"] == "open" && f.num("amount_cents") > 40000
+			}) {
+				driver := w.get("driver", w.get("vehicle", f.str("vehicle_id")).str("driver_id"))
+				found.Names = append(found.Names, w.get("employee", driver.str("employee_id")).str("name"))
+			}
+			slices.Sort(found.Names)
+			found.Names = slices.Compact(found.Names)
+			return found
+		}, ""},
+	{"largest_group",
+		"From which supplier have we ordered most (by amount, purchase orders that are not drafts)? Give its id.",
+		func(w *world) findings {
+			most := slices.MaxFunc(w.records["supplier"], func(a, b record) int {
+				ordered := func(s record) int {
+					return sum(w.all("purchase_order", func(p record) bool {
+						return p["status"] != "draft" && p["supplier_id"] == s["id"]
+					}), "amount_cents")
+				}
+				return cmp.Compare(ordered(a), ordered(b))
+			})
+			return findings{0, []string{most.str("id")}}
+		}, ""},
+	{"retag",
+		"Wiki pages with the tag outdated and fewer than 2500 words are to be deleted. Delete them, and " +
+			"give their number and ids.",
+		func(w *world) findings {
+			found := ids(w.all("page", func(p record) bool { return p["tag"] == "outdated" && p.num("words") < 2500 }))
+			return findings{float64(len(found)), found}
+		}, "office.delete_page=N"},
+	{"low_stock",
+		"Which items have less in stock than their minimum? Order 100 of each from the supplier with the " +
+			"best rating (the first one): " +
+			"one purchase order, status draft, dated 2026-01-15, that comes to 100 times the prices. Give " +
+			"its amount in cents.",
+		func(w *world) findings {
+			low := w.all("item", func(i record) bool { return i.num("stock") < i.num("minimum") })
+			return findings{float64(100 * sum(low, "price_cents")), nil}
+		}, "erp.create_purchase_order=1"},
 }
 
 func is(field string, value any) func(record) bool {
@@ -148,7 +181,8 @@ func (p *playground) run(t *testing.T, x task, want findings) run {
 	r.effects = p.effects()
 	effects := strings.ReplaceAll(x.effects, "N", string(marshal(len(want.Names))))
 	if r.err != nil || string(r.answer) != string(marshal(want)) || r.effects != effects {
-		t.Errorf("%s: got %s, %v and the effects %q; want %s and %q", x.name, r.answer, r.err, r.effects, marshal(want), effects)
+		t.Errorf("%s: got %s, %v and the effects %q; want %s and %q",
+			x.name, r.answer, r.err, r.effects, marshal(want), effects)
 	}
 	return r
 }

@@ -92,10 +92,7 @@ func oneByOne(r run, listed int, question string) spent {
 func listed(set *tools.Set) int {
 	n := 0
 	for _, b := range set.Bindings() {
-		tool := map[string]any{"name": b.Name, "description": b.Description, "inputSchema": json.RawMessage(`{"type":"object"}`)}
-		if b.InputSchema != nil {
-			tool["inputSchema"] = b.InputSchema
-		}
+		tool := map[string]any{"name": b.Name, "description": b.Description, "inputSchema": b.InputSchema}
 		if b.OutputSchema != nil {
 			tool["outputSchema"] = b.OutputSchema
 		}

@@ -48,7 +48,8 @@ func (w *world) tools(e *entity) []*tools.Tool {
 	var made []*tools.Tool
 	for _, t := range []tool{
 		{"list_" + e.plural, "List " + names + page.about, page.input + e.properties(true),
-			strings.ReplaceAll(page.output, "ONE", one), tools.Read, func(a args) (any, error) { return page.cut(e, w.found(e, a), a) }},
+			strings.ReplaceAll(page.output, "ONE", one), tools.Read,
+			func(a args) (any, error) { return page.cut(e, w.found(e, a), a) }},
 		{"get_" + e.name, "Get one " + name + ".", id, one, tools.Read, func(a args) (any, error) { return w.one(e, a.ID) }},
 		{"search_" + e.plural, "Find " + names + " that contain a text.", `!"query":{"type":"string"}`, list, tools.Read,
 			func(a args) (any, error) { return w.search(e, a.Query), nil }},
@@ -56,7 +57,8 @@ func (w *world) tools(e *entity) []*tools.Tool {
 			func(a args) (any, error) { return w.create(e, a), nil }},
 		{"update_" + e.name, "Update fields of one " + name + ".", id + "," + e.properties(true), one, tools.Effect,
 			func(a args) (any, error) { return w.update(e, a) }},
-		{"delete_" + e.name, "Delete one " + name + ".", id, one, tools.Effect, func(a args) (any, error) { return w.remove(e, a.ID) }},
+		{"delete_" + e.name, "Delete one " + name + ".", id, one, tools.Effect,
+			func(a args) (any, error) { return w.remove(e, a.ID) }},
 	} {
 		made = append(made, w.tool(e, t))
 	}
