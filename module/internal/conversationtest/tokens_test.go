@@ -1,7 +1,6 @@
 package conversationtest
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
