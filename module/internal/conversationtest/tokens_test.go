@@ -1,6 +1,8 @@
 package conversationtest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -65,10 +67,24 @@ func oneByOne(r run, listed int, question string) spent {
 	base := listed + count(question)
 	s := spent{requests: 1, uncached: base}
 	told := 0 // calls and results so far
+	for _, call := range calls(r) {
+		s.requests++
+		s.cached += base + told
+		s.uncached += count(call)
+		told += count(call)
+	}
+	return s
+}
+
+// calls are the calls of a run that a model would make itself, with their results. Those of a step are
+// sorted, since programs make some of them in no order.
+func calls(r run) []string {
+	var all []string
 	for _, step := range r.trajectory.Steps {
 		if step.Outcome == nil {
 			continue
 		}
+		var made []string
 		for _, c := range step.Outcome.Calls {
 			if c.Recorded || c.Pending || strings.HasPrefix(c.Tool, discovery.Object+".") {
 				continue
@@ -77,14 +93,12 @@ func oneByOne(r run, listed int, question string) spent {
 			if c.Error != nil {
 				result = c.Error.Message
 			}
-			s.requests++
-			s.cached += base + told
-			next := count(c.Tool) + count(string(c.Args)) + count(result)
-			s.uncached += next
-			told += next
+			made = append(made, fmt.Sprintf("%s %s\n%s", c.Tool, c.Args, result))
 		}
+		slices.Sort(made)
+		all = append(all, made...)
 	}
-	return s
+	return all
 }
 
 // listed is the size of the tools as a server lists them.
