@@ -111,7 +111,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
 	if !strings.HasPrefix(got, "5 earlier turns are left out here. The variables that their programs left are among those listed below.\n\n"+
-		"[[ ## question ## ]]\na text of 5000 characters, of which this is a part:\nWhy?") {
+		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
 	if !strings.Contains(got, "- v0: number\n") || strings.Contains(got, "const v4") || len(got) > 5000 {
