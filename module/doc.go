@@ -85,6 +85,8 @@
 //     would otherwise be many calls.
 //   - [ProgramOfThought] is CodeAct without tools, for what is computed: the value of
 //     a program that ends well is the answer.
+//   - [Chat] is a conversation of several turns with CodeAct, whose programs use what
+//     those of earlier turns left in variables.
 //   - [RLM] is for inputs that no model could read as a whole: they are variables of
 //     programs, which ask a model about the parts by await llm(prompt), and keep what
 //     they found.

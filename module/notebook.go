@@ -16,7 +16,7 @@ type notebook struct {
 
 	mu      sync.Mutex
 	session *sandbox.Session // nil before the first program, and after the session was lost
-	lost    bool             // programs have not been told yet that their variables are gone
+	lost    bool             // there was one, whose variables are gone
 }
 
 // Limits returns the limits of the sandbox.
@@ -36,13 +36,13 @@ func (n *notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome
 func (n *notebook) run(ctx context.Context, p sandbox.Program, inputs map[string]any) (out *sandbox.Outcome, lost bool, err error) {
 	n.mu.Lock()
 	if n.session == nil {
-		n.session = n.box.NewSession(&sandbox.SessionOptions{Inputs: inputs})
+		n.session, n.lost = n.box.NewSession(&sandbox.SessionOptions{Inputs: inputs}), false
 	}
 	session := n.session
 	n.mu.Unlock()
 	out, err = session.Run(ctx, p)
 	if isLost(err) {
-		n.set(nil, false)
+		n.set(nil, true)
 		return notRun(err), true, nil
 	}
 	return out, false, err
@@ -53,7 +53,6 @@ func (n *notebook) run(ctx context.Context, p sandbox.Program, inputs map[string
 func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	n.mu.Lock()
 	session, lost := n.session, n.lost
-	n.lost = false
 	n.mu.Unlock()
 	switch {
 	case lost:
@@ -63,14 +62,13 @@ func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	}
 	list, err := session.Variables(ctx)
 	if isLost(err) {
-		n.set(nil, false)
+		n.set(nil, true)
 		return nil, errForgotten
 	}
 	return list, err
 }
 
-// set makes a session the one to go on with, nil for a new one. With lost, the next list
-// of variables says that those there were are gone.
+// set makes a session the one to go on with, nil for a new one.
 func (n *notebook) set(s *sandbox.Session, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
