@@ -132,7 +132,10 @@ func TestAgentIsAModule(t *testing.T) {
 	}
 	events := 0
 	stream := bot.Stream(t.Context(), agent.Task{Task: "hello"})
-	for range stream.Events() {
+	for _, err := range stream.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		events++
 	}
 	if pred, err = stream.Result(); err != nil || !strings.HasPrefix(pred.Output.Answer, "hello ") || events == 0 {

@@ -85,9 +85,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box = c.talk.book
-	if turn.coder.past, err = c.talk.messages(c.Predictor); err != nil {
-		return nil, err
-	}
+	turn.coder.past = c.talk.messages(c.Predictor)
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.record(in, pred.Trajectory, nil)

@@ -154,7 +154,7 @@ func shortResult(o *sandbox.Outcome) string {
 // messages shows the turns to the model. If they are too long, the older half is left
 // out: to leave out one at a time would change the beginning of the conversation, which
 // providers cache, in every turn.
-func (t *talk) messages(p *Predictor) ([]message, error) {
+func (t *talk) messages(p *Predictor) []message {
 	var shown [][]message
 	size := 0
 	for i := range t.turns {
@@ -180,7 +180,7 @@ func (t *talk) messages(p *Predictor) ([]message, error) {
 			list = withMessage(list, m)
 		}
 	}
-	return list, nil
+	return list
 }
 
 func are(n int, what string) string {

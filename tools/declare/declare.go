@@ -3,13 +3,7 @@
 // TypeScript is the shortest form that models write correct calls from: one
 // object for each namespace, one line for each tool, with the argument's type
 // in place. If there are too many tools for that, their names are listed in
-// families, outside of the TypeScript:
-//
-//	- erp, 312 tools
-//	  - read-only: fleet_{get,list}_{driver,trip,vehicle}, stock_levels, …
-//	  - other: fleet_{create,update}_{driver,trip}, stock_reserve, …
-//
-// A program that prints them:
+// families, such as fleet_{get,list}_{driver,trip,vehicle}, after the TypeScript.
 //
 //	package main
 //

@@ -13,7 +13,7 @@ func TestHandled(t *testing.T) {
 	t.Parallel()
 	vm := goja.New()
 	promise, resolve, _ := vm.NewPromise()
-	vm.Set("p", promise)
+	set(t, vm, "p", promise)
 	if !tellsHandled || handled(promise) {
 		t.Error("goja does not tell that nothing reacts to a promise")
 	}
@@ -35,7 +35,7 @@ func TestPromisesAreForgotten(t *testing.T) {
 	var list promises
 	for range 1000 {
 		promise, _, _ := vm.NewPromise()
-		vm.Set("p", promise)
+		set(t, vm, "p", promise)
 		if _, err := vm.RunString(`p.then(() => 1)`); err != nil {
 			t.Fatal(err)
 		}
@@ -71,5 +71,11 @@ func TestStrays(t *testing.T) {
 		if !reflect.DeepEqual(got.Strays, want) {
 			t.Errorf("%s\ngave %+v\nwant %+v", source, got.Strays, want)
 		}
+	}
+}
+
+func set(t *testing.T, vm *goja.Runtime, name string, value any) {
+	if err := vm.Set(name, value); err != nil {
+		t.Fatal(err)
 	}
 }
