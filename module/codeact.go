@@ -26,12 +26,12 @@ type CodeAct[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs. A *[sandbox.Sandbox] does, each by itself. A
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program on its own. A
 // *[sandbox.Session] keeps the variables of programs for later ones, also for later runs
 // of the module: the question says which variables there are. Runs that share a session
 // should come one after the other; [Chat] sees to that.
 //
-// If it has a method Ready() error, as those have, Run calls that first and returns its
+// If it has a method Ready() error, as both of these do, Run calls it first and returns its
 // error.
 type Sandbox interface {
 	// Run is as documented at [sandbox.Sandbox.Run].

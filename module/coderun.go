@@ -161,6 +161,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, late: c.coder.options.Extract}
+	for _, f := range c.coder.signature.Spec().Inputs() {
+		r.inputs[f.Name] = absent(f) // programs are told of every input
+	}
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
@@ -173,6 +176,14 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	}
 	r.keepCalls(journal.New(r.options.Journal))
 	return ctx, r, nil
+}
+
+// absent is the value of an input that was not given.
+func absent(f signature.Field) json.RawMessage {
+	if f.Kind() == signature.KindHistory {
+		return json.RawMessage("[]")
+	}
+	return json.RawMessage("null")
 }
 
 // programAlone is what a reply cannot do without; what else is asked for is the

@@ -15,20 +15,25 @@ import (
 // Options configures a module. The zero value, and nil, are the defaults.
 type Options struct {
 	// MaxIters is how many steps a module that works in steps may take, each
-	// one call of the model. Zero, or less, is the module's own default: 8 of
-	// CodeAct, 3 of ProgramOfThought, 20 of ReAct and of RLM. Predict has no use for it.
+	// one call of the model. Zero, or less, is the module's own default: 8 for
+	// CodeAct and Chat, 3 for ProgramOfThought, 20 for ReAct and RLM. Predict ignores it.
 	MaxIters int
 
 	// Extract asks the model once more, when the steps are used up, for an answer
-	// from what is known; without it that is an error. A [Step] says that it was
-	// asked so.
+	// from what is known; without it that is an error. [Step.Extracted]
+	// marks that step.
 	Extract bool
 
-	// FreeTurns is how many replies of a run do not count as steps: programs that the check
-	// refused, that were stopped because a call resembles one that was made before, or that
-	// only looked for tools; replies that cannot be read; and a program that is asked for
-	// because earlier ones did what the last one did not call. The same reply or program
-	// again counts. Zero means as many as MaxIters, and a negative number none.
+	// FreeTurns is how many replies of a run do not count as steps:
+	//
+	//   - programs that the check refused, that only looked for tools, or that were stopped
+	//     because a call resembles an earlier one
+	//   - replies that cannot be read
+	//   - an answer that is asked for once more, because it may rest on values that were not
+	//     there, or because earlier programs did what the last one did not call
+	//
+	// The same reply or program again counts as a step. Zero means as many as MaxIters, and a
+	// negative number none.
 	FreeTurns int
 
 	// Journal configures the record of each run's calls. Nil is the defaults.
@@ -38,9 +43,9 @@ type Options struct {
 	// in the prompt. Zero is the default of declare.Markdown.
 	DeclarationTokens int
 
-	// Compiler is what programs are written in: sandbox/esbuild has TypeScript, and
-	// imports of npm packages. If it is a [sandbox.Describer], the prompt says what it
-	// does; otherwise say so in Predictor.Briefing. Nil is JavaScript.
+	// Compiler translates programs to JavaScript: sandbox/esbuild does so for TypeScript
+	// and imports of npm packages. If it is a [sandbox.Describer], the prompt says what it
+	// does; otherwise say so in Predictor.Briefing. Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 
 	// Adapter is how questions are put and replies are read: see [Predictor]. Nil is right

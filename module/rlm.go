@@ -18,11 +18,11 @@ import (
 // await llm(prompt), or about many at the same time by await llm([prompt, …]). Programs
 // see each other's variables. Otherwise it is a [CodeAct]. It is safe for concurrent use.
 //
-// The sandbox's limits need no changes: since a program waits for the models that it
-// asks, it has a minute more for each round of calls that MaxCalls and Concurrency allow,
-// and its arguments may have 4 MiB. Calls of llm and rlm count against MaxCalls; only
-// those beyond it count against Limits.Calls. Answers outlive a program that fails: the
-// same prompt is answered again without a call.
+// The sandbox's limits need no changes: a program waits for the models that it
+// asks, so its time limit is a minute longer for every Concurrency calls of MaxCalls, and its
+// arguments may have 4 MiB. Calls of llm and rlm count against MaxCalls; calls beyond MaxCalls
+// also count against Limits.Calls. Within a run, the same prompt has the same answer, which is
+// paid for once.
 //
 // The method is that of Zhang, Kraska and Khattab, "Recursive Language Models"
 // (2025).
@@ -30,8 +30,8 @@ type RLM[In, Out any] struct {
 	// Predictor is the question for the next program.
 	Predictor *Predictor
 
-	// Sub is how llm asks: the prompt is the question as it is, and the reply is
-	// the answer as it is.
+	// Sub is how llm asks: the prompt is sent unchanged, and the reply is returned
+	// unchanged.
 	Sub *Predictor
 
 	// Nested works out what programs delegate to rlm: its programs submit
@@ -56,9 +56,9 @@ type RLMOptions struct {
 	// MaxCalls is how often models may be asked on behalf of the programs of a run:
 	// by llm, in runs of rlm, and by modules that tools run. Zero, or less, is 50.
 	//
-	// It also bounds what one program may call besides the sandbox's Limits.Calls:
-	// llm so many times, and rlm so many times, each at most 10,000. Calls that are
-	// answered from an earlier program's count here, too.
+	// In addition to the sandbox's Limits.Calls, one program may call llm so many times,
+	// and rlm so many times, each at most 10,000 times. Here, calls that cost nothing
+	// count, too.
 	MaxCalls int
 
 	// MaxTokens is how many tokens those calls may take together, prompts and
@@ -70,9 +70,9 @@ type RLMOptions struct {
 	// Depth is how deep runs are nested. With 1, the default, programs can ask models
 	// only by llm. With 2 they also have rlm({prompt, context}): a run by the model
 	// Sub, with the context as its variable and without the tools of the set. Its
-	// programs have llm and submit {reply: string}; that text is what rlm gives. And
-	// so on. A program that waits for another run keeps its worker: the sandbox's
-	// Options.Workers should be at least the runs at the same time, times Depth.
+	// programs have llm and submit {reply: string}; that text is what rlm gives.
+	// A program that waits for another run occupies its worker: the sandbox's
+	// Options.Workers should be at least Depth times the runs at the same time.
 	Depth int
 
 	// Concurrency is how many of the calls are made at the same time; the others

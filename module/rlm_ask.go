@@ -37,7 +37,7 @@ var (
 
 var (
 	llmTool = &tools.Tool{
-		Name: "llm", Description: "Answers a prompt, or an array of prompts: asks a language model that sees nothing else.",
+		Name: "llm", Description: "Asks a language model, which sees only the prompt. An array asks all its prompts at once.",
 		InputSchema: json.RawMessage(llmInput), OutputSchema: json.RawMessage(llmOutput),
 		Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompts,
 	}

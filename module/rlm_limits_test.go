@@ -31,8 +31,8 @@ func TestRLMBatch(t *testing.T) {
 	}
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
-		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}],` +
-			`[{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without"}]]`,
+		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without further calls"}],` +
+			`["a!"]]`,
 	} {
 		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {
 			t.Errorf("program %d printed\n%s\nwant\n%s", i+1, got, want)

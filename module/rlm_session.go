@@ -22,10 +22,8 @@ func (a *asking) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, 
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, a.free, a.limits
 	p.Limits.Memory = 0 // which is the sandbox's
-	out, lost, err := a.run(a.calls.beginProgram(ctx), p, inputs)
-	a.calls.endProgram(err == nil && out.Failure == nil)
+	out, lost, err := a.run(a.calls.in(ctx), p, inputs)
 	if lost {
-		a.calls.lost()
 		f := &out.Failure.Findings[0]
 		f.Hint += "; prompts that were answered are answered again at once, at no cost"
 		out.Failure.Finding = *f

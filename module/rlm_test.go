@@ -72,7 +72,7 @@ func TestRLMWithLargeInput(t *testing.T) {
 	})
 	m, model := rlm(t, largeBox(t), sub, nil,
 		`const parts = []; for (let i = 0; i < text.length; i += 37 * 20000) parts.push(text.slice(i, i + 37 * 20000)); [text.length, parts.length]`,
-		`const counts = (await Promise.all(parts.map(part => llm("Count:\n" + part)))).map(Number); counts.slice(0, 3)`,
+		`const counts = (await Promise.all(parts.map((part, i) => llm("Count in part " + i + ":\n" + part)))).map(Number); counts.slice(0, 3)`,
 		`submit({total: counts.reduce((a, b) => a + b)})`)
 	pred, err := m.Run(t.Context(), book{text})
 	if err != nil {
@@ -96,7 +96,8 @@ func TestRLMWithLargeInput(t *testing.T) {
 	}
 	total := 0
 	for _, r := range sub.Requests() {
-		total += len(r.Last()) - len("Count:\n")
+		_, part, _ := strings.Cut(r.Last(), "\n")
+		total += len(part)
 	}
 	if total != len(text) {
 		t.Errorf("the parts have %d bytes, the text %d", total, len(text))
@@ -119,16 +120,14 @@ func TestRLMFailingProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(sub.Requests()); n != 5 || pred.Trajectory.Spent.Total().Calls != 5 {
+	if n := len(sub.Requests()); n != 2 || pred.Trajectory.Spent.Total().Calls != 2 {
 		t.Errorf("%d calls, %d paid", n, pred.Trajectory.Spent.Total().Calls)
 	}
 	if told := model.Requests()[3].Last(); !strings.Contains(told, `"undefined1"`) {
 		t.Errorf("variables: %s", told)
 	}
-	got := strings.Split(strings.SplitN(model.Requests()[4].Last(), "\n", 3)[1], ",")
-	slices.Sort(got[1:3])
-	if strings.Join(got[3:], "") != `"5"]` || got[1] == got[2] {
-		t.Errorf("answers: %s", got)
+	if told := model.Requests()[4].Last(); !strings.Contains(told, `["2","1","1","1"]`) {
+		t.Errorf("answers: %s", told)
 	}
 }
 

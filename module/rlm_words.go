@@ -19,7 +19,7 @@ func unanswered(ctx context.Context, what string, cause, err error) error {
 	te := &tools.ToolError{Kind: tools.KindFailed, Message: what + wording(err)}
 	if failure, ok := errors.AsType[*lm.Error](err); errors.Is(err, ErrBudget) || ok && failure.Kind == lm.OverBudget {
 		te.Kind = "budget"
-		te.Message += "; go on without"
+		te.Message += "; go on without further calls"
 	}
 	return te.WithCause(cause)
 }

@@ -25,7 +25,7 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 		models.Auth:           "failed: the model's provider refuses access, whatever the prompt",
 		models.Invalid:        "failed: the model's provider rejects this request",
 		models.Cancelled:      "failed: the question was cancelled",
-		models.OverBudget:     "budget: the budget of the model is used up; go on without",
+		models.OverBudget:     "budget: the budget of the model is used up; go on without further calls",
 		models.Unknown:        "failed: the model failed; the reason is not shown",
 	} {
 		var noted error

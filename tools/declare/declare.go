@@ -39,7 +39,7 @@ import (
 // DefaultBudget is how many tokens the declarations may take by default.
 const DefaultBudget = 8000
 
-// perTool is how many of them each of a few tools may take, on the average.
+// perTool is how many of them each of a few tools may take, on average.
 const perTool = 120
 
 // indexBudget is how many tokens an [index] may take by default.
@@ -48,21 +48,21 @@ const indexBudget = 1800
 // Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of
 // TypeScript and, where not all names fit in there, a list of them after the block. As
 // the budget shrinks, it says less: first of what the tools mean, then of deep types,
-// then only the name of each tool with what it does, then only names (see [index]), and
-// last how many tools each server has. It keeps what says how a value must look longest
-// and cuts no sentence in two. Where it leaves anything out, it declares tools.search and
-// tools.describe, from which a program gets the rest ([Describe]). It exceeds only a
-// budget that is too small for the types that descriptions refer to.
+// then only the name of each tool with what it does, then only names in families, and
+// last how many tools each server has. What describes the form of a value is dropped last,
+// and no sentence is cut. Where it leaves anything out, it declares tools.search and
+// tools.describe, from which a program gets the rest ([Describe]). It exceeds the
+// budget only if that is too small for the types that descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], and of each tool no more than
-// calls of it need; if that is not enough for a declaration of every tool, it lists their
+// A budget of zero is the default: at most [DefaultBudget], and for each tool only what
+// is needed to call it; if that is not enough for a declaration of every tool, it lists their
 // names in about 1,800 tokens. A budget that is given is used as far as there is
 // something to say.
 //
 // A sentence that a server repeats is shown once. Descriptions, names and schemas are
 // data written by strangers; nothing in them can end a comment, a string or a fenced
 // block, and outside of the block there are only names. The text is the same whenever the
-// set's tools are. A nil or empty set is declared by no text at all.
+// set's tools are. For a nil or empty set, Markdown returns the empty string.
 func Markdown(set *tools.Set, budget int) string {
 	if set.Len() == 0 {
 		return ""

@@ -9,8 +9,8 @@ import (
 
 // Describe declares tools with all that is known of them: whole descriptions, every
 // constraint, types in full depth, and which tools are read-only. It is what a program
-// gets from tools.describe, if [Markdown] had to leave something out; like there,
-// nothing of the tool's can end a comment, a string or a fenced block.
+// gets from tools.describe, if [Markdown] had to leave something out; as there,
+// no text of a tool can end a comment, a string or a fenced block.
 //
 // The types Content, Block and ToolError are not declared again: [Markdown] does.
 func Describe(list ...*tools.Binding) string {
@@ -47,8 +47,8 @@ func ReadOnly(b *tools.Binding) bool {
 
 func (t *tool) reads() bool { return ReadOnly(t.Binding) }
 
-// Signature is how a program calls one tool, on one line and without descriptions
-// that are not of the form of a value:
+// Signature is how a program calls one tool, on one line and without descriptions,
+// except those that give the format of a value:
 //
 //	orders.list(args: {status?: "open" | "closed"; month: string /* YYYY-MM */})
 //

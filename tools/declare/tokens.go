@@ -6,8 +6,8 @@ import (
 )
 
 // Tokens estimates how many tokens a model counts in a text. Of declarations and
-// English it is within a tenth of what the tokenizer o200k makes of them, on the
-// whole and mostly above; single lines, other languages and the tokenizers of
+// English it is within a tenth of what the tokenizer o200k makes of them, and
+// usually above; single lines, other languages and the tokenizers of
 // other models may be further off.
 func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
 

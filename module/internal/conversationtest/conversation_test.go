@@ -104,11 +104,11 @@ func tableOf(slips []row) string {
 	fmt.Fprintf(&b, `
 ## Slips
 
-%d conversations in which a model makes a mistake that models make, and then does literally what it is
-told (`+"`module/testdata/slips`"+`). Steps is how many more replies it needed: 0 if the mistake did no harm.
+%d scripted runs with one typical mistake each, after which the script does literally what it is told
+(`+"`module/testdata/slips`"+`). Steps is how many more replies it needed: 0 if the mistake did no harm.
 Tokens are those of everything that it was told after its replies.
 
-In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the messages: %d on the average.
+In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the messages: %d on average.
 
 | slip | what the model does | steps | tokens |
 |---|---|---|---|
@@ -124,16 +124,18 @@ In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the me
 	return b.String()
 }
 
-const preface = `# Tokens and mistakes of conversations
+const preface = `# Tokens and recovery of CodeAct runs
 
-What a model is told by CodeAct, and what it makes of that. Tokens are the estimate of ` + "`declare.Tokens`" + `:
+How many tokens a model is told in whole runs, and whether what it is told leads it out of a mistake. **No model was
+run for this page:** replies and corrections were written by hand from the prompts and messages, so it measures these,
+not models. Tokens are the estimate of ` + "`declare.Tokens`" + `:
 of prompts and messages about 3% above the tokenizer o200k, of the JSON of tools/list about 15% above.
 This file is written by ` + "`go test ./module/internal/conversationtest -update`" + `.
 
 ## Tokens of prompts and runs
 
-The tasks are questions with several steps. Their replies are recorded in ` + "`module/testdata/tasks`" + `; they were
-written by somebody who saw only the prompts, and are run again each time. The sets of tools:
+The tasks are questions with several steps. Their replies are recorded in ` + "`module/testdata/tasks`" + ` and are run
+again each time. The sets of tools:
 
 - small: the shop of the quickstart
 - medium: two real servers as they list their tools, filesystem and memory
@@ -141,7 +143,8 @@ written by somebody who saw only the prompts, and are run again each time. The s
 
 "As listed" is the JSON of tools/list. "First prompt" is the first request of a run. A run's prompts are
 all its requests together; cached is what a request has in common with the one before it, by whole
-messages. "One by one" is computed from the calls that the programs made: each is a request of its own
+messages. All are tokens, added up over the tasks. "One by one" is computed from the calls that the programs made: each is a request of its own
 with all tools and all earlier calls and results in it, and one more request for the answer. Searching
-and describing tools is not counted there, nor are the model's replies besides the calls.
+and describing tools is not counted there, nor are the model's replies besides the calls. A model that makes several
+calls in one request, or finds tools by a search of the provider's, needs less than that.
 `

@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -27,6 +28,9 @@ func (c Code) String() string {
 	if constants := c.Task.Inputs(); len(constants) > 0 {
 		b.WriteString("\nEvery program has these constants in full, even if the question shows only a part:\n")
 		b.WriteString(list(constants))
+		if slices.ContainsFunc(constants, func(f signature.Field) bool { return !f.Required && f.Kind() != signature.KindHistory }) {
+			b.WriteString("A constant with ? is null if it was not given.\n")
+		}
 	}
 	fmt.Fprintf(&b, "\nsubmit ends the task. The answer must have this type:\n"+
 		"```ts\ndeclare function submit(answer: %s): never;\n```\n", c.Task.OutputTypeScript())
@@ -52,20 +56,20 @@ const (
 	toolFacts = `- Each tool takes one object and returns a promise. Await every call. Make independent calls at the same time with Promise.all.
 - Do as much as you can in one program: loops, joins and filters belong in it.
 - A string result is plain text, never parsed for you. If it is JSON, use JSON.parse.
-- A call that fails throws a ToolError: kind is "failed", "invalid_arguments", "denied", "unavailable", "timeout" or another word, message is the reason without a prefix, tool is the name of the tool, and data may have details.
+- A call that fails throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments", "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.
 `
 	engineFacts = `
 Programs:
 - The language is modern JavaScript, with await and return at the top level. You are shown what console.log prints and the value of the last expression. Print what you need, not everything.
-- Besides the language itself, there are console, setTimeout, setInterval, sleep(ms) which returns a promise, structuredClone, queueMicrotask, atob, btoa, URLSearchParams, crypto.randomUUID, crypto.getRandomValues and toLocaleString for en-US.
+- Besides the language itself, these globals exist: console, setTimeout, setInterval, sleep(ms) which returns a promise, structuredClone, queueMicrotask, atob, btoa, URLSearchParams, crypto.randomUUID, crypto.getRandomValues and toLocaleString for en-US.
 `
 	missing = `- There is no import, require, fetch, process, fs or Intl.
 `
 	freshFact = `- Every program starts afresh: variables of earlier ones are gone.
 `
-	chatFacts = `- This is a conversation. Earlier turns are shown in short form. The constants belong to the newest question. Keep what later turns may need, such as a table that you loaded, in a variable at the top level, declared before you submit.
+	chatFacts = `- This is a conversation. Earlier turns are shown in short form. The constants have the values of the newest question. Keep what later turns may need, such as a table that you loaded, in a variable at the top level, declared before you submit.
 `
-	sessionFact = `- What a program declares at its top level stays for the next ones. A program that fails leaves nothing.
+	sessionFact = `- What a program declares at its top level is there for later programs, unless the program fails.
 `
 )
 
@@ -73,9 +77,9 @@ Programs:
 // taken for a fact about this task.
 func (c Code) example() string {
 	if c.Tools == "" {
-		return "Example, from another task with the constant log:\n```js\n" + exampleAlone + "```\n"
+		return "Example, from another task, which has a constant log:\n```js\n" + exampleAlone + "```\n"
 	}
-	return "Example, from another task with the constant region and other tools:\n```js\n" + exampleTools + "```\n"
+	return "Example, from another task, which has a constant region and other tools:\n```js\n" + exampleTools + "```\n"
 }
 
 // The examples, which a test runs.

@@ -72,7 +72,7 @@ func outcome(t *testing.T, box runner, p sandbox.Program) *sandbox.Outcome {
 func TestEngineFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
-	has, lacks := lineWith(t, engineFacts, "Besides the language itself, there are "), lineWith(t, missing, "There is no ")
+	has, lacks := lineWith(t, engineFacts, "Besides the language itself, these globals exist: "), lineWith(t, missing, "There is no ")
 	for _, c := range there {
 		if !strings.Contains(engineFacts, c.phrase) {
 			t.Errorf("the prompt does not say %q", c.phrase)
