@@ -132,11 +132,14 @@ func (s *surveyor) assignment(w written) {
 
 // changed notes a variable to whose members the program assigns.
 func (s *surveyor) changed(w written) {
-	dot, ok := w.expression.(*ast.DotExpression)
-	if !ok {
-		return
+	var object ast.Expression
+	switch e := w.expression.(type) {
+	case *ast.DotExpression:
+		object = e.Left
+	case *ast.BracketExpression:
+		object = e.Left
 	}
-	if id, ok := dot.Left.(*ast.Identifier); ok {
+	if id, ok := object.(*ast.Identifier); ok {
 		if v := w.block.find(id.Name); v != nil {
 			v.changed = true
 		}
@@ -180,6 +183,14 @@ func (s *surveyor) site(c calledExpression) {
 	}
 	if c.isNew {
 		return
+	}
+	if p.is("Promise", "all") && len(c.arguments) == 1 {
+		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
+			s.findings = append(s.findings, Finding{
+				Message: "Promise.all takes an array, not an object",
+				Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
+			})
+		}
 	}
 	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
