@@ -184,12 +184,9 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
-	if p.is("Promise", "all") && len(c.arguments) == 1 {
+	if len(c.arguments) == 1 {
 		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
-			s.findings = append(s.findings, Finding{
-				Message: "Promise.all takes an array, not an object",
-				Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
-			})
+			s.given(p, object)
 		}
 	}
 	s.examine(p, c)
@@ -197,6 +194,33 @@ func (s *surveyor) site(c calledExpression) {
 		s.mention(p.names[:parts], -1)
 	}
 	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}
+
+// given looks at an object that is passed to Promise.all or submit.
+func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
+	if p.is("Promise", "all") {
+		s.findings = append(s.findings, Finding{
+			Message: "Promise.all takes an array, not an object",
+			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
+		})
+	}
+	if !p.is("submit") {
+		return
+	}
+	for _, member := range object.Value {
+		keyed, ok := member.(*ast.PropertyKeyed)
+		if !ok {
+			continue
+		}
+		switch keyed.Value.(type) {
+		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+			name, _ := constantText(keyed.Key, nil)
+			s.smells = append(s.smells, Finding{
+				Message: name + " is a function, which is left out of the answer",
+				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
+			})
+		}
+	}
 }
 
 // examine notes a call that finds out which members a namespace has:
