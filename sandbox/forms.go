@@ -52,11 +52,19 @@ func textFormOf(text []byte) form {
 	return textForm
 }
 
+// isJSON reports whether a value is text that is the JSON of an object or array.
+func isJSON(value json.RawMessage) bool {
+	var text string
+	return formOf(value) == jsonForm && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text))
+}
+
 // returned is what is known of the results of the calls in one place.
 type returned struct {
 	form
 	values   []json.RawMessage // nil if no call has returned
 	declared declaration
+	has      map[string]bool // properties; see read
+	names    []string        // those that can be shown
 }
 
 // mistaken words results that the program used as what they are not, where the source
@@ -80,7 +88,7 @@ func (h *host) mistaken(calls []Call) (clues []clue) {
 			d = declarationOf(h.bindings[s.Tool])
 			declared[s.Tool] = d
 		}
-		r := returned{form: d.form, values: values[s.Pos], declared: d}
+		r := &returned{form: d.form, values: values[s.Pos], declared: d}
 		for i, value := range r.values {
 			if f := formOf(value); i == 0 {
 				r.form = f
@@ -101,7 +109,7 @@ func (h *host) mistaken(calls []Call) (clues []clue) {
 }
 
 // mistake words one use of a result. It reports false for a use that goes well.
-func (h *host) mistake(s engine.Site, u engine.Use, r returned) (clue, bool) {
+func (h *host) mistake(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 	name := or(s.Holder, "the result")
 	switch {
 	case u.How == engine.Parsed:
@@ -117,7 +125,7 @@ func (h *host) mistake(s engine.Site, u engine.Use, r returned) (clue, bool) {
 }
 
 // text words a use of text as something else.
-func (h *host) text(s engine.Site, u engine.Use, r returned) (clue, bool) {
+func (h *host) text(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 	call, name, value := h.path(s.Tool), s.Holder, s.Holder
 	if name == "" {
 		name, value = "the result", "await "+call+"(…)"
@@ -129,7 +137,7 @@ func (h *host) text(s engine.Site, u engine.Use, r returned) (clue, bool) {
 	}[u.How]
 	if u.Property == "length" {
 		isParsed := func(other engine.Use) bool { return other.How == engine.Parsed }
-		if r.values == nil || r.form != jsonForm || slices.ContainsFunc(s.Uses, isParsed) {
+		if !slices.ContainsFunc(r.values, isJSON) || slices.ContainsFunc(s.Uses, isParsed) {
 			return clue{}, false // the number of characters may be meant
 		}
 		effect = "whose length counts its characters"

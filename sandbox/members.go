@@ -3,6 +3,8 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,42 +51,53 @@ func declarationOf(b *tools.Binding) declaration {
 	return d
 }
 
-// properties are those that the results have or may have.
-func (r returned) properties() []string {
-	list := slices.Concat(r.declared.required, r.declared.optional)
-	var others []string
+// plainName is what programs write behind a dot. Other names are not shown: they are data,
+// and may be of any length.
+var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
+
+// read finds the properties that the results have or may have.
+func (r *returned) read() {
+	declared := slices.Concat(r.declared.required, r.declared.optional)
+	r.has = map[string]bool{}
 	for _, value := range r.values {
 		var object map[string]json.RawMessage
-		if json.Unmarshal(value, &object) != nil {
-			continue
-		}
-		for name := range object {
-			if !slices.Contains(list, name) && !slices.Contains(others, name) {
-				others = append(others, name)
+		if json.Unmarshal(value, &object) == nil {
+			for name := range object {
+				r.has[name] = true
 			}
 		}
 	}
-	slices.Sort(others)
-	return append(list, others...)
+	for _, name := range declared {
+		delete(r.has, name)
+	}
+	for _, name := range slices.Concat(declared, slices.Sorted(maps.Keys(r.has))) {
+		r.has[name] = true
+		if plainName.MatchString(name) {
+			r.names = append(r.names, name)
+		}
+	}
 }
 
 // missing words the use of a member that no result has. If the declaration does not say
 // which there are, it may be optional, and is only reported if another name is much like it.
-func (h *host) missing(s engine.Site, u engine.Use, r returned) (clue, bool) {
-	properties := r.properties()
-	if slices.Contains(properties, u.Property) || u.Property == "" {
+func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
+	if r.has == nil {
+		r.read()
+	}
+	if r.has[u.Property] || u.Property == "" || s.Varies {
 		return clue{}, false
 	}
-	near := schema.Nearest(u.Property, properties)
+	near := schema.Nearest(u.Property, r.names)
 	if r.declared.open && fold(near) != fold(u.Property) {
 		return clue{}, false
 	}
-	for i, name := range properties {
+	shown := slices.Clone(r.names)
+	for i, name := range shown {
 		if slices.Contains(r.declared.optional, name) {
-			properties[i] += "?"
+			shown[i] += "?"
 		}
 	}
-	message := fmt.Sprintf("%s has no %s: %s returns {%s}", or(s.Holder, "the result"), u.Property, h.path(s.Tool), few(properties))
+	message := fmt.Sprintf("%s has no %s: %s returns {%s}", or(s.Holder, "the result"), u.Property, h.path(s.Tool), few(shown))
 	hint := ""
 	if near != "" {
 		hint = "did you mean " + near + "?"

@@ -29,7 +29,7 @@ func TestMissingMembers(t *testing.T) {
 		{closed, page, "(await shop.list()).length ?? 0", "the result has no length: " + returns},
 		{closed, page, "const p = JSON.parse(JSON.stringify(await shop.list())); p.total ?? 0", "p has no total: " + returns},
 		{open, page, "const p = await shop.list(); p.nextCursor ?? 0",
-			"p has no nextCursor: shop.list returns {orders, next_cursor} (did you mean next_cursor?)"},
+			"p has no nextCursor: shop.list returns {orders?, next_cursor} (did you mean next_cursor?)"},
 		{"", page, "const p = await shop.list(); p.nextCursor ?? 0",
 			"p has no nextCursor: shop.list returns {next_cursor, orders} (did you mean next_cursor?)"},
 

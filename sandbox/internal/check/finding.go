@@ -67,6 +67,7 @@ type Site struct {
 	Holder    string   `json:"holder,omitempty"`    // the variable that the call initializes; "" if there is none
 	Awaited   bool     `json:"awaited,omitempty"`   // where it stands
 	Uses      []Use    `json:"uses,omitempty"`      // of the result of a call that is awaited, those that may go wrong
+	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some
 	Pos
 }
 

@@ -112,7 +112,7 @@ func (p *Outline) call(s Globals, tool int, params []string, c callSite) Site {
 		site.Holder = c.holder.id.Name.String()
 	}
 	if site.Awaited = c.awaited; c.awaited {
-		site.Uses = p.uses(s, c.uses)
+		site.Uses, site.Varies = p.uses(s, c.uses), c.varies
 	}
 	return site
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
@@ -55,6 +56,8 @@ func (s *surveyor) used() {
 			v.property = cmp.Or(v.property, u.property)
 		case u.how.fails():
 			v.failing = cmp.Or(v.failing, u.property)
+		case u.how == tries:
+			v.tried = true
 		}
 		if u.how == calls && readers[u.property] {
 			v.reader = cmp.Or(v.reader, u.property)
@@ -198,7 +201,7 @@ func (s *surveyor) site(c calledExpression) {
 
 // given looks at an object that is passed to Promise.all or submit.
 func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
-	if p.is("Promise", "all") {
+	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
 		s.findings = append(s.findings, Finding{
 			Message: "Promise.all takes an array, not an object",
 			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
@@ -221,6 +224,13 @@ func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
 			})
 		}
 	}
+}
+
+// mayIterate reports whether a member of an object literal may be its iterator.
+func mayIterate(member ast.Property) bool {
+	keyed, ok := member.(*ast.PropertyKeyed)
+	_, spread := member.(*ast.SpreadElement)
+	return spread || ok && keyed.Computed
 }
 
 // examine notes a call that finds out which members a namespace has:

@@ -94,6 +94,7 @@ type looseCall struct {
 	fails     bool       // whether to read that throws, for certain
 	holder    *reference // to the variable that it initializes; nil if there is none
 	uses      []use      // of the result
+	varies    bool       // whether other members are tried, or added
 }
 
 // use is how a program uses a value.
@@ -115,6 +116,7 @@ const (
 	iterates
 	computes // with its value
 	parses   // as JSON
+	tries    // a member of it, or else another
 )
 
 // fails reports whether that throws, for certain, if the value is a promise.
@@ -261,7 +263,7 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 		s.probe(n.Left)
 	case token.LOGICAL_OR, token.COALESCE: // list.items || list
 		if one, other := holderOf(n.Left), holderOf(n.Right); one != nil && other != nil && one.Name == other.Name {
-			s.probe(one)
+			s.use(one, tries, "", one.Idx)
 		}
 	}
 }
@@ -340,8 +342,8 @@ func (l looseCall) resolved() looseCall {
 	v := l.holder.variable()
 	switch {
 	case v.writes > 0:
-	case l.awaited && !v.probed && !v.changed:
-		l.uses = v.uses
+	case l.awaited && !v.probed:
+		l.uses, l.varies = v.uses, v.changed || v.tried
 	case l.awaited:
 	case v.failing != "" && !v.changed:
 		l.property, l.fails = v.failing, true
