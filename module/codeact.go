@@ -93,7 +93,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		if valid = (&valued[Out]{out, answer}); r.doubted(outcome) || r.orphaned() {
+		if valid = (&valued[Out]{out, answer}); r.doubted(outcome) || r.orphaned(answer) {
 			continue
 		}
 		return answered(r.accept(), out, answer, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -265,14 +266,20 @@ func (r *codeRun) observe(o *observation) {
 
 // orphaned ends the step of an answer that is valid, and reports whether the model is
 // asked about effects that the program did not call: once, if a turn is free.
-func (r *codeRun) orphaned() bool {
+func (r *codeRun) orphaned(answer json.RawMessage) bool {
 	done := r.journal.Accept()
 	r.keepOrphans(done)
 	if len(done) == 0 || r.asked || !r.forgive() {
 		return false
 	}
 	r.asked = true
-	o := &observation{happened: "The answer is valid.", next: "\nThen submit the answer again.", keep: true}
+	const most = 500 // bytes
+	alone := "submit(…)"
+	if len(answer) <= most {
+		alone = fmt.Sprintf("submit(%s)", answer)
+	}
+	o := &observation{happened: "The answer is valid.", keep: true,
+		next: "\nIf the answer is right as it is, submit it by a program of one line, without calling tools again:\n" + alone}
 	showOrphans(o, done)
 	r.observe(o)
 	return true

@@ -1,26 +1,25 @@
 package module
 
-import (
-	"slices"
-
-	"github.com/writ-go/writ/sandbox"
-)
+import "github.com/writ-go/writ/sandbox"
 
 // doubted ends the step of an answer that is valid if the program took promises for
-// results, or results for what they are not: the answer may rest on values that were not
-// there. It reports whether the model is asked for the answer once more, which happens
-// once a run, if a turn is free. The step stays open, so that no effect is repeated.
+// results, or results for what they are not, or if calls were beyond the limit: the answer
+// may rest on values that were not there. It reports whether the model is asked for the
+// answer once more, which happens once a run, if a turn is free. The step stays open, so
+// that no effect is repeated.
 func (r *codeRun) doubted(out *sandbox.Outcome) bool {
-	doubts := slices.DeleteFunc(slices.Clone(out.Warnings), func(f sandbox.Finding) bool {
-		return f.Kind != sandbox.NotAwaited && f.Kind != sandbox.WrongType
-	})
+	var doubts []sandbox.Finding
+	for _, f := range out.Warnings {
+		switch f.Kind {
+		case sandbox.NotAwaited, sandbox.WrongType, sandbox.CallLimit:
+			f.Frame = ""
+			doubts = append(doubts, f)
+		}
+	}
 	if len(doubts) == 0 || r.doubts || !r.forgive() {
 		return false
 	}
 	r.doubts = true
-	for i := range doubts {
-		doubts[i].Frame = ""
-	}
 	o := &observation{happened: "The answer has the right form, but it may rest on values that were not there:" +
 		findingLines(doubts) + "\nFix the program, then submit the answer again."}
 	if !r.session {

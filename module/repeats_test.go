@@ -81,7 +81,7 @@ submit({total: 3});`)
 	if got := strings.Join(o.sent, " "); got != "ann bob bob cid" {
 		t.Errorf("the outbox has %s", got)
 	}
-	const want = `The program was stopped before the call send({"to":"bob"}), which was not made. ` +
+	const want = `The program was stopped before the call send({"to":"bob"}), which was not made: ` +
 		`E2 made exactly this call and reported an error, so it may have taken effect. First look whether it did, ` +
 		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call.
 
@@ -158,7 +158,8 @@ func TestOrphansAreFedBack(t *testing.T) {
 			continue
 		}
 		const want = "The answer is valid.\n\nDone by earlier programs, but not called by this one:\n" +
-			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\nThen submit the answer again."
+			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\n" +
+			"If the answer is right as it is, submit it by a program of one line, without calling tools again:\nsubmit({\"total\":1})"
 		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: told %s", name, got)
 		}

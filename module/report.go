@@ -61,7 +61,7 @@ func (r *codeRun) failed(o *observation, f *sandbox.Failure) {
 	case !f.Ran():
 		o.happened = "The program was refused; nothing has run:" + findingLines(f.Findings)
 	case f.Kind == sandbox.Held && f.Hold != nil:
-		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made. %s.",
+		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made: %s.",
 			escapeBreaks(f.Hold.Call), escapeBreaks(f.Hold.Message))
 		o.keep = true // it says which answers there are
 	case f.Kind == sandbox.Unawaited:

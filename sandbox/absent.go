@@ -23,17 +23,23 @@ var outside = map[string]string{
 
 // withTools adds to what a program cannot have the tools that it can use instead.
 func (h *host) withTools(missing string) string {
+	globals := h.globals()
+	if globals == "" {
+		return missing + ", and the program has no tools"
+	}
+	return missing + "; use the tools: " + globals
+}
+
+// globals names the namespaces and those tools that are in none.
+func (h *host) globals() string {
 	var names []string
 	for _, b := range h.bindings {
 		if b.Object != discoverer {
 			names = append(names, or(b.Object, b.Names[0]))
 		}
 	}
-	if len(names) == 0 {
-		return missing + ", and the program has no tools"
-	}
 	slices.Sort(names)
-	return missing + "; use the tools: " + few(slices.Compact(names))
+	return few(slices.Compact(names))
 }
 
 // absent says what to use instead of what other engines and languages have.

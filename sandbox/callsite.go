@@ -106,6 +106,8 @@ func (h *host) insteadOf(s engine.Site, members []string) string {
 	switch {
 	case meant != nil:
 		return fmt.Sprintf("did you mean %s?", signature(meant))
+	case other == nil && s.Namespace == discoverer:
+		return fmt.Sprintf("%s has only %s; the others are globals: %s", discoverer, h.list(discoverer), h.globals())
 	case other == nil:
 		return fmt.Sprintf("%s has %s", s.Namespace, h.list(s.Namespace))
 	case other.Object == "":

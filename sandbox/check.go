@@ -78,6 +78,9 @@ const maxFindings = 20
 func (h *host) undeclared(name engine.Name) Finding {
 	hint := absent[name.Name]
 	near := schema.Nearest(name.Name, h.names())
+	if tool := h.elsewhere(name.Name); tool != nil {
+		near = tool.Path()
+	}
 	switch {
 	case name.Name == "tools":
 		hint = h.withoutPrefix(name.Line)
@@ -92,8 +95,16 @@ func (h *host) undeclared(name engine.Name) Finding {
 		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere.Line)
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", h.whole(near))
+	case h.globals() != "" && isCalled(name.Name, engine.Line(h.program.Source, name.Line)):
+		hint = "use the tools: " + h.globals()
 	}
 	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)
+}
+
+// isCalled reports whether a line awaits a call of a name or of its member.
+func isCalled(name, line string) bool {
+	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
+	return err == nil && called
 }
 
 // whole is a name, or how the tool is called whose path it is.
@@ -118,11 +129,11 @@ var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
 
 // withoutPrefix is the hint for tools.orders.list, where tools has no orders.
 func (h *host) withoutPrefix(line int) string {
-	hint := "the tools are globals"
-	if m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, line)); m != nil {
-		hint += ": write " + m[1]
+	m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, line))
+	if m == nil || h.byPath(m[1]) == nil {
+		return "the tools are globals: " + h.globals()
 	}
-	return hint
+	return "the tools are globals: write " + m[1]
 }
 
 // early words a variable that is read before it is initialized.

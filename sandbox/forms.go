@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/tools"
 )
 
 // form is what kind of value the calls in one place have returned, or are declared to
@@ -52,38 +52,55 @@ func textFormOf(text []byte) form {
 	return textForm
 }
 
+// isJSON reports whether a value is text that is the JSON of an object or array.
+func isJSON(value json.RawMessage) bool {
+	var text string
+	return formOf(value) == jsonForm && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text))
+}
+
+// returned is what is known of the results of the calls in one place.
+type returned struct {
+	form
+	values   []json.RawMessage // nil if no call has returned
+	declared declaration
+	has      map[string]bool // properties; see read
+	names    []string        // those that can be shown
+}
+
 // mistaken words results that the program used as what they are not, where the source
-// shows it: text as an object, or an object as JSON text. What a result is, the calls say,
-// or the declaration if there were none.
+// shows it: text as an object, an object as JSON text, or a member that is missing. What a
+// result is, the calls say, or the declaration if there were none.
 func (h *host) mistaken(calls []Call) (clues []clue) {
-	forms := map[engine.Pos]form{}
+	values := map[engine.Pos][]json.RawMessage{}
 	for _, c := range calls {
-		if c.Error != nil || c.Pending || c.Result == nil {
-			continue
+		if c.Error == nil && !c.Pending && c.Result != nil {
+			at := engine.Pos{Line: c.Line, Column: c.Column}
+			values[at] = append(values[at], c.Result)
 		}
-		at, f := engine.Pos{Line: c.Line, Column: c.Column}, formOf(c.Result)
-		if before, known := forms[at]; known && before != f {
-			f = unknownForm
-		}
-		forms[at] = f
 	}
-	declared := map[int]form{}
+	declared := map[int]declaration{}
 	for _, s := range h.sites {
 		if len(s.Uses) == 0 || s.Tool < 0 || s.Tool >= len(h.bindings) {
 			continue
 		}
-		f, called := forms[s.Pos]
-		if !called {
-			if _, known := declared[s.Tool]; !known {
-				declared[s.Tool] = declaredForm(h.bindings[s.Tool])
+		d, known := declared[s.Tool]
+		if !known {
+			d = declarationOf(h.bindings[s.Tool])
+			declared[s.Tool] = d
+		}
+		r := &returned{form: d.form, values: values[s.Pos], declared: d}
+		for i, value := range r.values {
+			if f := formOf(value); i == 0 {
+				r.form = f
+			} else if f != r.form {
+				r.form = unknownForm
 			}
-			f = declared[s.Tool]
 		}
 		for _, u := range s.Uses {
 			if len(clues) == maxFindings {
 				return clues
 			}
-			if c, ok := h.mistake(s, u, f, called); ok {
+			if c, ok := h.mistake(s, u, r); ok {
 				clues = append(clues, c)
 			}
 		}
@@ -91,49 +108,47 @@ func (h *host) mistaken(calls []Call) (clues []clue) {
 	return clues
 }
 
-// declaredForm is the form of the results of a tool that has an output schema.
-func declaredForm(b *tools.Binding) form {
-	var output struct {
-		Type json.RawMessage `json:"type"`
-	}
-	if json.Unmarshal(b.OutputSchema, &output) != nil {
-		return unknownForm
-	}
-	switch string(output.Type) {
-	case `"string"`:
-		return textForm
-	case `"object"`:
-		return objectForm
-	case `"array"`:
-		return arrayForm
-	}
-	return unknownForm
-}
-
 // mistake words one use of a result. It reports false for a use that goes well.
-func (h *host) mistake(s engine.Site, u engine.Use, f form, called bool) (clue, bool) {
-	call, name := h.path(s.Tool), s.Holder
-	value := name
-	if name == "" {
-		name, value = "the result", "await "+call+"(…)"
-	}
-	if u.How == engine.Parsed {
-		what := map[form]string{objectForm: "an object", arrayForm: "an array"}[f]
+func (h *host) mistake(s engine.Site, u engine.Use, r *returned) (clue, bool) {
+	name := or(s.Holder, "the result")
+	switch {
+	case u.How == engine.Parsed:
+		what := map[form]string{objectForm: "an object", arrayForm: "an array"}[r.form]
 		message := fmt.Sprintf("%s is %s already, not JSON text", name, what)
 		return clue{h.finding(WrongType, message, "leave out JSON.parse", u.Pos), s.Holder}, what != ""
+	case r.form == objectForm:
+		return h.missing(s, u, r)
+	case r.isText():
+		return h.text(s, u, r)
+	}
+	return clue{}, false
+}
+
+// text words a use of text as something else.
+func (h *host) text(s engine.Site, u engine.Use, r *returned) (clue, bool) {
+	call, name, value := h.path(s.Tool), s.Holder, s.Holder
+	if name == "" {
+		name, value = "the result", "await "+call+"(…)"
 	}
 	effect := map[string]string{
 		engine.Read:     "which has no property " + u.Property,
 		engine.Called:   "which has no method " + u.Property,
 		engine.Iterated: "which gives single characters when it is iterated over",
 	}[u.How]
+	if u.Property == "length" {
+		isParsed := func(other engine.Use) bool { return other.How == engine.Parsed }
+		if !slices.ContainsFunc(r.values, isJSON) || slices.ContainsFunc(s.Uses, isParsed) {
+			return clue{}, false // the number of characters may be meant
+		}
+		effect = "whose length counts its characters"
+	}
 	hint := "use JSON.parse(" + value + ")"
 	switch {
-	case !called:
+	case r.values == nil:
 		hint += " if the text is JSON"
-	case f == textForm:
+	case r.form == textForm:
 		hint = "it is not JSON; take it apart as text, as by split or match"
 	}
 	message := fmt.Sprintf("%s is text: %s returns a string, %s", name, call, effect)
-	return clue{h.finding(WrongType, message, hint, u.Pos), s.Holder}, f.isText() && effect != ""
+	return clue{h.finding(WrongType, message, hint, u.Pos), s.Holder}, effect != ""
 }

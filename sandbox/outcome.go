@@ -118,7 +118,7 @@ const (
 	ComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
 	WaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait
 	MemoryLimit  Kind = "memory_limit"  // more than Limits.Memory
-	CallLimit    Kind = "call_limit"    // it went on to make calls though those beyond Limits.Calls were refused
+	CallLimit    Kind = "call_limit"    // calls beyond Limits.Calls were refused, and it went on to make more
 	OutputLimit  Kind = "output_limit"  // a value larger than Limits.Output
 	BadValue     Kind = "bad_value"     // a value without JSON form, such as one that contains itself
 	Crashed      Kind = "crashed"       // the worker died

@@ -25,7 +25,11 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	}
 	for _, c := range clues {
 		if !explained && (c.Line == f.Line || mentions(line, c.variable)) {
-			if explained = true; !strings.Contains(f.Message, c.Hint) {
+			explained = true
+			switch {
+			case c.Hint == "":
+				f.Hint = c.Message
+			case !strings.Contains(f.Message, c.Hint):
 				f.Hint = shorten(c.Message+"; "+c.Hint, maxMessage)
 			}
 			continue

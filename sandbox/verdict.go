@@ -78,8 +78,18 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	clues := h.explain(out.Failure, slices.Concat(h.promises(r), h.mistaken(out.Calls)))
 	out.Warnings = slices.Concat(h.unlisted(r.Failure), clues)
 	slices.SortStableFunc(out.Warnings, inOrder)
-	out.Warnings = append(out.Warnings, h.fruitless(out.Calls)...)
+	out.Warnings = slices.Concat(out.Warnings, h.beyondLimit(out), h.fruitless(out.Calls))
 	return out
+}
+
+// beyondLimit is a warning about calls that were not made, in a program that went on
+// without them.
+func (h *host) beyondLimit(out *Outcome) []Finding {
+	if h.refused == 0 || out.Failure != nil {
+		return nil
+	}
+	message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s", h.refused, h.limits.Calls, h.besides())
+	return one(h.finding(CallLimit, message, "make fewer, or print what is known and go on in the next program", engine.Pos{}))
 }
 
 // failure words an engine's failure.

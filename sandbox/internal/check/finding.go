@@ -66,7 +66,8 @@ type Site struct {
 	Fails     bool     `json:"fails,omitempty"`     // to read that throws
 	Holder    string   `json:"holder,omitempty"`    // the variable that the call initializes; "" if there is none
 	Awaited   bool     `json:"awaited,omitempty"`   // where it stands
-	Uses      []Use    `json:"uses,omitempty"`      // of the result of a call that is awaited, those that fail for a text or an object
+	Uses      []Use    `json:"uses,omitempty"`      // of the result of a call that is awaited, those that may go wrong
+	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some
 	Pos
 }
 
@@ -79,7 +80,7 @@ type Use struct {
 
 // Ways to use a result.
 const (
-	Read     = "read"     // a property that texts do not have
+	Read     = "read"     // a property that texts do not have, or length
 	Called   = "called"   // a method that texts do not have
 	Iterated = "iterated" // as for…of does
 	Parsed   = "parsed"   // by JSON.parse

@@ -112,15 +112,15 @@ func (p *Outline) call(s Globals, tool int, params []string, c callSite) Site {
 		site.Holder = c.holder.id.Name.String()
 	}
 	if site.Awaited = c.awaited; c.awaited {
-		site.Uses = p.uses(s, c.uses)
+		site.Uses, site.Varies = p.uses(s, c.uses), c.varies
 	}
 	return site
 }
 
 // maxUses is how many uses of a result are reported.
-const maxUses = 8
+const maxUses = 20
 
-// uses are the uses of a result that may fail, each once.
+// uses are the uses of a result that may fail, or find nothing, each once.
 func (p *Outline) uses(s Globals, all []use) (list []Use) {
 	for _, u := range all {
 		reported := Use{How: reportedHow[u.how], Property: u.property}
@@ -132,7 +132,7 @@ func (p *Outline) uses(s Globals, all []use) (list []Use) {
 		}
 		switch reported.How {
 		case Read, Called:
-			if u.property == itsElements || u.property == itsProperties || s.OfText(u.property) {
+			if u.property == itsElements || u.property == itsProperties || s.OfText(u.property) && u.property != "length" {
 				continue
 			}
 		default:

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
@@ -55,6 +56,8 @@ func (s *surveyor) used() {
 			v.property = cmp.Or(v.property, u.property)
 		case u.how.fails():
 			v.failing = cmp.Or(v.failing, u.property)
+		case u.how == tries:
+			v.tried = true
 		}
 		if u.how == calls && readers[u.property] {
 			v.reader = cmp.Or(v.reader, u.property)
@@ -132,11 +135,14 @@ func (s *surveyor) assignment(w written) {
 
 // changed notes a variable to whose members the program assigns.
 func (s *surveyor) changed(w written) {
-	dot, ok := w.expression.(*ast.DotExpression)
-	if !ok {
-		return
+	var object ast.Expression
+	switch e := w.expression.(type) {
+	case *ast.DotExpression:
+		object = e.Left
+	case *ast.BracketExpression:
+		object = e.Left
 	}
-	if id, ok := dot.Left.(*ast.Identifier); ok {
+	if id, ok := object.(*ast.Identifier); ok {
 		if v := w.block.find(id.Name); v != nil {
 			v.changed = true
 		}
@@ -181,11 +187,50 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
+	if len(c.arguments) == 1 {
+		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
+			s.given(p, object)
+		}
+	}
 	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
 	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}
+
+// given looks at an object that is passed to Promise.all or submit.
+func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
+	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
+		s.findings = append(s.findings, Finding{
+			Message: "Promise.all takes an array, not an object",
+			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
+		})
+	}
+	if !p.is("submit") {
+		return
+	}
+	for _, member := range object.Value {
+		keyed, ok := member.(*ast.PropertyKeyed)
+		if !ok {
+			continue
+		}
+		switch keyed.Value.(type) {
+		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+			name, _ := constantText(keyed.Key, nil)
+			s.smells = append(s.smells, Finding{
+				Message: name + " is a function, which is left out of the answer",
+				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
+			})
+		}
+	}
+}
+
+// mayIterate reports whether a member of an object literal may be its iterator.
+func mayIterate(member ast.Property) bool {
+	keyed, ok := member.(*ast.PropertyKeyed)
+	_, spread := member.(*ast.SpreadElement)
+	return spread || ok && keyed.Computed
 }
 
 // examine notes a call that finds out which members a namespace has:

@@ -48,6 +48,7 @@ type variable struct {
 	property      string // what the first of these reads
 	failing       string // what is first read in a way that throws if it is a promise
 	changed       bool   // whether the program assigns to its members
+	tried         bool   // whether the program reads one member or else another
 	probed        bool   // whether the program finds out what kind of value it holds
 	reader        string // the first of the methods of arrays that is called
 	uses          []use  // if it holds the result of a call

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dop251/goja/ast"
@@ -93,6 +94,7 @@ type looseCall struct {
 	fails     bool       // whether to read that throws, for certain
 	holder    *reference // to the variable that it initializes; nil if there is none
 	uses      []use      // of the result
+	varies    bool       // whether other members are tried, or added
 }
 
 // use is how a program uses a value.
@@ -114,6 +116,7 @@ const (
 	iterates
 	computes // with its value
 	parses   // as JSON
+	tries    // a member of it, or else another
 )
 
 // fails reports whether that throws, for certain, if the value is a promise.
@@ -154,6 +157,7 @@ func (s *surveyor) use(e ast.Expression, h how, property string, at file.Idx) {
 	if optional, ok := e.(*ast.Optional); ok {
 		e = optional.Expression
 	}
+	e = original(e)
 	u := use{how: h, property: property, at: at}
 	switch e := e.(type) {
 	case *ast.CallExpression:
@@ -196,6 +200,30 @@ func (s *surveyor) method(n *ast.CallExpression) {
 	}
 }
 
+// original is the value of which JSON.parse(JSON.stringify(value)) makes a copy.
+func original(e ast.Expression) ast.Expression {
+	if text := argumentOf(e, "parse"); text != nil {
+		return cmp.Or(argumentOf(text, "stringify"), e)
+	}
+	return e
+}
+
+// argumentOf is the one argument of a function of JSON; nil if e does not call it.
+func argumentOf(e ast.Expression, function string) ast.Expression {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) != 1 {
+		return nil
+	}
+	dot, ok := call.Callee.(*ast.DotExpression)
+	if !ok || dot.Identifier.Name.String() != function {
+		return nil
+	}
+	if object, ok := dot.Left.(*ast.Identifier); !ok || object.Name != "JSON" {
+		return nil
+	}
+	return call.ArgumentList[0]
+}
+
 // probe notes that the program finds out what kind of value a variable has.
 func (s *surveyor) probe(e ast.Expression) {
 	if id, ok := e.(*ast.Identifier); ok {
@@ -233,6 +261,30 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 		s.use(n.Right, computes, itsValue, n.Right.Idx0())
 	case token.INSTANCEOF:
 		s.probe(n.Left)
+	case token.LOGICAL_OR, token.COALESCE: // list.items || list
+		if one, other := holderOf(n.Left), holderOf(n.Right); one != nil && other != nil && one.Name == other.Name {
+			s.use(one, tries, "", one.Idx)
+		}
+	}
+}
+
+// holderOf is the variable of which an expression reads a member, or the variable itself.
+func holderOf(e ast.Expression) *ast.Identifier {
+	for {
+		switch of := e.(type) {
+		case *ast.Identifier:
+			return of
+		case *ast.DotExpression:
+			e = of.Left
+		case *ast.Optional:
+			e = of.Expression
+		case *ast.OptionalChain:
+			e = of.Expression
+		case *ast.BinaryExpression:
+			e = of.Right
+		default:
+			return nil
+		}
 	}
 }
 
@@ -246,7 +298,7 @@ func (s *surveyor) held(b *ast.Binding) {
 		if at := mapping(b.Initializer); at > 0 {
 			s.mappings = append(s.mappings, mappingOf{reference{id: target, block: s.walker.block}, at})
 		}
-		initializer, awaited := b.Initializer, false
+		initializer, awaited := original(b.Initializer), false
 		if await, ok := initializer.(*ast.AwaitExpression); ok {
 			initializer, awaited = await.Argument, true
 		}
@@ -291,7 +343,7 @@ func (l looseCall) resolved() looseCall {
 	switch {
 	case v.writes > 0:
 	case l.awaited && !v.probed:
-		l.uses = v.uses
+		l.uses, l.varies = v.uses, v.changed || v.tried
 	case l.awaited:
 	case v.failing != "" && !v.changed:
 		l.property, l.fails = v.failing, true

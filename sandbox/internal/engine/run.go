@@ -305,15 +305,12 @@ func (r *run) unawaited() *Failure {
 	}
 	slices.Sort(calls)
 	calls = slices.Compact(calls)
-	which := "1 call was"
+	message := "1 call was not awaited when the program answered. Write await before every call"
 	if len(calls) > 1 {
-		which = fmt.Sprintf("%d calls were", len(calls))
+		message = fmt.Sprintf("%d calls were not awaited when the program answered. Await every call: "+
+			"write for (const x of list) { await … } or await Promise.all(list.map(…))", len(calls))
 	}
-	return &Failure{
-		Kind: Unawaited, Message: which + " not awaited when the program answered. Await every call; forEach does " +
-			"not wait for async functions: write for (const x of list) { await … } or await Promise.all(list.map(…))",
-		Calls: calls[:min(len(calls), maxUnawaited)],
-	}
+	return &Failure{Kind: Unawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
 }
 
 // maxUnawaited is how many unawaited calls a failure names.
