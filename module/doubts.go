@@ -3,15 +3,15 @@ package module
 import "github.com/writ-go/writ/sandbox"
 
 // doubted ends the step of an answer that is valid if the program took promises for
-// results, or results for what they are not, or if calls were beyond the limit: the answer
-// may rest on values that were not there. It reports whether the model is asked for the
+// results, or results for what they are not, read only the first of several pages, or made
+// calls beyond the limit: the answer may rest on values that were not there. It reports whether the model is asked for the
 // answer once more, which happens once a run, if a turn is free. The step stays open, so
 // that no effect is repeated.
 func (r *codeRun) doubted(out *sandbox.Outcome) bool {
 	var doubts []sandbox.Finding
 	for _, f := range out.Warnings {
 		switch f.Kind {
-		case sandbox.NotAwaited, sandbox.WrongType, sandbox.CallLimit:
+		case sandbox.NotAwaited, sandbox.WrongType, sandbox.CallLimit, sandbox.MorePages:
 			f.Frame = ""
 			doubts = append(doubts, f)
 		}
@@ -20,8 +20,8 @@ func (r *codeRun) doubted(out *sandbox.Outcome) bool {
 		return false
 	}
 	r.doubts = true
-	o := &observation{happened: "The answer has the right form, but it may rest on values that were not there:" +
-		findingLines(doubts) + "\nFix the program, then submit the answer again."}
+	o := &observation{happened: "The answer has the right form, but it may be wrong:" +
+		findingLines(doubts) + "\nFix the program and submit its answer. If this one is right, submit it again."}
 	if !r.session {
 		r.showEffects(o, out)
 	}

@@ -115,7 +115,7 @@ func TestUncounted(t *testing.T) {
 	t.Parallel()
 	const calls = `const make = async (f, n) => { for (let i = 0; i < n; i++) await f({}) }; `
 	over := func(tool, besides string) string {
-		return tool + ": this program has made the 3 tool calls that it may make" + besides + "; the call was not made; submit or print what is known"
+		return tool + ": this program has made the 3 tool calls that it may make" + besides + "; the call was not made; look for a loop that does not end, or print what you have"
 	}
 	eachTier(t, sandbox.Limits{Calls: 3}, func(t *testing.T, box *sandbox.Sandbox) {
 		for program, want := range map[string]string{

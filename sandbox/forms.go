@@ -55,7 +55,7 @@ func textFormOf(text []byte) form {
 // isJSON reports whether a value is text that is the JSON of an object or array.
 func isJSON(value json.RawMessage) bool {
 	var text string
-	return formOf(value) == jsonForm && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text))
+	return len(value) <= maxMembers && formOf(value) == jsonForm && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text))
 }
 
 // returned is what is known of the results of the calls in one place.
@@ -115,7 +115,11 @@ func (h *host) mistake(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 	case u.How == engine.Parsed:
 		what := map[form]string{objectForm: "an object", arrayForm: "an array"}[r.form]
 		message := fmt.Sprintf("%s is %s already, not JSON text", name, what)
-		return clue{h.finding(WrongType, message, "leave out JSON.parse", u.Pos), s.Holder}, what != ""
+		hint := "leave out JSON.parse"
+		if member := r.jsonMember(); member != "" {
+			hint = fmt.Sprintf("use JSON.parse(%s.%s)", or(s.Holder, "result"), member)
+		}
+		return clue{h.finding(WrongType, message, hint, u.Pos), s.Holder}, what != ""
 	case r.form == objectForm:
 		return h.missing(s, u, r)
 	case r.isText():

@@ -154,7 +154,7 @@ func (h *host) exhausted(tool int) *engine.ToolError {
 	}
 	h.refused++
 	te := plain(&tools.ToolError{Tool: path, Kind: tools.KindLimit, Message: fmt.Sprintf(
-		"this program has made the %d tool calls that it may make%s; the call was not made; submit or print what is known",
+		"this program has made the %d tool calls that it may make%s; the call was not made; look for a loop that does not end, or print what you have",
 		h.limits.Calls, h.besides())})
 	endless := h.refused > maxRefused
 	h.mu.Unlock()

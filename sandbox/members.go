@@ -55,16 +55,25 @@ func declarationOf(b *tools.Binding) declaration {
 // and may be of any length.
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
+// maxMembers is how many bytes a result may have whose members are looked at.
+const maxMembers = 256 << 10
+
+// membersOf returns the members of an object; nil for other values, and for long ones.
+func membersOf(value json.RawMessage) map[string]json.RawMessage {
+	var object map[string]json.RawMessage
+	if len(value) > maxMembers || json.Unmarshal(value, &object) != nil {
+		return nil
+	}
+	return object
+}
+
 // read finds the properties that the results have or may have.
 func (r *returned) read() {
 	declared := slices.Concat(r.declared.required, r.declared.optional)
 	r.has = map[string]bool{}
 	for _, value := range r.values {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(value, &object) == nil {
-			for name := range object {
-				r.has[name] = true
-			}
+		for name := range membersOf(value) {
+			r.has[name] = true
 		}
 	}
 	for _, name := range declared {
@@ -81,6 +90,10 @@ func (r *returned) read() {
 // missing words the use of a member that no result has. If the declaration does not say
 // which there are, it may be optional, and is only reported if another name is much like it.
 func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
+	isLong := func(value json.RawMessage) bool { return len(value) > maxMembers }
+	if slices.ContainsFunc(r.values, isLong) {
+		return clue{}, false
+	}
 	if r.has == nil {
 		r.read()
 	}
@@ -107,3 +120,17 @@ func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 
 // fold is a name without what is different in other styles of writing names.
 func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// jsonMember returns the name of a member whose text is JSON, as content is of many MCP
+// servers; "" if there is none.
+func (r *returned) jsonMember() string {
+	for _, value := range r.values {
+		object := membersOf(value)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if plainName.MatchString(name) && isJSON(object[name]) {
+				return name
+			}
+		}
+	}
+	return ""
+}

@@ -76,6 +76,9 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		out.Failure = h.failure(r.Failure)
 	}
 	clues := h.explain(out.Failure, slices.Concat(h.promises(r), h.mistaken(out.Calls)))
+	if len(clues) == 0 {
+		clues = h.firstPages(out.Calls)
+	}
 	out.Warnings = slices.Concat(h.unlisted(r.Failure), clues)
 	slices.SortStableFunc(out.Warnings, inOrder)
 	out.Warnings = slices.Concat(out.Warnings, h.beyondLimit(out), h.fruitless(out.Calls))

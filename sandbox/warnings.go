@@ -12,6 +12,7 @@ import (
 const (
 	NotAwaited Kind = "not_awaited" // a promise that the program does not wait for
 	WrongType  Kind = "wrong_type"  // a result that is used as what it is not: text as an object, or an object as JSON text
+	MorePages  Kind = "more_pages"  // a result says how to get the next page, and the program does not read that
 	NoValue    Kind = "no_value"    // nothing says what the program's value is
 )
 

@@ -244,8 +244,15 @@ func (q *query) ok() (verdict, error) {
 // this one has not come to: to answer with e now would put the two in the wrong order.
 func (q *query) skippedBefore(e *entry) func(*entry) bool {
 	return func(o *entry) bool {
-		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] && o.before(e)
+		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] &&
+			o.before(e) && !q.performed(o)
 	}
+}
+
+// performed reports whether this attempt has made a call like o itself, as idempotent ones are
+// instead of being answered with o.
+func (q *query) performed(o *entry) bool {
+	return slices.ContainsFunc(q.journal.like(o), func(p *entry) bool { return p.attempt == q.Attempt && p.done() })
 }
 
 // doneSince tells the effects that came after e in another attempt: those that this

@@ -55,6 +55,7 @@ func (c Code) String() string {
 const (
 	toolFacts = `- Each tool takes one object and returns a promise. Await every call. Make independent calls at the same time with Promise.all.
 - Do as much as you can in one program: loops, joins and filters belong in it.
+- A result with a cursor for the next page is one page of several: call again with it until there is none.
 - A string result is plain text, never parsed for you. If it is JSON, use JSON.parse.
 - A call that fails throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments", "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.
 `

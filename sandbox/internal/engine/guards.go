@@ -86,7 +86,7 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
 		if o, ok := argument.(*goja.Object); ok && (classOf(o) == "Object" || classOf(o) == "Array") {
-			message += ": the argument is not text, but a value already; leave out JSON.parse"
+			message += ": the argument is a value, not text; leave out JSON.parse, or parse the member that has the text"
 		}
 	}
 	if message != "" {
