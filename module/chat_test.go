@@ -68,9 +68,9 @@ func TestChat(t *testing.T) {
 		"[[ ## question ## ]]\nQuestion 2?" + question +
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
 		"--- human ---\nThe program ran to its end. Its value:\n5\n\n" +
-		"Left out here: 1 program that failed or did not pass the check.\n" +
+		"Not shown: 1 failed, refused or stopped program.\n" +
 		"This question was not answered: the steps are used up; the last one: The program ran to its end. Its value: 5.\n" +
-		"Done for it:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
+		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
 		"Variables that earlier programs left and that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question
 	requests := model.Requests()
@@ -110,7 +110,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
-	if !strings.HasPrefix(got, "5 earlier turns are left out here. The variables that their programs left are among those listed below.\n\n"+
+	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
 		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
@@ -214,5 +214,44 @@ func TestChatRecord(t *testing.T) {
 	}
 	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// lastTranscript is the last that a model was asked, without the system prompt.
+func lastTranscript(model *llmtest.Model) string {
+	requests := model.Requests()
+	return transcriptOf(requests[len(requests)-1])
+}
+
+const programReminder = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
+
+// The history of an answered turn says what was told of an answer that was held, and which
+// calls are uncertain.
+func TestChatHistoryIsTrue(t *testing.T) {
+	t.Parallel()
+	h := &handlers{called: map[string]int{}}
+	chat, model := newChat(t, nil, h.set(t),
+		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
+		fence("for (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})"),
+		fence("submit({answer: 'b'})"),
+		fence("submit({answer: 'c'})"),
+	)
+	for _, question := range []string{"One?", "Two?"} {
+		if _, err := chat.Run(t.Context(), saying{question}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "[[ ## question ## ]]\nOne?" + programReminder +
+		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})\n```\n" +
+		"--- human ---\nThe answer is valid.\n" +
+		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
+		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
+		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
+		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Look whether such a call took effect before you make it again.\n\n" +
+		"[[ ## question ## ]]\nTwo?" + programReminder
+	if got := lastTranscript(model); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -2,13 +2,14 @@ package module
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/replies"
-	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -55,7 +56,7 @@ type turn struct {
 // pastStep is a program and what came of it.
 type pastStep struct {
 	Code   string `json:"code"`
-	Result string `json:"result"` // "" of the last one, if the turn has an answer
+	Result string `json:"result"` // "" if its answer was accepted
 }
 
 // newTurn is what is kept of a run; err is why it has no answer.
@@ -74,11 +75,8 @@ func newTurn(inputs signature.Values, t Trajectory, err error) turn {
 		case s.Outcome.Failure != nil:
 			failed++
 		default:
-			made.Programs = append(made.Programs, pastStep{shortProgram(s.Code), shortResult(s.Outcome)})
+			made.Programs = append(made.Programs, pastStep{shortProgram(s.Code), shortResult(s)})
 		}
-	}
-	if n := len(made.Programs); n > 0 && err == nil {
-		made.Programs[n-1].Result = "" // the end says it
 	}
 	made.End = ending(t, failed, err)
 	return made
@@ -88,20 +86,36 @@ func newTurn(inputs signature.Values, t Trajectory, err error) turn {
 func ending(t Trajectory, failed int, err error) string {
 	var b strings.Builder
 	if failed > 0 {
-		fmt.Fprintf(&b, "Left out here: %s that failed or did not pass the check.\n", plural(failed, "program"))
+		fmt.Fprintf(&b, "Not shown: %s.\n", plural(failed, "failed, refused or stopped program"))
 	}
-	if err != nil {
-		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(wording(err), "."))
-		did := sortEffects(t.Calls)
-		writePast(&b, "Done for it:", did.done)
-		writePast(&b, "Reported an error; it may have taken effect:", did.failed)
-		writePast(&b, "Unknown whether it happened:", did.unknown)
-		return b.String()
+	did := sortEffects(t.Calls)
+	if err == nil {
+		b.WriteString("The answer was accepted:\n")
+		sketch(&b, t.Answer(), pastAnswer)
+		writePast(&b, "Effects of failed programs that still count:", t.Orphans)
+	} else {
+		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(whyUnanswered(err), "."))
+		writePast(&b, "Calls that were made:", did.done)
 	}
-	b.WriteString("The answer was accepted:\n")
-	sketch(&b, t.Answer(), pastAnswer)
-	writePast(&b, "Done by programs that failed, though the last one did not call it:", t.Orphans)
+	writePast(&b, "Calls that reported an error, but may have taken effect:", did.failed)
+	writePast(&b, "Calls that may or may not have happened:", did.unknown)
+	if len(did.failed)+len(did.unknown) > 0 {
+		b.WriteString("\nLook whether such a call took effect before you make it again.")
+	}
 	return b.String()
+}
+
+// whyUnanswered is what the model is told of the error that ended a turn.
+func whyUnanswered(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the time was up"
+	case errors.Is(err, context.Canceled):
+		return "it was canceled"
+	case tools.IsFatal(err):
+		return "a tool ended it"
+	}
+	return wording(err)
 }
 
 // writePast lists calls of an earlier turn, whose numbers mean nothing to later ones.
@@ -135,10 +149,11 @@ func shortProgram(code string) string {
 	return fmt.Sprintf("%s\n// … %d bytes are left out here …\n%s", head, len(code)-len(head)-len(tail), tail)
 }
 
-// shortResult is what a program that ran to its end came to.
-func shortResult(o *sandbox.Outcome) string {
+// shortResult is what came of a program that ran to its end.
+func shortResult(s Step) string {
+	o := s.Outcome
 	if o.Submitted {
-		return "The submitted answer was not accepted."
+		return firstLine(s.Observation)
 	}
 	var b strings.Builder
 	b.WriteString("The program ran to its end.")
@@ -172,8 +187,7 @@ func (t *talk) messages(p *Predictor) []message {
 	}
 	var list []message
 	if t.leftOut > 0 {
-		list = append(list, message{role: llms.ChatMessageTypeHuman, text: fmt.Sprintf(
-			"%s left out here. The variables that their programs left are among those listed below.", are(t.leftOut, "earlier turn"))})
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: are(t.leftOut, "earlier turn") + " not shown."})
 	}
 	for _, turn := range shown {
 		for _, m := range turn {
