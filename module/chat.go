@@ -101,7 +101,7 @@ func (c *Chat[In, Out]) record(in In, t Trajectory, err error) {
 	if invalid != nil {
 		return // Run has encoded them before
 	}
-	c.talk.turns = append(c.talk.turns, newTurn(inputs, t, err))
+	c.talk.turns = append(c.talk.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
 }
 
 // Stream is Run with its events; see [Start].

@@ -1,6 +1,8 @@
 package module_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -200,7 +202,7 @@ func TestChatRecord(t *testing.T) {
 	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
 		t.Errorf("got\n%s", got)
 	}
-	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.Replace(string(record), "question", "quest", 1), string(record) + "x"} {
+	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.ReplaceAll(string(record), "question", "quest"), string(record) + "x"} {
 		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
 			t.Errorf("%.50s: got %v", bad, err)
 		}
@@ -253,5 +255,148 @@ func TestChatHistoryIsTrue(t *testing.T) {
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The history says why a turn was not answered.
+func TestChatUnansweredTurn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{context.DeadlineExceeded, "the time was up"},
+		{context.Canceled, "it was canceled"},
+		{tools.Fatal(errors.New("secret")), "a tool ended it"},
+		{errors.New("secret"), "the model failed; the reason is not shown"},
+	} {
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if r.N == 1 {
+				return llmtest.Reply{}, c.err
+			}
+			return llmtest.Reply{Text: fence("submit({answer: 'b'})")}, nil
+		})
+		chat := module.NewChat(talking, model, inProcess(t), nil, nil)
+		if _, err := chat.Run(t.Context(), saying{"One?"}); !errors.Is(err, c.err) {
+			t.Fatal(err)
+		}
+		if _, err := chat.Run(t.Context(), saying{"Two?"}); err != nil {
+			t.Fatal(err)
+		}
+		want := "[[ ## question ## ]]\nOne?" + programReminder + "\nThis question was not answered: " + c.want + ".\n\n" +
+			"[[ ## question ## ]]\nTwo?" + programReminder
+		if got := lastTranscript(model); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// Earlier programs are shown with the sentence before them, and earlier pictures are only
+// counted.
+func TestChatHistoryOfPicture(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		Picture  signature.Image `json:"picture"`
+		Question string          `json:"question"`
+	}
+	picture := signature.Image{MIME: "image/png", Data: bytes.Repeat([]byte("p"), 5000)}
+	model := llmtest.New("I answer at once.\n\n"+fence("submit({answer: 'a'})"), fence("submit({answer: 'b'})"))
+	chat := module.NewChat(signature.Must(signature.New[look, told]("Answer.")), model, inProcess(t), nil, nil)
+	for _, question := range []string{"One?", "Two?"} {
+		if _, err := chat.Run(t.Context(), look{picture, question}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "[[ ## picture ## ]]\n1 attachment, not shown again\n\n[[ ## question ## ]]\nOne?" + programReminder +
+		"--- ai ---\nI answer at once.\n\n```js\nsubmit({answer: 'a'})\n```\n" +
+		"--- human ---\nThe answer was accepted:\n{\"answer\":\"a\"}\n\n[[ ## picture ## ]]\n(attachment 1)"
+	if got := lastTranscript(model); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// When a session is full, the model is told what to do.
+func TestChatIsFull(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	load := func(context.Context, struct{}) (string, error) { return strings.Repeat("y", 600_000), nil }
+	set, err := tools.NewSet(t.Context(), tools.Func("load", "Loads.", load, &tools.Hints{Class: tools.Read}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(fence("const a = await load({}), b = await load({}); submit({answer: 'a'})"),
+		fence("submit({answer: a})"), fence("const a = await load({}); submit({answer: String(a.length)})"))
+	chat := module.NewChat(talking, model, box, set, nil)
+	for _, want := range []string{"a", "600000"} {
+		if pred, err := chat.Run(t.Context(), saying{"Next?"}); err != nil || pred.Output.Answer != want {
+			t.Fatalf("got %v, %v", pred, err)
+		}
+	}
+	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone (load again what you need)"
+	if got := model.Requests()[2].Last(); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// A program of a Chat answers a question, and does not end the task.
+func TestChatBriefing(t *testing.T) {
+	t.Parallel()
+	chat, model := newChat(t, nil, nil, fence("submit({answer: 'a'})"))
+	if _, err := chat.Run(t.Context(), saying{"One?"}); err != nil {
+		t.Fatal(err)
+	}
+	got := model.Requests()[0].Text()
+	for _, want := range []string{
+		"You may write 8 programs at most for each question.\n",
+		"\nsubmit answers the question. The answer must have this type:\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// The record of a chat with another signature is refused.
+func TestChatRecordOfAnotherSignature(t *testing.T) {
+	t.Parallel()
+	chat, _ := newChat(t, nil, nil)
+	record, err := chat.Record(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type counted struct {
+		N int `json:"n"`
+	}
+	other := module.NewChat(signature.Must(signature.New[saying, counted]("Answer.")), llmtest.New(), inProcess(t), nil, nil)
+	for _, c := range []struct{ record, want string }{
+		{string(record), "module: the chat was recorded with another signature: the output n is new, the output answer is missing"},
+		{"", "module: the record of a chat is empty"},
+	} {
+		if err := other.Restore(t.Context(), []byte(c.record)); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+// Attempts at an answer are not turns of one conversation.
+func TestChatMakesNoAttempts(t *testing.T) {
+	t.Parallel()
+	chat, model := newChat(t, nil, nil)
+	reward := func(context.Context, saying, *module.Prediction[told]) (module.Score, error) {
+		return module.Score{}, nil
+	}
+	const want = "module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct"
+	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if _, err := module.Samples(t.Context(), chat, saying{"One?"}, 2, nil); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
 	}
 }

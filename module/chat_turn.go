@@ -2,8 +2,10 @@ package module
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -19,6 +21,8 @@ const (
 	pastProgram = 2000
 	pastResult  = 400 // of a program's value, and of the console
 	pastAnswer  = 1500
+
+	pastReasoning = 300
 
 	pastCalls = 10 // how many are listed of a kind
 )
@@ -55,17 +59,17 @@ type turn struct {
 
 // pastStep is a program and what came of it.
 type pastStep struct {
-	Code   string `json:"code"`
-	Result string `json:"result"` // "" if its answer was accepted
+	Reasoning string `json:"reasoning,omitempty"`
+	Code      string `json:"code"`
+	Result    string `json:"result"` // "" if its answer was accepted
 }
 
 // newTurn is what is kept of a run; err is why it has no answer.
-func newTurn(inputs signature.Values, t Trajectory, err error) turn {
+func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) turn {
 	made := turn{Inputs: signature.Values{}}
 	for _, v := range inputs {
-		if len(v.JSON) > pastInput {
-			v.JSON = replies.Quote(inPart(v.JSON, pastInput/2))
-		}
+		f, _ := spec.Field(v.Name)
+		v.JSON = shortInput(f.Kind(), v.JSON)
 		made.Inputs = append(made.Inputs, v)
 	}
 	failed := 0
@@ -75,11 +79,22 @@ func newTurn(inputs signature.Values, t Trajectory, err error) turn {
 		case s.Outcome.Failure != nil:
 			failed++
 		default:
-			made.Programs = append(made.Programs, pastStep{shortProgram(s.Code), shortResult(s)})
+			made.Programs = append(made.Programs, pastStep{shorten(s.Reasoning, pastReasoning), shortProgram(s.Code), shortResult(s)})
 		}
 	}
 	made.End = ending(t, failed, err)
 	return made
+}
+
+// shortInput is an input of an earlier turn. Pictures and files are only counted.
+func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
+	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
+		return replies.Quote(strings.Join(append([]string{plural(len(parts), "attachment") + ", not shown again"}, names...), ", "))
+	}
+	if len(value) > pastInput {
+		return replies.Quote(inPart(value, pastInput/2))
+	}
+	return value
 }
 
 // ending is what the model is told of the end of a turn.
@@ -215,8 +230,11 @@ func bytesOf(list []message) (n int) {
 func (t *turn) messages(p *Predictor) []message {
 	list := []message{p.message(question{inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {
-		code := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
-		list = append(list, exampleOf(p.form(), p.Spec, len(list), code)...)
+		reply := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
+		if s.Reasoning != "" {
+			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
+		}
+		list = append(list, exampleOf(p.form(), p.Spec, len(list), reply)...)
 		if s.Result != "" {
 			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
 		}
