@@ -26,8 +26,9 @@ import (
 //
 // Each turn has a journal of its own, so a turn does not know the calls of the turns
 // before it: if a question is asked again after an error, calls that had taken effect, or
-// may have, can be made again. The model is shown those calls and told to look first.
-// Before you repeat a question, look at the Calls of the *[IncompleteError]'s Trajectory.
+// may have, can be made again. The model is shown those calls as long as it is shown the
+// turn. Before you repeat a question, look at the Calls of the *[IncompleteError]'s
+// Trajectory.
 //
 // A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues
 // the same conversation. [BestOfN] and other modules that make several attempts refuse

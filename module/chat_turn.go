@@ -79,7 +79,9 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 		case s.Outcome.Failure != nil:
 			failed++
 		default:
-			made.Programs = append(made.Programs, pastStep{shorten(s.Reasoning, pastReasoning), shortProgram(s.Code), shortResult(s)})
+			made.Programs = append(made.Programs, pastStep{
+				Reasoning: shorten(s.Reasoning, pastReasoning), Code: shortProgram(s.Code), Result: shortResult(s),
+			})
 		}
 	}
 	made.End = ending(t, failed, err)
@@ -89,7 +91,11 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 // shortInput is an input of an earlier turn. Pictures and files are only counted.
 func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
 	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
-		return replies.Quote(strings.Join(append([]string{plural(len(parts), "attachment") + ", not shown again"}, names...), ", "))
+		text := plural(len(parts), "attachment") + ", not shown again"
+		if len(names) > 0 {
+			text += ": " + strings.Join(names, ", ")
+		}
+		return replies.Quote(text)
 	}
 	if len(value) > pastInput {
 		return replies.Quote(inPart(value, pastInput/2))

@@ -108,7 +108,8 @@ func reaches(v reflect.Value) bool {
 // shares, or would continue the same conversation.
 func (c *cloning) checkLocks(t reflect.Type) {
 	if field, ok := t.FieldByName("talk"); ok && field.Type == reflect.TypeFor[*talk]() && c.locks == nil {
-		c.locks = errors.New("module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct")
+		c.locks = errors.New(
+			"module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct")
 	}
 	if held := lockIn(t); held != nil && c.locks == nil {
 		c.locks = fmt.Errorf("module: %v holds a %v, so attempts cannot be made with copies of it; keep that behind a pointer", t, held)

@@ -104,7 +104,9 @@ func isLost(err error) bool {
 // notRun is the outcome of a program that was not run because the variables of earlier
 // programs are gone.
 func notRun(err error) *sandbox.Outcome {
-	f := sandbox.Finding{Kind: "session_lost", Message: "the variables of earlier programs are gone", Hint: "load again what you need"}
+	f := sandbox.Finding{
+		Kind: "session_lost", Message: "the variables of earlier programs are gone", Hint: "load again what you need",
+	}
 	if errors.Is(err, sandbox.ErrSessionFull) {
 		f.Message = "there is no more room, so " + f.Message
 	}
