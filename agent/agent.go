@@ -1,4 +1,4 @@
-// Package agent does tasks that are given as text.
+// Package agent carries out tasks that are described in words.
 //
 // An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in
 // words. It is a [module.Module] like any other: it streams, can be evaluated and
@@ -76,14 +76,14 @@ type Options struct {
 	// Tools is what programs may call; nil for nothing.
 	Tools *tools.Set
 
-	// Instructions says how to go about tasks. Empty is a general instruction.
+	// Instructions tells the model how to work. If empty, a general instruction is used.
 	Instructions string
 
-	// Module configures the CodeAct; the zero value is its defaults.
+	// Module configures the CodeAct; the zero value means the defaults.
 	Module module.Options
 }
 
-// Agent does tasks. It is a [module.Module] and safe for concurrent use.
+// An Agent carries out tasks. It is a [module.Module] and safe for concurrent use.
 type Agent struct {
 	// Module writes and runs the programs. Its Predictor is the agent's.
 	Module *module.CodeAct[Task, Answer]
@@ -93,13 +93,13 @@ type Agent struct {
 
 // Task is the input of an [Agent].
 type Task struct {
+	// History is what was asked and answered before, the oldest first; nil for nothing.
+	// [Agent.Turn] makes a turn. For a conversation in which programs can use variables of
+	// earlier turns, use a [module.Chat].
+	History signature.History `json:"history,omitempty" jsonschema:"description=earlier tasks with their answers"`
+
 	// Task is what is to be done.
 	Task string `json:"task" jsonschema:"description=what is to be done"`
-
-	// History is what was asked and answered before, the oldest first; nil for nothing.
-	// [Agent.Turn] makes a turn. For an agent whose programs see each other's variables,
-	// use a [module.Chat].
-	History signature.History `json:"history,omitempty" jsonschema:"description=earlier tasks with their answers"`
 }
 
 // Answer is the output of an [Agent].
@@ -135,7 +135,7 @@ var ErrNoTask = errors.New("agent: the task is empty; say what is to be done")
 
 var errNotMade = errors.New("agent: it is nil or empty; make one by New, and look at the error that it returned")
 
-// Run does a task. The error is [ErrNoTask], or that of [module.CodeAct.Run]; a
+// Run carries out a task. The error is [ErrNoTask], or that of [module.CodeAct.Run]; a
 // *[module.IncompleteError] holds everything that was done.
 func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
 	if a == nil || a.Module == nil {

@@ -158,8 +158,10 @@ func TestHistory(t *testing.T) {
 	if err != nil || pred.Output.Answer != "abc" {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	if last := model.Requests()[0].Last(); !strings.Contains(last, `[{"task":"a","answer":"b"}]`) {
-		t.Errorf("the question is\n%s", last)
+	want := "[[ ## history ## ]]\n" + `[{"task":"a","answer":"b"}]` + "\n\n[[ ## task ## ]]\nc\n\n" +
+		"Reply with a sentence or two, then one ```js block, and nothing after it."
+	if got := model.Requests()[0].Last(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if _, err := (*agent.Agent)(nil).Turn(agent.Task{}, agent.Answer{}); err == nil {
 		t.Error("nil makes a turn")

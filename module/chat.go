@@ -15,18 +15,28 @@ import (
 // input is the next question. Programs of a turn can use the variables that programs of
 // earlier turns left, and the model is shown which there are.
 //
-// Earlier turns are shown to the model as the question, the programs that ran, in short
-// form, and the answer. A turn without an answer is shown, too, with the reason. When
-// they grow too long, the older half is replaced by a line that says so; the variables
-// stay.
+// Earlier turns are shown to the model as the question, the programs that ran to their
+// end (shortened) and the answer. A turn without an answer is shown, too, with the
+// reason. When the turns exceed HistoryBytes, the older half is replaced by a line that
+// says so; the variables stay.
 //
-// A Chat is safe for concurrent use; turns run one after the other. Since a turn changes
-// the conversation, a Chat is not for modules that run another several times with the
-// same question, such as [BestOfN]. It lives in memory: [Chat.Record] and [Chat.Restore]
-// take it to another process.
+// The session that holds the variables records the programs and the results of their
+// calls, up to a 32nd of [sandbox.Limits].Memory. When it is full, the next program is
+// not run, the variables are gone, and the model is told to load again what it needs.
 //
-// To run a module that remembers nothing with a conversation that you keep yourself, give
-// its signature a [signature.History].
+// Each turn has a journal of its own, so a turn does not know the calls of the turns
+// before it: if a question is asked again after an error, calls that had taken effect, or
+// may have, can be made again. The model is shown those calls as long as it is shown the
+// turn. Before you repeat a question, look at the Calls of the *[IncompleteError]'s
+// Trajectory.
+//
+// A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues
+// the same conversation. [BestOfN] and other modules that make several attempts refuse
+// a Chat. It lives in memory: [Chat.Record] and [Chat.Restore] take it to another
+// process.
+//
+// To keep the conversation yourself, give the signature of another module a
+// [signature.History].
 type Chat[In, Out any] struct {
 	// Predictor is the question for the next program, the same in all turns.
 	Predictor *Predictor
@@ -41,8 +51,8 @@ type ChatOptions struct {
 	// Options are those of all modules, for each turn. MaxIters is 8 by default.
 	Options
 
-	// HistoryBytes is about how much text earlier turns may take in the prompt. The last
-	// one is shown in any case. Zero, or less, is 24,000.
+	// HistoryBytes is roughly how many bytes of earlier turns the prompt shows. The last
+	// turn is always shown. Zero or less means 24,000.
 	HistoryBytes int
 }
 
@@ -62,9 +72,9 @@ func NewChat[In, Out any](sig *signature.Signature[In, Out], model llms.Model, b
 	return c
 }
 
-// Run answers the next question. It waits for the turn before. It returns what
-// [CodeAct.Run] does. A turn to which the model was asked is part of the conversation,
-// with or without an answer.
+// Run answers the next question. It waits for the turn before, and returns what
+// [CodeAct.Run] does. Once the model has been asked, the turn is part of the
+// conversation, with or without an answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Chat", &err)
 	switch {
@@ -101,7 +111,7 @@ func (c *Chat[In, Out]) record(in In, t Trajectory, err error) {
 	if invalid != nil {
 		return // Run has encoded them before
 	}
-	c.talk.turns = append(c.talk.turns, newTurn(inputs, t, err))
+	c.talk.turns = append(c.talk.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
 }
 
 // Stream is Run with its events; see [Start].

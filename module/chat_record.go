@@ -14,10 +14,12 @@ const chatFormat = "writ chat 1"
 
 // chatRecord is a conversation as JSON.
 type chatRecord struct {
-	Format  string `json:"format"`
-	LeftOut int    `json:"left_out,omitempty"`
-	Turns   []turn `json:"turns"`
-	Session string `json:"session,omitempty"` // the record of the session
+	Format    string            `json:"format"`
+	Signature string            `json:"signature"`
+	Fields    map[string]string `json:"fields"` // a hash of each
+	LeftOut   int               `json:"left_out,omitempty"`
+	Turns     []turn            `json:"turns"`
+	Session   string            `json:"session,omitempty"` // the record of the session
 }
 
 var errNoChat = errors.New("module: the Chat is nil or was not made by NewChat, or cannot run; Run says why")
@@ -31,7 +33,13 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	r := chatRecord{Format: chatFormat, LeftOut: c.talk.leftOut, Turns: c.talk.turns}
+	fields, err := c.fields()
+	if err != nil {
+		return nil, err
+	}
+	r := chatRecord{
+		Format: chatFormat, Signature: fields.hash(), Fields: fields.hashes(), LeftOut: c.talk.leftOut, Turns: c.talk.turns,
+	}
 	session, err := c.talk.book.record()
 	if err != nil {
 		return nil, err
@@ -57,6 +65,13 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return err
 	}
 	defer leave()
+	if len(bytes.TrimSpace(record)) == 0 {
+		return errors.New("module: the record of a chat is empty")
+	}
+	fields, err := c.fields()
+	if err != nil {
+		return err
+	}
 	var r chatRecord
 	d := json.NewDecoder(bytes.NewReader(record))
 	d.DisallowUnknownFields()
@@ -65,6 +80,9 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	if _, err := d.Token(); err != io.EOF || r.Format != chatFormat || r.LeftOut < 0 {
 		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; this is %q", r.Format, chatFormat)
+	}
+	if fields.hash() != r.Signature {
+		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.differ(r.Fields))
 	}
 	for i, t := range r.Turns {
 		for _, v := range t.Inputs {
@@ -75,6 +93,11 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	c.talk.turns, c.talk.leftOut = r.Turns, r.LeftOut
 	return c.talk.book.restore([]byte(r.Session))
+}
+
+// fields are those of the signature.
+func (c *Chat[In, Out]) fields() (savedFields, error) {
+	return (&Predictor{Spec: c.coder.signature.Spec()}).fields()
 }
 
 // enter waits for the turn before; the caller calls leave.

@@ -1,6 +1,8 @@
 package module_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,9 +70,9 @@ func TestChat(t *testing.T) {
 		"[[ ## question ## ]]\nQuestion 2?" + question +
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
 		"--- human ---\nThe program ran to its end. Its value:\n5\n\n" +
-		"Left out here: 1 program that failed or did not pass the check.\n" +
+		"Not shown: 1 failed, refused or stopped program.\n" +
 		"This question was not answered: the steps are used up; the last one: The program ran to its end. Its value: 5.\n" +
-		"Done for it:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
+		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
 		"Variables that earlier programs left and that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question
 	requests := model.Requests()
@@ -110,7 +112,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
-	if !strings.HasPrefix(got, "5 earlier turns are left out here. The variables that their programs left are among those listed below.\n\n"+
+	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
 		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
@@ -174,45 +176,162 @@ func TestChatThatCannotRun(t *testing.T) {
 	}
 }
 
-// A conversation goes on in another process, with its variables.
-func TestChatRecord(t *testing.T) {
+// lastTranscript is the last that a model was asked, without the system prompt.
+func lastTranscript(model *llmtest.Model) string {
+	requests := model.Requests()
+	return transcriptOf(requests[len(requests)-1])
+}
+
+const programReminder = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
+
+// The history of an answered turn says what was told of an answer that was held, and which
+// calls are uncertain.
+func TestChatHistoryIsTrue(t *testing.T) {
 	t.Parallel()
-	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
-	if _, err := first.Run(t.Context(), saying{"How many?"}); err != nil {
-		t.Fatal(err)
+	h := &handlers{called: map[string]int{}}
+	chat, model := newChat(t, nil, h.set(t),
+		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
+		fence("for (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})"),
+		fence("submit({answer: 'b'})"),
+		fence("submit({answer: 'c'})"),
+	)
+	for _, question := range []string{"One?", "Two?"} {
+		if _, err := chat.Run(t.Context(), saying{question}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	record, err := first.Record(t.Context())
+	want := "[[ ## question ## ]]\nOne?" + programReminder +
+		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})\n```\n" +
+		"--- human ---\nThe answer is valid.\n" +
+		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
+		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
+		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
+		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Look whether such a call took effect before you make it again.\n\n" +
+		"[[ ## question ## ]]\nTwo?" + programReminder
+	if got := lastTranscript(model); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The history says why a turn was not answered.
+func TestChatUnansweredTurn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{context.DeadlineExceeded, "the time was up"},
+		{context.Canceled, "it was canceled"},
+		{tools.Fatal(errors.New("secret")), "a tool ended it"},
+		{errors.New("secret"), "the model failed; the reason is not shown"},
+	} {
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if r.N == 1 {
+				return llmtest.Reply{}, c.err
+			}
+			return llmtest.Reply{Text: fence("submit({answer: 'b'})")}, nil
+		})
+		chat := module.NewChat(talking, model, inProcess(t), nil, nil)
+		if _, err := chat.Run(t.Context(), saying{"One?"}); !errors.Is(err, c.err) {
+			t.Fatal(err)
+		}
+		if _, err := chat.Run(t.Context(), saying{"Two?"}); err != nil {
+			t.Fatal(err)
+		}
+		want := "[[ ## question ## ]]\nOne?" + programReminder + "\nThis question was not answered: " + c.want + ".\n\n" +
+			"[[ ## question ## ]]\nTwo?" + programReminder
+		if got := lastTranscript(model); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// Earlier programs are shown with the sentence before them, and earlier pictures are only
+// counted.
+func TestChatHistoryOfPicture(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		Picture  signature.Image `json:"picture"`
+		Question string          `json:"question"`
+	}
+	picture := signature.Image{MIME: "image/png", Data: bytes.Repeat([]byte("p"), 5000)}
+	model := llmtest.New("I answer at once.\n\n"+fence("submit({answer: 'a'})"), fence("submit({answer: 'b'})"))
+	chat := module.NewChat(signature.Must(signature.New[look, told]("Answer.")), model, inProcess(t), nil, nil)
+	for _, question := range []string{"One?", "Two?"} {
+		if _, err := chat.Run(t.Context(), look{picture, question}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "[[ ## picture ## ]]\n1 attachment, not shown again\n\n[[ ## question ## ]]\nOne?" + programReminder +
+		"--- ai ---\nI answer at once.\n\n```js\nsubmit({answer: 'a'})\n```\n" +
+		"--- human ---\nThe answer was accepted:\n{\"answer\":\"a\"}\n\n[[ ## picture ## ]]\n(attachment 1)"
+	if got := lastTranscript(model); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// When a session is full, the model is told what to do.
+func TestChatIsFull(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, model := newChat(t, nil, nil, fence("submit({answer: rows.join()})"), fence("submit({answer: 'none'})"))
-	if err := second.Restore(t.Context(), record); err != nil {
+	defer box.Close()
+	load := func(context.Context, struct{}) (string, error) { return strings.Repeat("y", 600_000), nil }
+	set, err := tools.NewSet(t.Context(), tools.Func("load", "Loads.", load, &tools.Hints{Class: tools.Read}))
+	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := second.Record(t.Context())
-	if err != nil || string(again) != string(record) {
-		t.Errorf("got %s, %v, want %s", again, err, record)
-	}
-	pred, err := second.Run(t.Context(), saying{"Which?"})
-	if err != nil || pred.Output.Answer != "<a>,b" {
-		t.Fatalf("got %v, %v", pred, err)
-	}
-	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
-		t.Errorf("got\n%s", got)
-	}
-	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.Replace(string(record), "question", "quest", 1), string(record) + "x"} {
-		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
-			t.Errorf("%.50s: got %v", bad, err)
+	model := llmtest.New(fence("const a = await load({}), b = await load({}); submit({answer: 'a'})"),
+		fence("submit({answer: a})"), fence("const a = await load({}); submit({answer: String(a.length)})"))
+	chat := module.NewChat(talking, model, box, set, nil)
+	for _, want := range []string{"a", "600000"} {
+		if pred, err := chat.Run(t.Context(), saying{"Next?"}); err != nil || pred.Output.Answer != want {
+			t.Fatalf("got %v, %v", pred, err)
 		}
 	}
-	damaged := strings.Replace(string(record), "rows", "cows", -1)
-	if err := second.Restore(t.Context(), []byte(damaged)); !errors.Is(err, sandbox.ErrSessionLost) {
-		t.Fatalf("got %v", err)
+	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone (load again what you need)"
+	if got := model.Requests()[2].Last(); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s", got)
 	}
-	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
+}
+
+// A program of a Chat answers a question, and does not end the task.
+func TestChatBriefing(t *testing.T) {
+	t.Parallel()
+	chat, model := newChat(t, nil, nil, fence("submit({answer: 'a'})"))
+	if _, err := chat.Run(t.Context(), saying{"One?"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
-		t.Errorf("got\n%s", got)
+	got := model.Requests()[0].Text()
+	for _, want := range []string{
+		"You may write 8 programs at most for each question.\n",
+		"\nsubmit answers the question. The answer must have this type:\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// Attempts at an answer are not turns of one conversation.
+func TestChatMakesNoAttempts(t *testing.T) {
+	t.Parallel()
+	chat, model := newChat(t, nil, nil)
+	reward := func(context.Context, saying, *module.Prediction[told]) (module.Score, error) {
+		return module.Score{}, nil
+	}
+	const want = "module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct"
+	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if _, err := module.Samples(t.Context(), chat, saying{"One?"}, 2, nil); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
 	}
 }

@@ -2,13 +2,16 @@ package module
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/replies"
-	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -18,6 +21,8 @@ const (
 	pastProgram = 2000
 	pastResult  = 400 // of a program's value, and of the console
 	pastAnswer  = 1500
+
+	pastReasoning = 300
 
 	pastCalls = 10 // how many are listed of a kind
 )
@@ -54,17 +59,17 @@ type turn struct {
 
 // pastStep is a program and what came of it.
 type pastStep struct {
-	Code   string `json:"code"`
-	Result string `json:"result"` // "" of the last one, if the turn has an answer
+	Reasoning string `json:"reasoning,omitempty"`
+	Code      string `json:"code"`
+	Result    string `json:"result"` // "" if its answer was accepted
 }
 
 // newTurn is what is kept of a run; err is why it has no answer.
-func newTurn(inputs signature.Values, t Trajectory, err error) turn {
+func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) turn {
 	made := turn{Inputs: signature.Values{}}
 	for _, v := range inputs {
-		if len(v.JSON) > pastInput {
-			v.JSON = replies.Quote(inPart(v.JSON, pastInput/2))
-		}
+		f, _ := spec.Field(v.Name)
+		v.JSON = shortInput(f.Kind(), v.JSON)
 		made.Inputs = append(made.Inputs, v)
 	}
 	failed := 0
@@ -74,34 +79,64 @@ func newTurn(inputs signature.Values, t Trajectory, err error) turn {
 		case s.Outcome.Failure != nil:
 			failed++
 		default:
-			made.Programs = append(made.Programs, pastStep{shortProgram(s.Code), shortResult(s.Outcome)})
+			made.Programs = append(made.Programs, pastStep{
+				Reasoning: shorten(s.Reasoning, pastReasoning), Code: shortProgram(s.Code), Result: shortResult(s),
+			})
 		}
-	}
-	if n := len(made.Programs); n > 0 && err == nil {
-		made.Programs[n-1].Result = "" // the end says it
 	}
 	made.End = ending(t, failed, err)
 	return made
+}
+
+// shortInput is an input of an earlier turn. Pictures and files are only counted.
+func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
+	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
+		text := plural(len(parts), "attachment") + ", not shown again"
+		if len(names) > 0 {
+			text += ": " + strings.Join(names, ", ")
+		}
+		return replies.Quote(text)
+	}
+	if len(value) > pastInput {
+		return replies.Quote(inPart(value, pastInput/2))
+	}
+	return value
 }
 
 // ending is what the model is told of the end of a turn.
 func ending(t Trajectory, failed int, err error) string {
 	var b strings.Builder
 	if failed > 0 {
-		fmt.Fprintf(&b, "Left out here: %s that failed or did not pass the check.\n", plural(failed, "program"))
+		fmt.Fprintf(&b, "Not shown: %s.\n", plural(failed, "failed, refused or stopped program"))
 	}
-	if err != nil {
-		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(wording(err), "."))
-		did := sortEffects(t.Calls)
-		writePast(&b, "Done for it:", did.done)
-		writePast(&b, "Reported an error; it may have taken effect:", did.failed)
-		writePast(&b, "Unknown whether it happened:", did.unknown)
-		return b.String()
+	did := sortEffects(t.Calls)
+	if err == nil {
+		b.WriteString("The answer was accepted:\n")
+		sketch(&b, t.Answer(), pastAnswer)
+		writePast(&b, "Effects of failed programs that still count:", t.Orphans)
+	} else {
+		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(whyUnanswered(err), "."))
+		writePast(&b, "Calls that were made:", did.done)
 	}
-	b.WriteString("The answer was accepted:\n")
-	sketch(&b, t.Answer(), pastAnswer)
-	writePast(&b, "Done by programs that failed, though the last one did not call it:", t.Orphans)
+	writePast(&b, "Calls that reported an error, but may have taken effect:", did.failed)
+	writePast(&b, "Calls that may or may not have happened:", did.unknown)
+	if len(did.failed)+len(did.unknown) > 0 {
+		b.WriteString("\nLook whether such a call took effect before you make it again.")
+	}
 	return b.String()
+}
+
+// whyUnanswered is what the model is told of the error that ended a turn.
+func whyUnanswered(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the time was up"
+	case errors.Is(err, context.Canceled):
+		return "it was canceled"
+	case tools.IsFatal(err):
+		return "a tool ended it"
+	}
+	return wording(err)
 }
 
 // writePast lists calls of an earlier turn, whose numbers mean nothing to later ones.
@@ -135,10 +170,11 @@ func shortProgram(code string) string {
 	return fmt.Sprintf("%s\n// … %d bytes are left out here …\n%s", head, len(code)-len(head)-len(tail), tail)
 }
 
-// shortResult is what a program that ran to its end came to.
-func shortResult(o *sandbox.Outcome) string {
+// shortResult is what came of a program that ran to its end.
+func shortResult(s Step) string {
+	o := s.Outcome
 	if o.Submitted {
-		return "The submitted answer was not accepted."
+		return firstLine(s.Observation)
 	}
 	var b strings.Builder
 	b.WriteString("The program ran to its end.")
@@ -172,8 +208,7 @@ func (t *talk) messages(p *Predictor) []message {
 	}
 	var list []message
 	if t.leftOut > 0 {
-		list = append(list, message{role: llms.ChatMessageTypeHuman, text: fmt.Sprintf(
-			"%s left out here. The variables that their programs left are among those listed below.", are(t.leftOut, "earlier turn"))})
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: are(t.leftOut, "earlier turn") + " not shown."})
 	}
 	for _, turn := range shown {
 		for _, m := range turn {
@@ -201,8 +236,11 @@ func bytesOf(list []message) (n int) {
 func (t *turn) messages(p *Predictor) []message {
 	list := []message{p.message(question{inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {
-		code := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
-		list = append(list, exampleOf(p.form(), p.Spec, len(list), code)...)
+		reply := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
+		if s.Reasoning != "" {
+			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
+		}
+		list = append(list, exampleOf(p.form(), p.Spec, len(list), reply)...)
 		if s.Result != "" {
 			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
 		}

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -26,7 +27,7 @@ func cloned[M any](c *cloning, m M) M {
 // cloning is the making of one clone.
 type cloning struct {
 	made  map[reference]reflect.Value
-	locks error // what should not have been copied
+	locks error // why attempts cannot be made with the copy
 }
 
 func newCloning() *cloning { return &cloning{made: map[reference]reflect.Value{}} }
@@ -104,8 +105,12 @@ func reaches(v reflect.Value) bool {
 }
 
 // checkLocks notes a struct whose copy would have a lock of its own for what it
-// shares.
+// shares, or would continue the same conversation.
 func (c *cloning) checkLocks(t reflect.Type) {
+	if field, ok := t.FieldByName("talk"); ok && field.Type == reflect.TypeFor[*talk]() && c.locks == nil {
+		c.locks = errors.New(
+			"module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct")
+	}
 	if held := lockIn(t); held != nil && c.locks == nil {
 		c.locks = fmt.Errorf("module: %v holds a %v, so attempts cannot be made with copies of it; keep that behind a pointer", t, held)
 	}

@@ -108,17 +108,18 @@
 // # What they are made of
 //
 // Modules are put together of a signature, a model and, where they need them, a
-// sandbox and a set of tools; whoever opened those closes them. A module keeps
-// nothing between runs, and any number of runs may go on at once. What one does is
-// told by its parts:
+// sandbox and a set of tools; whoever opened those closes them. Any number of runs may
+// go on at the same time. A module keeps nothing between runs, except a [Chat], and a
+// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. What a module does
+// depends on its parts:
 //
 //   - A [Predictor] is the question as the model is asked it. Its fields (the
 //     instructions, examples, a hint, the model, how it is asked) may be changed
 //     before the first run.
 //   - [Options] say how many steps there may be and what goes with every call of the
 //     model.
-//   - An [Adapter] says how questions are put and replies are read: [Markers] or
-//     [JSON].
+//   - An [Adapter] says how questions are put and replies are read: [Markers],
+//     [JSON] or [Native].
 //
 // Models that retry, keep to a rate or a budget, remember replies or fall back on
 // others are made by [github.com/writ-go/writ/module/models]; a module knows nothing

@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/writ-go/writ/sandbox"
@@ -102,13 +101,14 @@ func isLost(err error) bool {
 	return errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost)
 }
 
-// notRun is the outcome of a program that was not run because the variables are gone
-// that it counts on.
+// notRun is the outcome of a program that was not run because the variables of earlier
+// programs are gone.
 func notRun(err error) *sandbox.Outcome {
 	f := sandbox.Finding{
-		Kind:    "session_lost",
-		Message: fmt.Sprintf("the variables of earlier programs are gone: %v", err),
-		Hint:    "begin again with the constants",
+		Kind: "session_lost", Message: "the variables of earlier programs are gone", Hint: "load again what you need",
+	}
+	if errors.Is(err, sandbox.ErrSessionFull) {
+		f.Message = "there is no more room, so " + f.Message
 	}
 	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: f, Findings: []sandbox.Finding{f}}}
 }

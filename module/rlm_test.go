@@ -176,9 +176,8 @@ func TestRLMSessionIsFull(t *testing.T) {
 	if err != nil || pred.Output.Total != 600_000 || len(sub.Requests()) != 2 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	want := "The program was refused; nothing has run:\nthe variables of earlier programs are gone: sandbox: the session has recorded all " +
-		"that it may: a 32nd of Limits.Memory; start another (begin again with the constants; prompts that were answered are " +
-		"answered again at once, at no cost)"
+	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone " +
+		"(load again what you need; prompts that were answered are answered again at once, at no cost)"
 	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, want) {
 		t.Errorf("told %s", told)
 	}

@@ -23,8 +23,12 @@ type Code struct {
 // String returns the briefing.
 func (c Code) String() string {
 	var b strings.Builder
+	ends, scope := "ends the task", ""
+	if c.Chat {
+		ends, scope = "answers the question", " for each question"
+	}
 	fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Then you write the next one, until a "+
-		"program calls submit. You may write %s at most.\n", plural(c.Programs, "program"))
+		"program calls submit. You may write %s at most%s.\n", plural(c.Programs, "program"), scope)
 	if constants := c.Task.Inputs(); len(constants) > 0 {
 		b.WriteString("\nEvery program has these constants in full, even if the question shows only a part:\n")
 		b.WriteString(list(constants))
@@ -32,8 +36,8 @@ func (c Code) String() string {
 			b.WriteString("A constant with ? is null if it was not given.\n")
 		}
 	}
-	fmt.Fprintf(&b, "\nsubmit ends the task. The answer must have this type:\n"+
-		"```ts\ndeclare function submit(answer: %s): never;\n```\n", c.Task.OutputTypeScript())
+	fmt.Fprintf(&b, "\nsubmit %s. The answer must have this type:\n"+
+		"```ts\ndeclare function submit(answer: %s): never;\n```\n", ends, c.Task.OutputTypeScript())
 	if c.Tools != "" {
 		b.WriteString("\nThese tools are globals. " + toolSection(c.Tools, toolFacts))
 	}

@@ -1,0 +1,77 @@
+package module_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+)
+
+// A conversation goes on in another process, with its variables.
+func TestChatRecord(t *testing.T) {
+	t.Parallel()
+	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
+	if _, err := first.Run(t.Context(), saying{"How many?"}); err != nil {
+		t.Fatal(err)
+	}
+	record, err := first.Record(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, model := newChat(t, nil, nil, fence("submit({answer: rows.join()})"), fence("submit({answer: 'none'})"))
+	if err := second.Restore(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	again, err := second.Record(t.Context())
+	if err != nil || string(again) != string(record) {
+		t.Errorf("got %s, %v, want %s", again, err, record)
+	}
+	pred, err := second.Run(t.Context(), saying{"Which?"})
+	if err != nil || pred.Output.Answer != "<a>,b" {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
+		t.Errorf("got\n%s", got)
+	}
+	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.ReplaceAll(string(record), "question", "quest"), string(record) + "x"} {
+		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
+			t.Errorf("%.50s: got %v", bad, err)
+		}
+	}
+	damaged := strings.Replace(string(record), "rows", "cows", -1)
+	if err := second.Restore(t.Context(), []byte(damaged)); !errors.Is(err, sandbox.ErrSessionLost) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// The record of a chat with another signature is refused.
+func TestChatRecordOfAnotherSignature(t *testing.T) {
+	t.Parallel()
+	chat, _ := newChat(t, nil, nil)
+	record, err := chat.Record(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type counted struct {
+		N int `json:"n"`
+	}
+	other := module.NewChat(signature.Must(signature.New[saying, counted]("Answer.")), llmtest.New(), inProcess(t), nil, nil)
+	for _, c := range []struct{ record, want string }{
+		{string(record), "module: the chat was recorded with another signature: the output n is new, the output answer is missing"},
+		{"", "module: the record of a chat is empty"},
+	} {
+		if err := other.Restore(t.Context(), []byte(c.record)); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
