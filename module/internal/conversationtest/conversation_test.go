@@ -17,6 +17,9 @@ const page = root + "docs/measured/conversation.md"
 // TestConversation has all conversations of testdata/slips and testdata/tasks, and writes or compares
 // docs/measured/conversation.md.
 func TestConversation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute under the race detector, which finds nothing here that other tests do not show")
+	}
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
