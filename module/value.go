@@ -191,11 +191,17 @@ func (v view) sketch(b *strings.Builder, most int) {
 	}
 }
 
-// sketchArray writes the first items and the last.
+// sketchArray writes the first items and the last, or, if there is too little room to show
+// what several are made of, the first one.
 func sketchArray(b *strings.Builder, items []json.RawMessage, most int) {
 	last, start := items[len(items)-1], b.Len()
 	shown := 0
 	b.WriteByte('[')
+	if most/4 < 2*leastSketch && len(items[0]) > most/4 && len(items) > 1 {
+		sketch(b, items[0], most*3/4)
+		fmt.Fprintf(b, ", /* … %d more … */]", len(items)-1)
+		return
+	}
 	for shown < len(items)-1 && b.Len()-start < most/2 {
 		sketch(b, items[shown], most/4)
 		b.WriteString(", ")
