@@ -10,8 +10,8 @@ import (
 // prompts are transcripts that show a system prompt, and how many tokens its fixed text may take: everything but
 // the types of the answer and the declarations. The task and its fields, about 15 tokens, count as fixed here.
 var prompts = map[string]int{
-	"codeact_right_at_once": 540,
-	"codeact_json": 560,
+	"codeact_right_at_once":        540,
+	"codeact_json":                 560,
 	"programofthought_long_inputs": 330,
 	"rlm_budget":                   900,
 	"react_extract":                300,
