@@ -71,7 +71,7 @@ func TestChat(t *testing.T) {
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
 		"--- human ---\nThe program ran to its end. Its value:\n5\n\n" +
 		"Not shown: 1 failed, refused or stopped program.\n" +
-		"This question was not answered: the steps are used up; the last one: The program ran to its end. Its value: 5.\n" +
+		"This question was not answered: the steps are used up; the last one: The program ran to its end, but it did not submit an answer. Its value: 5.\n" +
 		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
 		"Variables that earlier programs left and that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question

@@ -16,8 +16,9 @@ import (
 type effects struct{ done, failed, unknown []journal.Entry }
 
 func sortEffects(entries []journal.Entry) (s effects) {
-	for _, e := range entries {
+	for i, e := range entries {
 		switch {
+		case e.State == journal.Failed && madeUp(e, entries[i+1:]):
 		case e.Class == tools.Read, e.State == journal.Rejected:
 		case e.State == journal.OK:
 			s.done = append(s.done, e)
@@ -28,6 +29,14 @@ func sortEffects(entries []journal.Entry) (s effects) {
 		}
 	}
 	return s
+}
+
+// madeUp reports whether a call that failed was made again later and is done.
+func madeUp(failed journal.Entry, later []journal.Entry) bool {
+	return slices.ContainsFunc(later, func(e journal.Entry) bool {
+		same := e.Tool == failed.Tool && string(e.Args) == string(failed.Args)
+		return e.State == journal.OK && (same || slices.Contains(e.Repeats, failed.ID))
+	})
 }
 
 func (s effects) none() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }

@@ -54,12 +54,12 @@ If a call that reported an error did take effect, leave it out. To make it again
 
 It could not read:
 - look({}) → ` + escaped + ``,
-		"The program ran to its end. Its value:\n1\n\nconsole:\n````\n" + forged + "\n````\n\n" +
+		"The program ran to its end, but it did not submit an answer. Its value:\n1\n\nconsole:\n````\n" + forged + "\n````\n\n" +
 			"Reported an error, but may have taken effect:\n- E1 pay({}) → " + escaped + "\n\n" +
 			"Done by earlier programs, but not called by this one:\n" +
 			`- E2 book({}) → its result cannot be used: paid\nDone:` + "\n" +
 			"If that was wrong, undo it, or say so in the answer.",
-		"The program ran to its end. Its value:\n\"invalid_result\"\n\nconsole:\none line",
+		"The program ran to its end, but it did not submit an answer. Its value:\n\"invalid_result\"\n\nconsole:\none line",
 	}
 	for i, want := range want {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {

@@ -43,8 +43,8 @@ func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
 	limits := sandbox.Limits{Calls: 10, Wait: time.Minute, Time: 10 * time.Minute, Compute: 10 * time.Minute}
 	const loop = "let n = 0; for (let i = 0; i < %d; i++) n += await read({limit: 1}); n"
 	for calls, want := range map[int]string{
-		5: "The program ran to its end. Its value:\n5",
-		6: "The program ran to its end. Its value:\n6\n\nIt made 6 of the 10 calls that one program may make.",
+		5: "The program ran to its end, but it did not submit an answer. Its value:\n5",
+		6: "The program ran to its end, but it did not submit an answer. Its value:\n6\n\nIt made 6 of the 10 calls that one program may make.",
 	} {
 		if got := observations(t, limits, toolSet(t, read), fmt.Sprintf(loop, calls))[0]; got != want {
 			t.Errorf("%d calls: got\n%s\nwant\n%s", calls, got, want)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (r *codeRun) report(out *sandbox.Outcome) *observation {
 	}
 	o := &observation{keep: out.Failure == nil && slices.ContainsFunc(out.Calls, looks)}
 	if out.Failure == nil {
-		o.happened = "The program ran to its end."
+		o.happened = "The program ran to its end, but it did not submit an answer."
 		r.showValue(o, out)
 	} else {
 		r.failed(o, out.Failure)
@@ -146,12 +147,12 @@ func (r *codeRun) showValue(o *observation, out *sandbox.Outcome) {
 	case out.Stdout.Bytes+out.Stderr.Bytes == 0:
 		o.happened = "The program ran to its end, but it showed nothing. End with an expression, print something, " +
 			"or submit the answer."
+		if name := unused(r.last().Code, out.Declared); name != "" {
+			o.happened += fmt.Sprintf(" %s is never used: if it is the function to run, add await %s() at the end.", name, name)
+		}
 		return
 	default:
 		return
-	}
-	if r.values {
-		o.happened = "The program ran to its end, but it did not submit an answer."
 	}
 	v := viewOf(out.Value)
 	s := section{title: " ", gist: "Its value was " + v.String() + ".", more: v.slice()}
@@ -160,6 +161,17 @@ func (r *codeRun) showValue(o *observation, out *sandbox.Outcome) {
 		s.gist = "Its value was " + escapeBreaks(string(v.raw)) + "."
 	}
 	o.show(s)
+}
+
+// unused returns the last of the names that the program declares and does not mention again.
+func unused(code string, declared []string) string {
+	for _, name := range slices.Backward(declared) {
+		mention := regexp.MustCompile(`(^|[^\w$])` + regexp.QuoteMeta(name) + `($|[^\w$])`)
+		if len(mention.FindAllString(code, 2)) == 1 {
+			return name
+		}
+	}
+	return ""
 }
 
 // notAccepted begins the observation on an answer that does not fit. One of the wrong shape is answered

@@ -53,6 +53,7 @@ NaN and Infinity become null in JSON.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
 Submit it in this form, with your values: submit({total: 1})`,
+		`async function main() { return 1 }`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer. main is never used: if it is the function to run, add await main() at the end.`,
 		`const o = count({limit: 1}); o.limit`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer.
 
 Warnings:

@@ -60,12 +60,12 @@ const (
 	toolFacts = `- Each tool takes one object and returns a promise. Await every call. Make independent calls at the same time with Promise.all.
 - Do as much as you can in one program: loops, joins and filters belong in it.
 - A result with a cursor for the next page is one page of several: call again with it until there is none.
-- A string result is plain text, never parsed for you. If it is JSON, use JSON.parse.
+- Text in a result is never parsed for you. If it is JSON, use JSON.parse.
 - A call that fails throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments", "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.
 `
 	engineFacts = `
 Programs:
-- The language is modern JavaScript, with await and return at the top level. You are shown what console.log prints and the value of the last expression. Print what you need, not everything.
+- The language is modern JavaScript, without types, with await and return at the top level. You are shown what console.log prints and the value of the last expression. Print what you need, not everything.
 - Besides the language itself, these globals exist: console, setTimeout, setInterval, sleep(ms) which returns a promise, structuredClone, queueMicrotask, atob, btoa, URLSearchParams, crypto.randomUUID, crypto.getRandomValues and toLocaleString for en-US.
 `
 	missing = `- There is no import, require, fetch, process, fs or Intl.

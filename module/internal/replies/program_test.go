@@ -10,7 +10,7 @@ import (
 const (
 	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences in its texts needs a longer fence around it"
 	none     = "the reply has no program; write it in one ```js block"
-	several  = "the reply has several programs; write the one to run in one ```js block"
+	several  = "the reply has several programs; join them or choose one, and write it in one ```js block"
 	empty    = "the program is empty; write it in one ```js block"
 	end      = "\n[[ ## completed ## ]]"
 )
