@@ -84,7 +84,7 @@ func TestAbsentServer(t *testing.T) {
 	if message, hint := diagnosed(t, call, map[string]any{"code": "await gone_away.x({})"}); message != "gone_away is not defined" || hint != want {
 		t.Errorf("got %s (%s)", message, hint)
 	}
-	if message, hint := diagnosed(t, call, map[string]any{"code": "await nowhere.x({})"}); message != "nowhere is not defined" || hint != "" {
+	if message, hint := diagnosed(t, call, map[string]any{"code": "await nowhere.x({})"}); message != "nowhere is not defined" || hint != "use the tools: fs" {
 		t.Errorf("got %s (%s)", message, hint)
 	}
 	for name, args := range map[string]any{
