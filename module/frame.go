@@ -41,7 +41,9 @@ func hanging(text string) string {
 // fenced puts a text of several lines into a fence that it cannot close.
 func fenced(text string) string {
 	fence := "```"
-	if !strings.ContainsAny(text, breaks) && !strings.HasPrefix(text, fence) {
+	start := strings.TrimLeft(text, " ") // a fence may be indented
+	opens := strings.HasPrefix(start, fence) || strings.HasPrefix(start, "~~~")
+	if !strings.ContainsAny(text, breaks) && !opens {
 		return text
 	}
 	for strings.Contains(text, fence) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,6 +74,10 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	return subCallsOf(ctx).askAll(ctx, prompts)
 }
 
+// maxAnswers is how many bytes the answers to an array of prompts may have together, so that they
+// fit into a result.
+const maxAnswers = 2 << 20
+
 // askAll asks the model several questions, as many at the same time as the budget allows.
 // An answer that is missing is an object that says why, so that the others are not lost.
 func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessage, error) {
@@ -82,15 +87,21 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 		answers[i], errs[i] = c.ask(ctx, subPrompt{prompts[i]})
 	}
 	var wg sync.WaitGroup
-	var next atomic.Int64
+	var next, size atomic.Int64
 	for range min(len(prompts), cap(c.budget.slots)) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(prompts)); i = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; i < int64(len(prompts)) && size.Load() <= maxAnswers; i = next.Add(1) - 1 {
 				answer(int(i))
+				text, _ := answers[i].(string)
+				size.Add(int64(len(text)))
 			}
 		})
 	}
 	wg.Wait()
+	if size.Load() > maxAnswers {
+		return nil, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf(
+			"the answers have more than %d bytes together; ask fewer prompts at a time (those that were answered are free)", maxAnswers)}
+	}
 	for i, err := range errs {
 		te, told := errors.AsType[*tools.ToolError](err)
 		switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -18,7 +19,14 @@ type subCalls struct {
 	turn   chan struct{} // held by a nested run that may have others made
 
 	mu      sync.Mutex
-	answers map[digest]string
+	answers map[digest]*subAnswer
+}
+
+// subAnswer is a question under way, or its answer.
+type subAnswer struct {
+	done   chan struct{} // closed when there is an answer, or an error
+	answer string
+	err    error
 }
 
 // digest stands for a question.
@@ -44,20 +52,37 @@ func (c *subCalls) once(in any, ask func() (string, error)) (string, error) {
 		return "", err
 	}
 	question := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", in, text)))
-	c.mu.Lock()
-	answer, known := c.answers[question]
-	c.mu.Unlock()
-	if known {
-		return answer, nil
+	a, first := c.asked(question)
+	if !first {
+		<-a.done
+		return a.answer, a.err
 	}
-	if answer, err = ask(); err != nil {
-		return "", err
-	}
+	a.err = errUnasked // if ask panics
+	defer func() {
+		if a.err != nil {
+			c.mu.Lock()
+			delete(c.answers, question)
+			c.mu.Unlock()
+		}
+		close(a.done)
+	}()
+	a.answer, a.err = ask()
+	return a.answer, a.err
+}
+
+var errUnasked = errors.New("the model could not be asked")
+
+// asked returns what is known of a question, and whether the caller is the first to ask it.
+func (c *subCalls) asked(question digest) (a *subAnswer, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.answers == nil {
-		c.answers = map[digest]string{}
+	if a = c.answers[question]; a != nil {
+		return a, false
 	}
-	c.answers[question] = answer
-	return answer, nil
+	if c.answers == nil {
+		c.answers = map[digest]*subAnswer{}
+	}
+	a = &subAnswer{done: make(chan struct{})}
+	c.answers[question] = a
+	return a, true
 }

@@ -40,6 +40,26 @@ func TestRLMBatch(t *testing.T) {
 	}
 }
 
+// The same prompt is asked once, and answers that would not fit into a result are not made one.
+func TestRLMRepeatedPrompts(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: strings.Repeat("x", 32<<10)}, nil
+	})
+	m, model := rlm(t, inProcess(t), sub, nil,
+		`const few = await llm(Array(40).fill("same")); few.length`,
+		`const many = await llm(Array(10000).fill("same"))`,
+		`submit({total: few.length})`)
+	pred, err := m.Run(t.Context(), book{"x"})
+	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
+		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
+	}
+	const told = "the answers have more than 2097152 bytes together; ask fewer prompts at a time (those that were answered are free)"
+	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
+		t.Errorf("told %s", got)
+	}
+}
+
 // With the sandbox's own limits programs have time for all calls, and room for their
 // prompts. An empty answer is an empty text.
 func TestRLMWorksWithTheDefaults(t *testing.T) {

@@ -33,8 +33,11 @@ func (r *codeRun) variables(ctx context.Context) (string, error) {
 	if errors.Is(err, errForgotten) {
 		return "The variables of earlier programs are gone. Declare again what you need.", nil
 	}
-	if err != nil {
-		return "", err
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil: // if the session is of no use, the next program says so
+		return "The variables of earlier programs cannot be listed.", nil
 	}
 	var lines []string
 	for _, v := range list {
@@ -50,7 +53,7 @@ func (r *codeRun) variables(ctx context.Context) (string, error) {
 		lines = lines[older:]
 		text += fmt.Sprintf("\n- %s that are not listed", plural(older, "older variable"))
 	}
-	return text + "\n" + strings.Join(lines, "\n"), nil
+	return text + "\n" + cut(strings.Join(lines, "\n"), maxObservation), nil
 }
 
 // leftNothing is what the model is told of a program that failed in a session.

@@ -141,7 +141,7 @@ func (h *host) text(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 	}[u.How]
 	if u.Property == "length" {
 		isParsed := func(other engine.Use) bool { return other.How == engine.Parsed }
-		if !slices.ContainsFunc(r.values, isJSON) || slices.ContainsFunc(s.Uses, isParsed) {
+		if r.long() || !slices.ContainsFunc(r.values, isJSON) || slices.ContainsFunc(s.Uses, isParsed) {
 			return clue{}, false // the number of characters may be meant
 		}
 		effect = "whose length counts its characters"

@@ -112,7 +112,7 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 		findings, warnings := h.judge(r), h.warn(r)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.judged, h.findings, h.warnings, h.sites, h.declared = true, findings, warnings, r.Sites, r.Declared
+		h.judged, h.findings, h.warnings, h.sites, h.declared = true, findings, warnings, bounded(r.Sites), r.Declared
 		return len(findings) == 0 && !h.checkOnly
 	}
 }

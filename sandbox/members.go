@@ -55,8 +55,18 @@ func declarationOf(b *tools.Binding) declaration {
 // and may be of any length.
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
-// maxMembers is how many bytes a result may have whose members are looked at.
+// maxMembers is how many bytes the results of a call site may have together whose members are
+// looked at.
 const maxMembers = 256 << 10
+
+// long reports whether there is too much to look at.
+func (r *returned) long() bool {
+	size := 0
+	for _, value := range r.values {
+		size += len(value)
+	}
+	return size > maxMembers
+}
 
 // membersOf returns the members of an object; nil for other values, and for long ones.
 func membersOf(value json.RawMessage) map[string]json.RawMessage {
@@ -90,8 +100,7 @@ func (r *returned) read() {
 // missing words the use of a member that no result has. If the declaration does not say
 // which there are, it may be optional, and is only reported if another name is much like it.
 func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
-	isLong := func(value json.RawMessage) bool { return len(value) > maxMembers }
-	if slices.ContainsFunc(r.values, isLong) {
+	if r.long() {
 		return clue{}, false
 	}
 	if r.has == nil {
@@ -124,6 +133,9 @@ func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, 
 // jsonMember returns the name of a member whose text is JSON, as content is of many MCP
 // servers; "" if there is none.
 func (r *returned) jsonMember() string {
+	if r.long() {
+		return ""
+	}
 	for _, value := range r.values {
 		object := membersOf(value)
 		for _, name := range slices.Sorted(maps.Keys(object)) {

@@ -17,7 +17,11 @@ var nextPage = regexp.MustCompile(`"(next|next_?[a-zA-Z_]{1,40})"\s*:\s*(?:"[^"]
 // that never reads that.
 func (h *host) firstPages(calls []Call) (list []Finding) {
 	var warned []string
+	left := 4 * maxMembers
 	for _, c := range calls {
+		if left -= len(c.Result); left < 0 {
+			return list
+		}
 		if c.Error != nil || slices.Contains(warned, c.Tool) || len(list) == maxFindings {
 			continue
 		}

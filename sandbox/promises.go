@@ -50,6 +50,22 @@ func mentions(line, name string) bool {
 	return err == nil && found
 }
 
+// maxWord is how many bytes a name of the source may have that is shown.
+const maxWord = 100
+
+// bounded takes names that are too long to be shown out of what a worker says of call sites.
+func bounded(sites []engine.Site) []engine.Site {
+	isLong := func(u engine.Use) bool { return len(u.Property) > maxWord }
+	for i := range sites {
+		s := &sites[i]
+		if len(s.Holder) > maxWord {
+			s.Holder = ""
+		}
+		s.Uses = slices.DeleteFunc(s.Uses[:min(len(s.Uses), maxFindings)], isLong)
+	}
+	return sites
+}
+
 // siteAt returns the call that is at a place in the source, or nil.
 func (h *host) siteAt(at engine.Pos) *engine.Site {
 	i := slices.IndexFunc(h.sites, func(s engine.Site) bool { return s.Pos == at })

@@ -46,7 +46,9 @@ func (v Variable) String() string {
 	case "array":
 		b.WriteString(" of " + amount(v.Count, itemNames[v.Of]))
 	case "object":
-		b.WriteString(" of " + amount(v.Count, "key"))
+		if v.Count+v.Bytes > 0 {
+			b.WriteString(" of " + amount(v.Count, "key"))
+		}
 	case "text":
 		b.WriteString(" of " + amount(v.Count, "character"))
 	case "Map":
@@ -110,14 +112,14 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 func described(list []engine.Variable) []Variable {
 	var made []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {
-		if !tools.Identifier(v.Name) || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
+		if len(v.Name) > engine.MaxName || !tools.Identifier(v.Name) || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
 			continue
 		}
 		if !slices.Contains(engine.Kinds, v.Of) {
 			v.Of = ""
 		}
 		keys := slices.DeleteFunc(v.Keys[:min(len(v.Keys), engine.MaxKeys)], func(key string) bool {
-			return !tools.Identifier(key)
+			return len(key) > engine.MaxName || !tools.Identifier(key)
 		})
 		made = append(made, Variable{Name: v.Name, Kind: v.Kind, Count: v.Count, Of: v.Of, Keys: keys, Bytes: v.Bytes})
 	}

@@ -150,7 +150,7 @@ func (h *host) call(id int) *Call {
 // unawaited says of calls that nobody awaited what became of them.
 func (h *host) unawaited(ids []int) string {
 	var b strings.Builder
-	for _, id := range ids {
+	for _, id := range ids[:min(len(ids), maxFindings)] {
 		c := h.call(id)
 		if c == nil { // beyond the limit
 			continue

@@ -30,8 +30,8 @@ const (
 	MaxVariables = 1000
 	// MaxKeys bounds the keys of one variable.
 	MaxKeys = 10
-	// maxName bounds the names, of variables and of keys, that are listed.
-	maxName = 100
+	// MaxName bounds the names, of variables and of keys, that are listed.
+	MaxName = 100
 	// maxMeasured bounds the values that are looked at for one list, and maxEach those
 	// for one variable.
 	maxMeasured, maxEach = 40_000, 10_000
@@ -105,7 +105,7 @@ func (r *run) variables() []Variable {
 		m.total = 0
 	}
 	for _, d := range slices.Backward(r.declared) {
-		if _, visible := r.exports[d.name]; !visible || len(d.name) > maxName || !slices.Contains(present, d.name) {
+		if _, visible := r.exports[d.name]; !visible || len(d.name) > MaxName || !slices.Contains(present, d.name) {
 			continue
 		}
 		value, err := d.get(goja.Undefined()) // () => name, written by us: see exporter
@@ -132,7 +132,7 @@ func (m *measurer) variable(name string, value goja.Value) Variable {
 	object, _ := value.(*goja.Object)
 	m.left = min(m.total, maxEach)
 	m.total -= m.left
-	defer func() { m.total += max(m.left, 0) }()
+	defer func() { m.total += m.left }() // what was overspent is missing for the others
 	switch v.Kind {
 	case "text":
 		v.Count = value.(goja.String).Length()
@@ -144,12 +144,13 @@ func (m *measurer) variable(name string, value goja.Value) Variable {
 	case "Set":
 		v.Count = m.size(object, m.run.intrinsics.setSize)
 	case "object":
-		if plainObject(object) {
-			keys := object.Keys()
-			v.Count, v.Keys = len(keys), firstKeys(keys)
-		}
+		keys, _ := m.keys(object)
+		v.Count, v.Keys = len(keys), firstKeys(keys)
 	}
-	if size, measured := m.bytes(value); measured && object != nil {
+	if object == nil {
+		return v
+	}
+	if size, measured := m.bytes(value); measured {
 		v.Bytes = size
 	}
 	return v
@@ -161,8 +162,9 @@ func (m *measurer) items(array *goja.Object, v *Variable) {
 	if !ok || v.Count == 0 {
 		return
 	}
-	if object, isObject := first.(*goja.Object); isObject && plainObject(object) {
-		v.Keys = firstKeys(object.Keys())
+	if object, isObject := first.(*goja.Object); isObject {
+		keys, _ := m.keys(object)
+		v.Keys = firstKeys(keys)
 	}
 	if v.Count > m.left {
 		return
@@ -175,10 +177,21 @@ func (m *measurer) items(array *goja.Object, v *Variable) {
 	v.Of = kindOf(first)
 }
 
+// keys lists the keys of an ordinary object, as long as there is room: each counts as a
+// value that was looked at.
+func (m *measurer) keys(o *goja.Object) ([]string, bool) {
+	if m.left <= 0 || !plainObject(o) {
+		return nil, false
+	}
+	keys := o.Keys()
+	m.left -= len(keys)
+	return keys, true
+}
+
 // firstKeys are the keys that are listed.
 func firstKeys(keys []string) []string {
 	keys = keys[:min(len(keys), MaxKeys)]
-	return slices.DeleteFunc(keys, func(key string) bool { return len(key) > maxName })
+	return slices.DeleteFunc(keys, func(key string) bool { return len(key) > MaxName })
 }
 
 // property returns the value of an own property that is no accessor.
@@ -201,6 +214,9 @@ func (m *measurer) property(o *goja.Object, name string) (goja.Value, bool) {
 
 // bytes is how long a value is as JSON, about; false if that could not be found out.
 func (m *measurer) bytes(value goja.Value) (int, bool) {
+	if goja.IsBigInt(value) {
+		return 0, false // it has no form in JSON, and its digits may take long
+	}
 	object, ok := value.(*goja.Object)
 	if !ok {
 		if text, isText := value.(goja.String); isText {
@@ -217,11 +233,14 @@ func (m *measurer) bytes(value goja.Value) (int, bool) {
 	case kind == "array" && object.ClassName() == "Array":
 		return m.sum(m.length(object), func(i int) (string, int) { return strconv.Itoa(i), 1 }, object)
 	case kind == "object" && plainObject(object):
-		keys := object.Keys()
+		keys, ok := m.keys(object)
+		if !ok {
+			return 0, false
+		}
 		return m.sum(len(keys), func(i int) (string, int) { return keys[i], len(keys[i]) + 4 }, object)
-	case kind == "Map":
+	case kind == "Map" && m.size(object, m.run.intrinsics.mapSize) <= m.left:
 		return m.each(object, m.run.intrinsics.mapEach)
-	case kind == "Set":
+	case kind == "Set" && m.size(object, m.run.intrinsics.setSize) <= m.left:
 		return m.each(object, m.run.intrinsics.setEach)
 	case kind == "Date":
 		return len(`"2006-01-02T15:04:05.000Z"`), true
