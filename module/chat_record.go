@@ -58,7 +58,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 // If the record is damaged or is not one, the conversation stays as it was. If the turns
 // can be read but the session cannot be restored, as after an update of Writ, the error
 // wraps [sandbox.ErrSessionLost]; then the conversation goes on without the variables,
-// and the model is told so.
+// and the model learns that they are gone.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	leave, err := c.enter(ctx)
 	if err != nil {

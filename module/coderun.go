@@ -131,7 +131,7 @@ type codeRun struct {
 	late   bool // no more reply is added for an answer of the wrong shape
 
 	doubts   bool            // the model was asked about promises and texts that the program misused
-	parsable map[string]bool // tools of which the model was told that they return JSON text
+	parsable map[string]bool // tools that the model knows to return JSON text
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {

@@ -20,7 +20,7 @@ func cut(text string, most int) string {
 	return joinEnds(head, tail, plural(lengthOf(text)-lengthOf(head)-lengthOf(tail), "character"), most)
 }
 
-// cutOutput is cut for a text of so many bytes of which only the ends may be there.
+// cutOutput is cut for a text of so many bytes whose middle may be missing already.
 func cutOutput(text, tail string, all, most int) string {
 	if len(text) == all {
 		return cut(text, most)

@@ -15,9 +15,9 @@ const (
 	jsonTextTools = 5  // in one observation
 )
 
-// jsonTexts says of which tools the last program got the JSON of an object, or of a list
-// of objects, as text: once a run of each tool. It says nothing of a program that went
-// well and parsed JSON.
+// jsonTexts names the tools that returned the JSON of an object, or of a list of objects, to
+// the last program as text. It names each tool once a run, and none if the program succeeded
+// and used JSON.parse.
 func (r *codeRun) jsonTexts() string {
 	out := r.outcome
 	if out == nil || out.Failure == nil && strings.Contains(r.last().Code, "JSON.parse") {

@@ -74,7 +74,7 @@ func (n *notebook) set(s *sandbox.Session, lost bool) {
 	n.session, n.lost = s, lost
 }
 
-// record returns the record of the session; nil if there is none.
+// record returns the record of the session. Before the first program it returns nil.
 func (n *notebook) record() ([]byte, error) {
 	n.mu.Lock()
 	session := n.session

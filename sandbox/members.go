@@ -130,8 +130,8 @@ func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 // fold is a name without what is different in other styles of writing names.
 func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// jsonMember returns the name of a member whose text is JSON, as content is of many MCP
-// servers; "" if there is none.
+// jsonMember returns the name of a member whose text is JSON, such as content in the results
+// of many MCP servers, or "".
 func (r *returned) jsonMember() string {
 	if r.long() {
 		return ""

@@ -12,7 +12,7 @@ import (
 // clue is a warning about a value that may be why the program failed.
 type clue struct {
 	Finding
-	variable string // that holds the value; "" if there is none
+	variable string // that holds the value, if any
 }
 
 // explain adds the clue to a failure that its line points at, and returns the other clues

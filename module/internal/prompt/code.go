@@ -55,7 +55,7 @@ func (c Code) String() string {
 	return b.String()
 }
 
-// The facts about programs, each of which a test tries.
+// The facts about programs. A test tries each of them.
 const (
 	toolFacts = `- Each tool takes one object and returns a promise. Await every call. Make independent calls at the same time with Promise.all.
 - Do as much as you can in one program: loops, joins and filters belong in it.

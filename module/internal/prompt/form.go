@@ -109,8 +109,8 @@ var formats = []struct{ name, rule string }{
 	{schema.Nanoseconds, `A duration in nanoseconds may be written with its unit instead, such as "90m".`},
 }
 
-// Formats says how to write values of special formats, if schemas have any. Programs are not told so: their
-// durations are numbers.
+// Formats says how to write the dates, times and durations that the schemas have, or returns "". It is not for
+// programs, whose durations are numbers.
 func Formats(schemas ...json.RawMessage) string {
 	var text string
 	for _, f := range formats {

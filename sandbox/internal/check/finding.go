@@ -64,7 +64,7 @@ type Site struct {
 	Discarded bool     `json:"discarded,omitempty"` // nothing looks at the promise
 	Property  string   `json:"property,omitempty"`  // what is read of the promise, as if it were the result
 	Fails     bool     `json:"fails,omitempty"`     // to read that throws
-	Holder    string   `json:"holder,omitempty"`    // the variable that the call initializes; "" if there is none
+	Holder    string   `json:"holder,omitempty"`    // the variable that the call initializes, if any
 	Awaited   bool     `json:"awaited,omitempty"`   // where it stands
 	Uses      []Use    `json:"uses,omitempty"`      // of the result of a call that is awaited, those that may go wrong
 	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some

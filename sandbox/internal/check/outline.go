@@ -99,7 +99,7 @@ type surveyor struct {
 	texts    []located // that name members
 	written  []written
 	uses     []use
-	probes   []reference // to variables of which the program finds out what they hold
+	probes   []reference // to variables whose kind of value the program finds out, as by typeof
 	mappings []mappingOf
 }
 
