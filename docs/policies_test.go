@@ -106,8 +106,8 @@ func Example_allow() {
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
 	guarded := set.With(
 		policy.Allow(policy.Tools("read_file", "invite"), "you may read files and invite"),
-		policy.When(policy.Tools("read_file"), policy.Allow(home, "only the files of /home/ann")),
-		policy.When(policy.Tools("invite"), policy.Allow(few, "at most ten at a time")),
+		policy.If(policy.Tools("read_file"), policy.Allow(home, "only the files of /home/ann")),
+		policy.If(policy.Tools("invite"), policy.Allow(few, "at most ten at a time")),
 	)
 	run(ctx, guarded, `await refund({id: "a1"})`)
 	run(ctx, guarded, `await read_file({path: "/etc/shadow"})`)
@@ -132,7 +132,7 @@ func Example_approve() {
 		return policy.Decision{Approved: true}, nil
 	}
 	fmt.Println(set.Warnings())
-	guarded := set.With(policy.When(policy.Destructive(), policy.Approve(ask, nil)))
+	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(ask, nil)))
 	fmt.Println(guarded.Warnings())
 	run(ctx, guarded, `await refund({id: "vip1"})`)
 	// Output:

@@ -73,7 +73,7 @@ func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], t
 //
 // An attempt that fails is passed over, as long as there are not more of them
 // than AttemptOptions.FailCount. After an error that no other attempt could mend
-// there is none: one of the model that is of the kind models.Auth, Invalid or
+// there is none: one of the model that is of the kind models.KindAuth, Invalid or
 // OverBudget, or [ErrBudget]; the best answer until then is taken. That ctx is
 // done, or a tool's fatal error, ends the run without an answer. The trajectories
 // of all attempts are the prediction's Trajectory.Runs.
@@ -219,7 +219,7 @@ func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
 func vain(err error) bool {
 	if failure, ok := errors.AsType[*lm.Error](err); ok {
 		switch failure.Kind {
-		case lm.Auth, lm.Invalid, lm.OverBudget:
+		case lm.KindAuth, lm.KindInvalid, lm.KindOverBudget:
 			return true
 		}
 	}

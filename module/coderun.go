@@ -222,7 +222,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		return nil, err
 	}
 	outcome, err := r.box.Run(ctx, sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Ledger: r.journal.Attempt(), Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },

@@ -11,7 +11,7 @@ func (r *codeRun) doubted(out *sandbox.Outcome) bool {
 	var doubts []sandbox.Finding
 	for _, f := range out.Warnings {
 		switch f.Kind {
-		case sandbox.NotAwaited, sandbox.WrongType, sandbox.CallLimit, sandbox.MorePages:
+		case sandbox.KindNotAwaited, sandbox.KindWrongType, sandbox.KindCallLimit, sandbox.KindMorePages:
 			f.Frame = ""
 			doubts = append(doubts, f)
 		}

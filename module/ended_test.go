@@ -35,7 +35,7 @@ func begun(t *testing.T, answer error) *tools.Set {
 		close(ended)
 		return policy.Decision{}, nil
 	}
-	return toolSet(t, stop, look, wait).With(policy.When(policy.Tools("wait"), policy.Approve(ask, nil)))
+	return toolSet(t, stop, look, wait).With(policy.If(policy.Tools("wait"), policy.Approve(ask, nil)))
 }
 
 // A tool's fatal error ends the run, though the program has ended before it.
@@ -66,7 +66,7 @@ func TestNoRetryAfterTheEnd(t *testing.T) {
 		return policy.Decision{Approved: true}, nil
 	}
 	set := toolSet(t, send, look).With(policy.Retry(&policy.RetryOptions{Delay: time.Hour, MaxDelay: time.Hour}),
-		policy.When(policy.Tools("send"), policy.Approve(ask, nil)))
+		policy.If(policy.Tools("send"), policy.Approve(ask, nil)))
 	model := llmtest.New(fence(`send({}); await look({}); throw 1`), submit1)
 	if _, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything); err != nil {
 		t.Fatal(err)

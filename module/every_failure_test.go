@@ -37,7 +37,7 @@ func waysToFail() []failure {
 	noAnswer := func(err error) bool { return errors.Is(err, module.ErrNoAnswer) || errors.Is(err, module.ErrMaxIters) }
 	return []failure{
 		{"model error", says(llmtest.Reply{}, down), func(err error) bool { return errors.Is(err, down) }},
-		{"refusal", says(llmtest.Reply{Text: "I can't", StopReason: "content_filter"}, nil), is(models.Refused)},
+		{"refusal", says(llmtest.Reply{Text: "I can't", StopReason: "content_filter"}, nil), is(models.KindRefused)},
 		{"cut off", says(llmtest.Reply{Text: "[[ ## total ## ]]\n1", StopReason: "length"}, nil), func(err error) bool {
 			return errors.Is(err, module.ErrMaxIters) || errors.Is(err, module.ErrNoAnswer) && strings.Contains(err.Error(), "llms.WithMaxTokens")
 		}},

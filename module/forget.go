@@ -64,5 +64,5 @@ func (r *run) leftOut() string {
 // not fit into it.
 func contextTooLong(err error) bool {
 	var e *lm.Error
-	return errors.As(err, &e) && e.Kind == lm.ContextTooLong
+	return errors.As(err, &e) && e.Kind == lm.KindContextTooLong
 }

@@ -240,7 +240,7 @@ func TestUsageIsExact(t *testing.T) {
 			asked.Add(1)
 			chance := chances[r.N%len(chances)]
 			if failing && chance == 9 {
-				return llmtest.Reply{}, &models.Error{Kind: models.Transient, Err: errors.New("down")}
+				return llmtest.Reply{}, &models.Error{Kind: models.KindTransient, Err: errors.New("down")}
 			}
 			tokens.Add(7)
 			if failing && chance == 8 {

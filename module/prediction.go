@@ -298,7 +298,7 @@ func partOf(err error) *IncompleteError {
 	return part
 }
 
-// MayHaveActed implements [tools.Acted]: a module that is run by a tool is not run
+// MayHaveActed implements [tools.PartialError]: a module that is run by a tool is not run
 // again as if nothing had happened.
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 

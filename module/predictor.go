@@ -264,7 +264,7 @@ func usageOf(r lm.Reply, err error) Usage {
 // or a budget refused it.
 func unsent(err error) bool {
 	failure, ok := errors.AsType[*lm.Error](err)
-	return ok && !failure.MaybeCharged && (failure.Kind == lm.OverBudget || failure.Kind == lm.Cancelled)
+	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
 }
 
 // repair is what the model is told of a reply that cannot be used.

@@ -43,7 +43,7 @@ func TestProgramsFail(t *testing.T) {
 		{"model error", []utterance{{text: one}, {err: down}}, 2, func(err error) bool { return errors.Is(err, down) }},
 		{"refusal", []utterance{{text: one}, {stop: "content_filter"}}, 2, func(err error) bool {
 			var e *models.Error
-			return errors.As(err, &e) && e.Kind == models.Refused
+			return errors.As(err, &e) && e.Kind == models.KindRefused
 		}},
 		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 3, usedUp},
 		{"nothing said", []utterance{{stop: "length"}}, 1, func(err error) bool {
@@ -252,7 +252,7 @@ type echoing struct{}
 // Run implements [module.Sandbox].
 func (echoing) Run(_ context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	if strings.Contains(p.Source, "wrong") {
-		return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.Thrown, Message: "wrong"}}}, nil
+		return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindThrown, Message: "wrong"}}}, nil
 	}
 	limit, _ := p.Inputs["limit"].(json.RawMessage)
 	return &sandbox.Outcome{Value: json.RawMessage(`{"total":` + string(limit) + `}`), Submitted: true}, nil

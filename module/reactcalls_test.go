@@ -55,7 +55,7 @@ func TestToolModeOfRuns(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Text(), "777") {
 			if len(r.Options.Tools) > 0 {
-				return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("messages.1: image of the toolbox is too large")}
+				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("messages.1: image of the toolbox is too large")}
 			}
 			return llmtest.Reply{Text: submits1}, nil
 		}
@@ -95,7 +95,7 @@ func TestToolModeOfExtraction(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Text(), "777") {
 			if len(r.Options.Tools) > 0 {
-				return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("toolbox")}
+				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("toolbox")}
 			}
 			return llmtest.Reply{Text: submits1}, nil
 		}
@@ -125,7 +125,7 @@ func TestToolsRefusedForAnotherReason(t *testing.T) {
 	n := 0
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if n++; n <= 2 {
-			return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("messages.0: the picture toolbox.png is too large")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("messages.0: the picture toolbox.png is too large")}
 		}
 		if len(r.Options.Tools) == 0 {
 			t.Error("tools were turned off for good by an error of one question, which fails without tools as well")
@@ -240,7 +240,7 @@ func TestToolsRefusedInAttempts(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if len(r.Options.Tools) > 0 {
 			refused.Add(1)
-			return llmtest.Reply{}, &models.Error{Kind: models.Invalid, Status: 400, Err: errors.New("does not support tools")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("does not support tools")}
 		}
 		return llmtest.Reply{Text: submits1}, nil
 	}).With(canTools)

@@ -181,7 +181,7 @@ func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Out
 	}
 	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
 	if call.Pending = errors.Is(err, errLeft); call.Pending {
-		kind, out.Abandoned = sandbox.Stopped, 1
+		kind, out.Abandoned = sandbox.KindStopped, 1
 	} else {
 		call.Error = te
 	}
@@ -199,10 +199,10 @@ func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, end
 	case err == nil:
 		return nil, "", nil
 	case !tools.IsFatal(err) && errors.As(err, &te):
-		return te, sandbox.ToolFailed, nil
+		return te, sandbox.KindToolError, nil
 	}
 	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
-	return te.WithCause(err), sandbox.ToolFailed, fmt.Errorf("tool %s: %w", tool, err)
+	return te.WithCause(err), sandbox.KindToolError, fmt.Errorf("tool %s: %w", tool, err)
 }
 
 // over is why a context is done.
@@ -226,7 +226,7 @@ func tell(call sandbox.Call, b *tools.Binding) string {
 
 func tellFailure(call sandbox.Call, b *tools.Binding) string {
 	te := call.Error
-	did := tools.OutcomeOf(te)
+	did := tools.StateOf(te)
 	class := b.ReplayClass()
 	once := class != tools.Read && class != tools.Idempotent && !b.Hints.Repeatable
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
@@ -234,22 +234,22 @@ func tellFailure(call sandbox.Call, b *tools.Binding) string {
 		text += "\n" + viewOf(te.Data).shown("The error's data", "The error's data is", maxText/4)
 	}
 	switch {
-	case did == tools.Done && once:
+	case did == tools.StateOK && once:
 		text += "\nIt is done: do not make the same call again."
-	case did == tools.Failed && once:
+	case did == tools.StateFailed && once:
 		text += "\nIt may have taken effect: look before you make the same call again."
-	case did == tools.MaybeDone && once:
+	case did == tools.StateUnknown && once:
 		text += "\n" + unknownAgain
 	}
 	return text
 }
 
 // verb says how a call ended that was not successful.
-func verb(did tools.Outcome) string {
+func verb(did tools.State) string {
 	switch did {
-	case tools.NotDone:
+	case tools.StateRejected:
 		return "was not called"
-	case tools.Done:
+	case tools.StateOK:
 		return "was called, but its result cannot be used"
 	default:
 		return "failed"

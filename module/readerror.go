@@ -32,9 +32,9 @@ type ProblemKind string
 // The kinds of problems.
 const (
 	// Structure: there is no value, or it is not certain which.
-	Structure ProblemKind = "structure"
+	KindStructure ProblemKind = "structure"
 	// Constraint: there is a value of the right type, which breaks a rule.
-	Constraint ProblemKind = "constraint"
+	KindConstraint ProblemKind = "constraint"
 )
 
 // Error lists the problems, one a line.

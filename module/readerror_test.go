@@ -13,20 +13,20 @@ func TestReadError(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.Parse(`text -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`, "")).Spec()
 	for reply, want := range map[string][]ReadProblem{
-		"no": {{"", Structure, "no field was found in the reply; answer with the JSON object"}},
+		"no": {{"", KindStructure, "no field was found in the reply; answer with the JSON object"}},
 		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + "\n[[ ## completed ## ]]": {
-			{"mood", Constraint, `the value must be one of "good", "bad", not "awful"`},
-			{"score", Structure, `cannot be read: the value must be a number, not "high"`},
+			{"mood", KindConstraint, `the value must be one of "good", "bad", not "awful"`},
+			{"score", KindStructure, `cannot be read: the value must be a number, not "high"`},
 		},
 		`{"score": 3}`: {
-			{"mood", Structure, "is missing"},
-			{"score", Constraint, "the value must be at most 1, not 3"},
+			{"mood", KindStructure, "is missing"},
+			{"score", KindConstraint, "the value must be at most 1, not 3"},
 		},
 		`{"score": 3, "author": "Ada"}`: {
-			{"mood", Structure, "is missing"},
-			{"score", Constraint, "the value must be at most 1, not 3"},
+			{"mood", KindStructure, "is missing"},
+			{"score", KindConstraint, "the value must be at most 1, not 3"},
 		},
-		`{"mood": "good", "score": 3}`: {{"score", Constraint, "the value must be at most 1, not 3"}},
+		`{"mood": "good", "score": 3}`: {{"score", KindConstraint, "the value must be at most 1, not 3"}},
 	} {
 		_, err := JSON().Read(spec, reply, false)
 		var wrong *ReadError

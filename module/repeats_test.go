@@ -183,7 +183,7 @@ func TestAnswerLeavesCallsBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcome := pred.Trajectory.Steps[0].Outcome
-	if outcome.Submitted || outcome.Failure == nil || outcome.Failure.Kind != sandbox.Unawaited {
+	if outcome.Submitted || outcome.Failure == nil || outcome.Failure.Kind != sandbox.KindUnawaited {
 		t.Errorf("got %+v", outcome)
 	}
 	if got := pred.Trajectory.Steps[0].Observation; !strings.Contains(got, "\n    - line 1: send ") {

@@ -61,11 +61,11 @@ func (r *codeRun) failed(o *observation, f *sandbox.Failure) {
 	switch {
 	case !f.Ran():
 		o.happened = "The program was refused; nothing has run:" + findingLines(f.Findings)
-	case f.Kind == sandbox.Held && f.Hold != nil:
+	case f.Kind == sandbox.KindHeld && f.Hold != nil:
 		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made: %s.",
 			escapeBreaks(f.Hold.Call), escapeBreaks(f.Hold.Message))
 		o.keep = true // it says which answers there are
-	case f.Kind == sandbox.Unawaited:
+	case f.Kind == sandbox.KindUnawaited:
 		o.happened = "The answer was not accepted. " + findingText(f.Finding)
 	default:
 		o.happened = "The program failed: " + findingText(f.Finding)
@@ -76,7 +76,7 @@ func (r *codeRun) failed(o *observation, f *sandbox.Failure) {
 // because of a hold, or did nothing but look for tools.
 func isFree(out *sandbox.Outcome) bool {
 	if f := out.Failure; f != nil {
-		return !f.Ran() || f.Kind == sandbox.Held
+		return !f.Ran() || f.Kind == sandbox.KindHeld
 	}
 	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, func(c sandbox.Call) bool { return !looks(c) })
 }
@@ -106,14 +106,14 @@ func (r *codeRun) showEffects(o *observation, out *sandbox.Outcome) {
 	if r.left() > 0 {
 		title = "\n\nWrite the whole program again, not only the rest."
 	}
-	held := out.Failure != nil && out.Failure.Kind == sandbox.Held // the hold has advice of its own
+	held := out.Failure != nil && out.Failure.Kind == sandbox.KindHeld // the hold has advice of its own
 	advise := r.left() > 0 && !held
 	o.show(section{title: title, first: true, body: func(most int) string { return openEffects(open, advise, most) }})
 }
 
 // showReads lists what a program had read.
 func (r *codeRun) showReads(o *observation, out *sandbox.Outcome) {
-	if f := out.Failure; f == nil || f.Ran() && f.Kind != sandbox.Unawaited { // which says what became of the calls
+	if f := out.Failure; f == nil || f.Ran() && f.Kind != sandbox.KindUnawaited { // which says what became of the calls
 		showReads(o, out.Calls, r.journal.Entries())
 	}
 }
@@ -305,7 +305,7 @@ func (r *codeRun) remaining() string {
 
 // spent tells the model which limit of programs is, or nearly was, in its way.
 func (r *codeRun) spent(out *sandbox.Outcome) string {
-	if f := out.Failure; f != nil && f.Kind == sandbox.Timeout {
+	if f := out.Failure; f != nil && f.Kind == sandbox.KindTimeout {
 		if out.Waiting > out.Duration/2 {
 			return "\n\nIt spent most of that time waiting for tools and timers: run independent calls at the same time, or " +
 				"do less in one program."

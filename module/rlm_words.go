@@ -17,7 +17,7 @@ func unanswered(ctx context.Context, what string, cause, err error) error {
 		return cause // nobody is there to be told
 	}
 	te := &tools.ToolError{Kind: tools.KindFailed, Message: what + wording(err)}
-	if failure, ok := errors.AsType[*lm.Error](err); errors.Is(err, ErrBudget) || ok && failure.Kind == lm.OverBudget {
+	if failure, ok := errors.AsType[*lm.Error](err); errors.Is(err, ErrBudget) || ok && failure.Kind == lm.KindOverBudget {
 		te.Kind = "budget"
 		te.Message += "; go on without further calls"
 	}
@@ -37,12 +37,12 @@ func wording(err error) string {
 
 // failureWords say what a program can do about a model's error.
 var failureWords = map[lm.Kind]string{
-	lm.RateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
-	lm.Transient:      "the model cannot be reached at the moment",
-	lm.ContextTooLong: "the prompt is too long for the model; split it",
-	lm.Refused:        "the model refuses to answer this prompt",
-	lm.Auth:           "the model's provider refuses access, whatever the prompt",
-	lm.Invalid:        "the model's provider rejects this request",
-	lm.Cancelled:      "the question was cancelled",
-	lm.OverBudget:     "the budget of the model is used up",
+	lm.KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
+	lm.KindTransient:      "the model cannot be reached at the moment",
+	lm.KindContextTooLong: "the prompt is too long for the model; split it",
+	lm.KindRefused:        "the model refuses to answer this prompt",
+	lm.KindAuth:           "the model's provider refuses access, whatever the prompt",
+	lm.KindInvalid:        "the model's provider rejects this request",
+	lm.KindCancelled:      "the question was cancelled",
+	lm.KindOverBudget:     "the budget of the model is used up",
 }

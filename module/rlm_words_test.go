@@ -18,15 +18,15 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 	t.Parallel()
 	const secret = "Post https://api.example.com/v1?key=sk-SECRET: dial tcp"
 	for kind, want := range map[models.Kind]string{
-		models.RateLimited:    "failed: the model is rate limited; make fewer calls at the same time, or wait",
-		models.Transient:      "failed: the model cannot be reached at the moment",
-		models.ContextTooLong: "failed: the prompt is too long for the model; split it",
-		models.Refused:        "failed: the model refuses to answer this prompt",
-		models.Auth:           "failed: the model's provider refuses access, whatever the prompt",
-		models.Invalid:        "failed: the model's provider rejects this request",
-		models.Cancelled:      "failed: the question was cancelled",
-		models.OverBudget:     "budget: the budget of the model is used up; go on without further calls",
-		models.Unknown:        "failed: the model failed; the reason is not shown",
+		models.KindRateLimited:    "failed: the model is rate limited; make fewer calls at the same time, or wait",
+		models.KindTransient:      "failed: the model cannot be reached at the moment",
+		models.KindContextTooLong: "failed: the prompt is too long for the model; split it",
+		models.KindRefused:        "failed: the model refuses to answer this prompt",
+		models.KindAuth:           "failed: the model's provider refuses access, whatever the prompt",
+		models.KindInvalid:        "failed: the model's provider rejects this request",
+		models.KindCancelled:      "failed: the question was cancelled",
+		models.KindOverBudget:     "budget: the budget of the model is used up; go on without further calls",
+		models.KindUnknown:        "failed: the model failed; the reason is not shown",
 	} {
 		var noted error
 		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -59,7 +59,7 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 func TestRLMNestedKeepsProvidersWords(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{}, &models.Error{Kind: models.Auth, Err: errors.New("sk-SECRET")}
+		return llmtest.Reply{}, &models.Error{Kind: models.KindAuth, Err: errors.New("sk-SECRET")}
 	})
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2},
 		`try { await rlm({prompt: "x", context: 1}) } catch (e) { console.log(e.message) } submit({total: 1})`)

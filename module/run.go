@@ -107,7 +107,7 @@ func (r *run) withoutTools(step int) bool {
 // toolsRefused reports whether a provider's error is that the model does not call tools.
 func toolsRefused(err error) bool {
 	e, ok := errors.AsType[*lm.Error](err)
-	return ok && e.Kind == lm.Invalid && e.Err != nil && strings.Contains(e.Err.Error(), "tool")
+	return ok && e.Kind == lm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "tool")
 }
 
 // calls are those that the journal has, if there is one.

@@ -48,7 +48,7 @@ func (t *toolbox) find(name string) (int, error) {
 }
 
 // issue takes in a call. Only those of the set are recorded.
-func (t *toolbox) issue(c tools.Call, tool int, l tools.Ledger) tools.Issued {
+func (t *toolbox) issue(c tools.Call, tool int, l tools.Attempt) tools.IssuedCall {
 	if own := tool - t.set.Len(); own >= 0 {
 		return t.own.Issue(c, own)
 	}

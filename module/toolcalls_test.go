@@ -157,7 +157,7 @@ func TestToolCallsExtract(t *testing.T) {
 // A model that turns out not to call tools is asked in text.
 func TestToolCallsRefused(t *testing.T) {
 	t.Parallel()
-	refused := &models.Error{Kind: models.Invalid, Err: errors.New("gemma3 does not support tools")}
+	refused := &models.Error{Kind: models.KindInvalid, Err: errors.New("gemma3 does not support tools")}
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if len(r.Options.Tools) > 0 {
 			return llmtest.Reply{}, refused

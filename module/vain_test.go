@@ -19,13 +19,13 @@ func TestAttemptsInVain(t *testing.T) {
 		err error
 		all bool // attempts are made
 	}{
-		{&models.Error{Kind: models.Auth, Err: broken}, false},
-		{&models.Error{Kind: models.Invalid, Err: broken}, false},
-		{&models.Error{Kind: models.OverBudget, Err: broken}, false},
+		{&models.Error{Kind: models.KindAuth, Err: broken}, false},
+		{&models.Error{Kind: models.KindInvalid, Err: broken}, false},
+		{&models.Error{Kind: models.KindOverBudget, Err: broken}, false},
 		{module.ErrBudget, false},
-		{&models.Error{Kind: models.Transient, Err: broken}, true},
-		{&models.Error{Kind: models.Refused, Err: broken}, true},
-		{&models.Error{Kind: models.Cancelled, Err: context.DeadlineExceeded}, true}, // of a time that was the attempt's own
+		{&models.Error{Kind: models.KindTransient, Err: broken}, true},
+		{&models.Error{Kind: models.KindRefused, Err: broken}, true},
+		{&models.Error{Kind: models.KindCancelled, Err: context.DeadlineExceeded}, true}, // of a time that was the attempt's own
 		{broken, true},
 	} {
 		for _, answers := range []int{0, 1, 2} {
@@ -82,7 +82,7 @@ func TestAdviceInVain(t *testing.T) {
 	one := answering(total(1), total(2))
 	m := module.NewRefine(one, 2, fairly, 1, nil)
 	m.Advisor.Model = llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{}, &models.Error{Kind: models.Auth, Err: errors.New("401")}
+		return llmtest.Reply{}, &models.Error{Kind: models.KindAuth, Err: errors.New("401")}
 	})
 	pred, err := m.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 2 {
@@ -93,7 +93,7 @@ func TestAdviceInVain(t *testing.T) {
 // A judge that cannot be asked makes all further attempts useless, too.
 func TestJudgementInVain(t *testing.T) {
 	t.Parallel()
-	refused := &models.Error{Kind: models.Auth, Err: errors.New("401")}
+	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("401")}
 	reward := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 		return module.Score{}, refused
 	}

@@ -114,7 +114,7 @@ func attackTools() (*tools.Set, *performed) {
 	add("wide", answers("["+strings.Repeat("1,", 100_000)+"1]"))
 	add("fail", fails(&tools.ToolError{Kind: "failed", Message: "failed on purpose", Data: json.RawMessage(`{"__proto__":{"admin":true},"code":42}`)}))
 	add("leaky", fails(errors.New("failed on purpose")))
-	add("secret", fails(tools.Hidden(errors.New("the password is 1234"))))
+	add("secret", fails(tools.HostOnly(errors.New("the password is 1234"))))
 	add("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") })
 	add("wait", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 		<-ctx.Done()

@@ -400,7 +400,7 @@ func runGuarded(box *sandbox.Sandbox, p sandbox.Program) (out *sandbox.Outcome, 
 var overtime = regexp.MustCompile(`the program (ran longer than|did not end within) ([^\s,]+)( and was killed)?`)
 
 func normalised(out *sandbox.Outcome, err error) string {
-	if out != nil && out.Failure != nil && out.Failure.Kind == sandbox.Timeout {
+	if out != nil && out.Failure != nil && out.Failure.Kind == sandbox.KindTimeout {
 		silent := *out
 		silent.Stdout, silent.Stderr = sandbox.Output{}, sandbox.Output{}
 		out = &silent
@@ -426,7 +426,7 @@ var howMany = regexp.MustCompile(`\d+ calls? (was|were) not`)
 
 // leavesCalls reports whether a program ended so with calls under way.
 func leavesCalls(f *sandbox.Failure) bool {
-	return f != nil && (f.Kind == sandbox.Unawaited || f.Kind == sandbox.CallLimit || strings.HasSuffix(f.Message, "Error: ended") ||
+	return f != nil && (f.Kind == sandbox.KindUnawaited || f.Kind == sandbox.KindCallLimit || strings.HasSuffix(f.Message, "Error: ended") ||
 		strings.HasSuffix(f.Message, "Error: at once"))
 }
 
@@ -462,7 +462,7 @@ func attackProblems(out *sandbox.Outcome, text string) []string {
 	case f == nil:
 	case out.Value != nil || out.Submitted:
 		list = append(list, "it both failed and gave a value")
-	case f.Kind == sandbox.Crashed && !strings.HasPrefix(f.Message, "stack overflow: ") &&
+	case f.Kind == sandbox.KindCrashed && !strings.HasPrefix(f.Message, "stack overflow: ") &&
 		f.Message != "a built-in function of the engine failed": // goja's bugs, which end the program
 		list = append(list, "it crashed of something that it is not told")
 	case f.Kind == "" || f.Message == "" || len(f.String()) > 10_000:

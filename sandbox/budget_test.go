@@ -63,7 +63,7 @@ func TestBudgetOfNatives(t *testing.T) {
 	defer box.Close()
 	for _, source := range []string{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, `/^(?=(a+)+$)\1b/.test("a".repeat(40) + "!")`} {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: source})
-		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.ComputeLimit || out.Duration > guard {
+		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindComputeLimit || out.Duration > guard {
 			t.Errorf("%s: %v, %v", source, out, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAbandoned(t *testing.T) {
 		out, err := untilAbandoned(3, 2, func(limit time.Duration) (*sandbox.Outcome, error) {
 			return box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`, Tools: set, Timeout: limit})
 		})
-		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.Timeout || out.Abandoned != 2 {
+		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindTimeout || out.Abandoned != 2 {
 			t.Fatalf("got %+v, %v", out, err)
 		}
 		for i, pending := range []bool{true, false, true} {

@@ -33,13 +33,13 @@ func (h *host) site(s engine.Site) []Finding {
 			what = "a text"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
-		return []Finding{h.finding(InvalidArgument, message, declared(b), s.Pos)}
+		return []Finding{h.finding(KindInvalidArgument, message, declared(b), s.Pos)}
 	}
 	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
 		return nil
 	}
-	return []Finding{h.finding(InvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)}
+	return []Finding{h.finding(KindInvalidArgument, b.Path()+": "+schema.Summary(violations), declared(b), s.Pos)}
 }
 
 // promise words a promise that is used as only its result can be, which throws.
@@ -47,10 +47,10 @@ func (h *host) promise(s engine.Site) Finding {
 	call := h.path(s.Tool) + "(…)"
 	if s.Holder != "" {
 		message := fmt.Sprintf("%s is a promise: await it before reading %s", s.Holder, s.Property)
-		return h.finding(NotAwaited, message, "write await before "+call, s.Pos)
+		return h.finding(KindNotAwaited, message, "write await before "+call, s.Pos)
 	}
 	message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
-	return h.finding(NotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
+	return h.finding(KindNotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
 }
 
 // shape is what was passed instead of an object.
@@ -80,7 +80,7 @@ func declared(b *tools.Binding) string { return "it is declared as " + signature
 func (h *host) unknownTool(s engine.Site) Finding {
 	if s.Name == "" {
 		message := fmt.Sprintf("%s is not a function: it holds tools", s.Namespace)
-		return h.finding(UnknownTool, message, "call one of them: "+h.list(s.Namespace), s.Pos)
+		return h.finding(KindUnknownTool, message, "call one of them: "+h.list(s.Namespace), s.Pos)
 	}
 	members := h.members(s.Namespace)
 	switch {
@@ -90,7 +90,7 @@ func (h *host) unknownTool(s engine.Site) Finding {
 		member, _, _ := strings.Cut(s.Member, ".")
 		return h.memberOfTool(s.Namespace, s.Name, member, s.Pos)
 	}
-	return h.finding(UnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
+	return h.finding(KindUnknownTool, fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name), h.insteadOf(s, members), s.Pos)
 }
 
 // insteadOf is the hint for a member that a namespace does not have.
@@ -136,9 +136,9 @@ func identifier(name string) string { return strings.Trim(noLetters.ReplaceAllSt
 func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
 	if b := h.tool(object, name); b != nil {
 		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
-		return h.finding(UnknownTool, message, declared(b), at)
+		return h.finding(KindUnknownTool, message, declared(b), at)
 	}
-	return h.finding(UnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // the worker lies
+	return h.finding(KindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // the worker lies
 }
 
 // elsewhere finds a tool that has the name in another namespace, or nil.

@@ -21,7 +21,7 @@ import (
 func (h *host) judge(r engine.Report) []Finding {
 	j := judgement{host: h}
 	judgeEach(&j, r.Findings, func(f engine.Finding) []Finding {
-		return one(h.finding(Unsupported, f.Message, f.Hint, f.Pos))
+		return one(h.finding(KindUnsupported, f.Message, f.Hint, f.Pos))
 	})
 	judgeEach(&j, r.Undeclared, func(n engine.Name) []Finding { return one(h.undeclared(n)) })
 	judgeEach(&j, r.Early, func(n engine.Name) []Finding { return one(h.early(n)) })
@@ -39,7 +39,7 @@ func (h *host) judge(r engine.Report) []Finding {
 func declareOnce(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
-		if f := &findings[i]; f.Kind == InvalidArgument || f.Kind == UnknownTool {
+		if f := &findings[i]; f.Kind == KindInvalidArgument || f.Kind == KindUnknownTool {
 			if shown[f.Hint] {
 				f.Hint = ""
 			}
@@ -98,7 +98,7 @@ func (h *host) undeclared(name engine.Name) Finding {
 	case h.globals() != "" && isCalled(name.Name, engine.Line(h.program.Source, name.Line)):
 		hint = "use the tools: " + h.globals()
 	}
-	return h.finding(Undeclared, name.Name+" is not defined", hint, name.Pos)
+	return h.finding(KindUndeclared, name.Name+" is not defined", hint, name.Pos)
 }
 
 // isCalled reports whether a line awaits a call of a name or of its member.
@@ -150,7 +150,7 @@ func (h *host) early(name engine.Name) Finding {
 	if !name.Assigned && name.Elsewhere != nil && later(*name.Elsewhere, name.Pos) {
 		hint = fmt.Sprintf("line %d declares it; move that up", name.Elsewhere.Line)
 	}
-	return h.finding(Unsupported, message, hint, name.Pos)
+	return h.finding(KindUnsupported, message, hint, name.Pos)
 }
 
 func later(a, b engine.Pos) bool {
@@ -171,7 +171,7 @@ func (h *host) constant(w engine.Write) Finding {
 		verb = "deleted"
 	}
 	message += fmt.Sprintf(" cannot be %s: it is %s", verb, article(what))
-	return h.finding(Unsupported, message, "declare a variable of your own", w.Pos)
+	return h.finding(KindUnsupported, message, "declare a variable of your own", w.Pos)
 }
 
 func article(what string) string {

@@ -125,7 +125,7 @@ func (h *host) compile(job *engine.Job) (*origin, error) {
 func (h *host) compilerFindings(list []Finding) []Finding {
 	findings := h.textual()
 	for _, f := range list[:min(len(list), maxFindings)] {
-		f.Kind = or(f.Kind, Syntax)
+		f.Kind = or(f.Kind, KindSyntax)
 		findings = append(findings, h.finding(f.Kind, f.Message, f.Hint, engine.Pos{Line: f.Line, Column: f.Column}))
 	}
 	slices.SortStableFunc(findings, inOrder)
@@ -152,7 +152,7 @@ func (s *preludes) of(library string) *engine.Prelude {
 func oversize(c *Compiled, source int) []Finding {
 	exceeds := func(what string, have, most int) []Finding {
 		return one(Finding{
-			Kind:    SourceLimit,
+			Kind:    KindSourceLimit,
 			Message: fmt.Sprintf("%s %d bytes; %d are allowed", what, have, most),
 			Hint:    "write a shorter program, and import less",
 		})

@@ -37,7 +37,7 @@ func TestDiscoveryInSessions(t *testing.T) {
 	}
 }
 
-// TestDiscoveryIsNoEffect says that neither policies nor the ledger hear of it,
+// TestDiscoveryIsNoEffect says that neither policies nor the journal hear of it,
 // and that whoever watches the calls does.
 func TestDiscoveryIsNoEffect(t *testing.T) {
 	t.Parallel()
@@ -49,27 +49,27 @@ func TestDiscoveryIsNoEffect(t *testing.T) {
 	set := testTools(t).With(refuse)
 	for tier, box := range openTiers(t, sandbox.Limits{}) {
 		t.Run(tier, func(t *testing.T) {
-			ledger := &countingLedger{}
+			journal := &countingAttempt{}
 			var told atomic.Int32
 			out, err := box.Run(t.Context(), sandbox.Program{
 				Source: `await tools.search("refund"); await tools.describe("echo"); echo.name`,
-				Tools:  set, Ledger: ledger, OnCall: func(sandbox.Call) { told.Add(1) },
+				Tools:  set, Attempt: journal, OnCall: func(sandbox.Call) { told.Add(1) },
 			})
 			if err != nil || out.Failure != nil {
 				t.Fatal(err, out.Failure)
 			}
-			if ledger.issued != 0 || told.Load() != 2 || len(out.Calls) != 2 {
-				t.Errorf("the ledger heard of %d calls, OnCall of %d; the outcome has %d", ledger.issued, told.Load(), len(out.Calls))
+			if journal.issued != 0 || told.Load() != 2 || len(out.Calls) != 2 {
+				t.Errorf("the journal heard of %d calls, OnCall of %d; the outcome has %d", journal.issued, told.Load(), len(out.Calls))
 			}
 		})
 	}
 }
 
-// countingLedger counts what it is told.
-type countingLedger struct{ issued int }
+// countingAttempt counts what it is told.
+type countingAttempt struct{ issued int }
 
-// Issue implements [tools.Ledger].
-func (l *countingLedger) Issue(tools.Call) (tools.Entry, error) {
+// Issue implements [tools.Attempt].
+func (l *countingAttempt) Issue(tools.Call) (tools.Entry, error) {
 	l.issued++
 	return nil, errors.New("no call was expected")
 }

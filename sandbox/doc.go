@@ -83,7 +83,7 @@
 // A [Session] runs programs that see each other's top-level declarations. It owns no
 // process: it is the record of its programs, and the VM is a cache that is rebuilt
 // from it when need be, without calling any tool. Its inputs go there once, so that
-// they may be large. [Pin] fixes time and chance.
+// they may be large. [Determinism] fixes time and chance.
 //
 // # Other languages
 //

@@ -77,7 +77,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 			j := journal.New(nil)
 			out, err := box.Run(t.Context(), sandbox.Program{
 				Source: `const all = []; for (let n = 0; n < 101; n++) all.push(send({n})); await Promise.race(all); ` + end,
-				Tools:  d.tools(t), Ledger: j.Attempt(), Submit: true,
+				Tools:  d.tools(t), Attempt: j.Attempt(), Submit: true,
 			})
 			if err != nil || out.Failure == nil || out.Abandoned != 0 {
 				t.Fatalf("%s: got %v, %v", name, out, err)
@@ -113,7 +113,7 @@ func TestSubmitIsRefused(t *testing.T) {
 		} {
 			d := newDesk()
 			out, err := box.Run(t.Context(), sandbox.Program{Source: test.program, Tools: d.tools(t), Submit: true})
-			if err != nil || out.Submitted || out.Value != nil || out.Failure == nil || out.Failure.Kind != sandbox.Unawaited {
+			if err != nil || out.Submitted || out.Value != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindUnawaited {
 				t.Fatalf("got %+v, %v", out, err)
 			}
 			_, list, _ := strings.Cut(out.Failure.Message, "(list.map(…))")

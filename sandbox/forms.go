@@ -119,7 +119,7 @@ func (h *host) mistake(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 		if member := r.jsonMember(); member != "" {
 			hint = fmt.Sprintf("use JSON.parse(%s.%s)", or(s.Holder, "result"), member)
 		}
-		return clue{h.finding(WrongType, message, hint, u.Pos), s.Holder}, what != ""
+		return clue{h.finding(KindWrongType, message, hint, u.Pos), s.Holder}, what != ""
 	case r.form == objectForm:
 		return h.missing(s, u, r)
 	case r.isText():
@@ -154,5 +154,5 @@ func (h *host) text(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 		hint = "it is not JSON; take it apart as text, as by split or match"
 	}
 	message := fmt.Sprintf("%s is text: %s returns a string, %s", name, call, effect)
-	return clue{h.finding(WrongType, message, hint, u.Pos), s.Holder}, effect != ""
+	return clue{h.finding(KindWrongType, message, hint, u.Pos), s.Holder}, effect != ""
 }

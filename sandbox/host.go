@@ -49,7 +49,7 @@ type host struct {
 	sites     []engine.Site // of calls in the source
 	declared  []string
 	calls     []*Call
-	issued    map[*Call]tools.Issued
+	issued    map[*Call]tools.IssuedCall
 	counted   int            // of the calls, those that count
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // those that do not, by the path of the tool
@@ -63,26 +63,26 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		program: p, limits: limits, bindings: bound.bindings, finder: bound.finder, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), closing: make(chan struct{}), dropped: make(chan struct{}),
 	}
-	var ledger tools.Ledger
-	if p.Ledger != nil {
-		ledger = watched{p.Ledger, h}
+	var journal tools.Attempt
+	if p.Attempt != nil {
+		journal = watched{p.Attempt, h}
 	}
 	results := &results{each: limits.Result, all: limits.Results}
-	h.dispatcher = p.Tools.With(results.policy).Dispatcher(ledger)
+	h.dispatcher = p.Tools.With(results.policy).Dispatcher(journal)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
 
-// watched is a ledger whose refusal ends the program at once, before it makes
+// watched is a journal whose refusal ends the program at once, before it makes
 // another call.
 type watched struct {
-	tools.Ledger
+	tools.Attempt
 	host *host
 }
 
-// Issue implements [tools.Ledger].
+// Issue implements [tools.Attempt].
 func (w watched) Issue(c tools.Call) (tools.Entry, error) {
-	entry, err := w.Ledger.Issue(c)
+	entry, err := w.Attempt.Issue(c)
 	if err != nil {
 		w.host.abort(err)
 	}
@@ -133,7 +133,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 		h.charge(record.Tool)
 	}
 	if h.issued == nil {
-		h.issued = map[*Call]tools.Issued{}
+		h.issued = map[*Call]tools.IssuedCall{}
 	}
 	h.issued[record] = issued
 	h.mu.Unlock()
@@ -196,7 +196,7 @@ func (h *host) record(c engine.Call) *Call {
 	return record
 }
 
-func (h *host) issue(c engine.Call) tools.Issued {
+func (h *host) issue(c engine.Call) tools.IssuedCall {
 	repeat, err := parseRepeat(c.More)
 	if err != nil {
 		te := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments, Message: err.Error()}
@@ -234,7 +234,7 @@ func (h *host) misshapen(c engine.Call) *tools.ToolError {
 }
 
 // answer performs a call and hands its result to the program.
-func (h *host) answer(record *Call, issued tools.Issued, reply func(engine.Reply)) {
+func (h *host) answer(record *Call, issued tools.IssuedCall, reply func(engine.Reply)) {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()

@@ -52,7 +52,7 @@ func BenchmarkLateness(b *testing.B) {
 			set, _ := attackTools()
 			start := time.Now()
 			out, err := box.Run(b.Context(), sandbox.Program{Source: source, Tools: set})
-			if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.Timeout {
+			if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindTimeout {
 				b.Fatalf("%s: %s", source, outcomeOf(out, err))
 			}
 			late = append(late, milliseconds(out.Duration-limit))

@@ -124,7 +124,7 @@ func (h *host) missing(s engine.Site, u engine.Use, r *returned) (clue, bool) {
 	if near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return clue{h.finding(WrongType, message, hint, u.Pos), u.Property}, true
+	return clue{h.finding(KindWrongType, message, hint, u.Pos), u.Property}, true
 }
 
 // fold is a name without what is different in other styles of writing names.

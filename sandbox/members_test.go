@@ -53,7 +53,7 @@ func TestMissingMembers(t *testing.T) {
 		}
 		got := ""
 		for _, w := range out.Warnings {
-			if w.Kind == sandbox.MorePages {
+			if w.Kind == sandbox.KindMorePages {
 				continue
 			}
 			if got += w.Message; w.Hint != "" {

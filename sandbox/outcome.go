@@ -98,31 +98,31 @@ type Kind string
 
 // What the check refuses; nothing has run.
 const (
-	Syntax          Kind = "syntax"           // not JavaScript that the sandbox runs
-	Undeclared      Kind = "undeclared"       // a name that nothing declares
-	UnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
-	InvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
-	Unsupported     Kind = "unsupported"      // a construct that would not do what it says
-	SourceLimit     Kind = "source_limit"     // longer than Limits.Source
-	Refused         Kind = "refused"          // several of these
+	KindSyntax          Kind = "syntax"           // not JavaScript that the sandbox runs
+	KindUndeclared      Kind = "undeclared"       // a name that nothing declares
+	KindUnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
+	KindInvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
+	KindUnsupported     Kind = "unsupported"      // a construct that would not do what it says
+	KindSourceLimit     Kind = "source_limit"     // longer than Limits.Source
+	KindRefused         Kind = "refused"          // several of these
 )
 
 // How a program that ran may fail.
 const (
-	Thrown       Kind = "thrown"        // an exception or rejection was not caught
-	ToolFailed   Kind = "tool_error"    // so was a tool's error
-	Held         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
-	Deadlock     Kind = "deadlock"      // it awaits what nothing can settle
-	Unawaited    Kind = "unawaited"     // it submitted while calls had no answer, or had failed and nothing handled that, or the text of a promise
-	Timeout      Kind = "timeout"       // longer than Limits.Time
-	ComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
-	WaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait
-	MemoryLimit  Kind = "memory_limit"  // more than Limits.Memory
-	CallLimit    Kind = "call_limit"    // calls beyond Limits.Calls were refused, and it went on to make more
-	OutputLimit  Kind = "output_limit"  // a value larger than Limits.Output
-	BadValue     Kind = "bad_value"     // a value without JSON form, such as one that contains itself
-	Crashed      Kind = "crashed"       // the worker died
-	Stopped      Kind = "stopped"       // the context was cancelled; Run also returns an error
+	KindThrown       Kind = "thrown"        // an exception or rejection was not caught
+	KindToolError    Kind = "tool_error"    // so was a tool's error
+	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
+	KindDeadlock     Kind = "deadlock"      // it awaits what nothing can settle
+	KindUnawaited    Kind = "unawaited"     // it submitted while calls had no answer, or had failed and nothing handled that, or the text of a promise
+	KindTimeout      Kind = "timeout"       // longer than Limits.Time
+	KindComputeLimit Kind = "compute_limit" // computing for longer than Limits.Compute
+	KindWaitLimit    Kind = "wait_limit"    // waiting for longer than Limits.Wait
+	KindMemoryLimit  Kind = "memory_limit"  // more than Limits.Memory
+	KindCallLimit    Kind = "call_limit"    // calls beyond Limits.Calls were refused, and it went on to make more
+	KindOutputLimit  Kind = "output_limit"  // a value larger than Limits.Output
+	KindBadValue     Kind = "bad_value"     // a value without JSON form, such as one that contains itself
+	KindCrashed      Kind = "crashed"       // the worker died
+	KindStopped      Kind = "stopped"       // the context was cancelled; Run also returns an error
 )
 
 // Finding is one reason why a program was refused, or a warning.
@@ -183,7 +183,7 @@ func (f *Failure) Ran() bool { return f.Findings == nil }
 func refusal(findings []Finding) *Failure {
 	f := &Failure{Finding: findings[0], Findings: findings}
 	if len(findings) > 1 {
-		f.Finding = Finding{Kind: Refused, Message: fmt.Sprintf("the program was refused for %d reasons; nothing has run", len(findings))}
+		f.Finding = Finding{Kind: KindRefused, Message: fmt.Sprintf("the program was refused for %d reasons; nothing has run", len(findings))}
 	}
 	return f
 }

@@ -30,7 +30,7 @@ func (h *host) firstPages(calls []Call) (list []Finding) {
 			continue
 		}
 		warned = append(warned, c.Tool)
-		list = append(list, h.finding(MorePages,
+		list = append(list, h.finding(KindMorePages,
 			fmt.Sprintf("%s returned %s, so there are more pages, and the program does not read it", c.Tool, member),
 			fmt.Sprintf("call again with %s until there is none", member), engine.Pos{Line: c.Line, Column: c.Column}))
 	}

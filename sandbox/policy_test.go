@@ -70,7 +70,7 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 		{`try { await fatal({}) } finally { 1 }`, ``},
 	} {
 		j := journal.New(nil)
-		out, err := box.Run(t.Context(), sandbox.Program{Source: test.source, Tools: set, Ledger: j.Attempt()})
+		out, err := box.Run(t.Context(), sandbox.Program{Source: test.source, Tools: set, Attempt: j.Attempt()})
 		if out == nil {
 			t.Fatalf("%s: %v", test.source, err)
 		}
@@ -117,7 +117,7 @@ func TestPoliciesInAProgram(t *testing.T) {
 		return policy.Decision{Approved: !strings.Contains(r.Args, "bob"), Reason: "not bob", Args: json.RawMessage(`{"to":"ANN"}`)}, nil
 	}
 	set := leaky(t).With(
-		policy.When(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask, nil)),
+		policy.If(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask, nil)),
 		policy.Deny(policy.Tools("fa*"), "not today"),
 		policy.MaxArgs(40))
 	const source = `const sent = [];

@@ -18,7 +18,7 @@ type clue struct {
 // explain adds the clue to a failure that its line points at, and returns the other clues
 // as warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
-	explained := f == nil || f.Kind != Thrown || f.Hint != "" || f.Line == 0
+	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""
 	if !explained {
 		line = engine.Line(h.program.Source, f.Line)
@@ -80,7 +80,7 @@ func (h *host) siteAt(at engine.Pos) *engine.Site {
 func (h *host) promises(r *engine.Result) (clues []clue) {
 	known := map[engine.Pos]bool{}
 	for _, w := range h.warnings {
-		if w.Kind == NotAwaited {
+		if w.Kind == KindNotAwaited {
 			known[engine.Pos{Line: w.Line, Column: w.Column}] = true
 		}
 	}
@@ -116,7 +116,7 @@ func (h *host) lost(s engine.Stray, site *engine.Site) clue {
 		message = fmt.Sprintf("%s is a promise that nothing awaits", variable)
 		hint = "write await " + call
 	}
-	return clue{h.finding(NotAwaited, message, hint, s.Pos), variable}
+	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
 }
 
 // misused words a promise that was used as if it were its result.
@@ -140,5 +140,5 @@ func (h *host) misused(s engine.Stray, site *engine.Site) clue {
 	case engine.Written:
 		how = "written as JSON"
 	}
-	return clue{h.finding(NotAwaited, promise+" is "+how+", not its result", hint, s.Pos), variable}
+	return clue{h.finding(KindNotAwaited, promise+" is "+how+", not its result", hint, s.Pos), variable}
 }

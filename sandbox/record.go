@@ -35,7 +35,7 @@ type recordHead struct {
 	Inputs []engine.Input `json:"inputs,omitempty"`
 }
 
-// recordPin is a [Pin] as far as programs can see it.
+// recordPin is a [Determinism] as far as programs can see it.
 type recordPin struct {
 	Time int64  `json:"time"` // ms since 1970
 	Seed uint64 `json:"seed"`
@@ -180,7 +180,7 @@ func (s *Session) readHead(line []byte) error {
 		return fmt.Errorf("it was made by %.200q, %.200q, and this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
 	}
 	if h.Pin != nil {
-		s.pin = &Pin{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
+		s.pin = &Determinism{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)

@@ -32,8 +32,8 @@ func TestRestoreSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		session := box.NewSession(&sandbox.SessionOptions{
-			Pin:    &sandbox.Pin{Time: time.Date(12020, 2, 29, 12, 0, 0, 1, time.UTC), Seed: 1 << 63},
-			Inputs: map[string]any{"limits": []string{"<&>", "\u2028"}},
+			Determinism: &sandbox.Determinism{Time: time.Date(12020, 2, 29, 12, 0, 0, 1, time.UTC), Seed: 1 << 63},
+			Inputs:      map[string]any{"limits": []string{"<&>", "\u2028"}},
 		})
 		var record []byte
 		for i, s := range []step{

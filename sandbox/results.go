@@ -41,7 +41,7 @@ func (r *results) failure(te *tools.ToolError) error {
 	}
 	short := *te
 	short.Message, short.Data = "the call failed, and its error "+excess, nil
-	if tools.OutcomeOf(te) == tools.Done {
+	if tools.StateOf(te) == tools.StateOK {
 		short.Message = "the call was made, but its error " + excess
 	}
 	return &short

@@ -66,7 +66,7 @@ func TestLargeResultOfEffect(t *testing.T) {
 	record := journal.New(nil)
 	for range 2 {
 		out, err := box.Run(t.Context(), sandbox.Program{
-			Source: `await send({}).catch(e => e.kind)`, Tools: set, Ledger: record.Attempt(),
+			Source: `await send({}).catch(e => e.kind)`, Tools: set, Attempt: record.Attempt(),
 		})
 		if err != nil || string(out.Value) != `"too_large"` {
 			t.Fatal(outcomeOf(out, err))

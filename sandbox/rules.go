@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// PolicyViolation is the kind of a finding that [Rules] are the reason for.
-const PolicyViolation Kind = "policy_violation"
+// KindPolicyViolation is the kind of a finding that [Rules] are the reason for.
+const KindPolicyViolation Kind = "policy_violation"
 
 // Rules is what the host wants of the source of every program. What breaks them
 // is refused, all of it at once and before anything runs.
@@ -81,7 +81,7 @@ func (r *Rules) size(source string) *Failure {
 	exceeds := func(most, have int, what string) {
 		if most > 0 && have > most {
 			findings = append(findings, Finding{
-				Kind:    PolicyViolation,
+				Kind:    KindPolicyViolation,
 				Message: fmt.Sprintf("the program has %d %s; %d are allowed", have, what, most),
 				Hint:    "write a shorter one",
 			})
@@ -105,7 +105,7 @@ func (h *host) textual() []Finding {
 	var findings []Finding
 	add := func(at int, message, hint string) {
 		if len(findings) < maxFindings {
-			findings = append(findings, h.finding(PolicyViolation, message, hint, engine.At(source, at)))
+			findings = append(findings, h.finding(KindPolicyViolation, message, hint, engine.At(source, at)))
 		}
 	}
 	for _, pattern := range h.rules.Patterns {
@@ -116,7 +116,7 @@ func (h *host) textual() []Finding {
 	for _, i := range h.imports {
 		if h.rules.Modules != nil && !slices.Contains(h.rules.Modules, i.Module) && len(findings) < maxFindings {
 			message := fmt.Sprintf("the module %q is not allowed", shorten(i.Module, 60))
-			findings = append(findings, h.finding(PolicyViolation, message, "do without it", engine.Pos{Line: i.Line, Column: i.Column}))
+			findings = append(findings, h.finding(KindPolicyViolation, message, "do without it", engine.Pos{Line: i.Line, Column: i.Column}))
 		}
 	}
 	return findings
@@ -124,7 +124,7 @@ func (h *host) textual() []Finding {
 
 // forbidden words a name that the rules forbid.
 func (h *host) forbidden(name engine.Name) Finding {
-	return h.finding(PolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
+	return h.finding(KindPolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
 }
 
 // deep judges how deep the source is nested.
@@ -133,5 +133,5 @@ func (h *host) deep(r engine.Report) []Finding {
 		return nil
 	}
 	message := fmt.Sprintf("the program is nested %d deep; %d are allowed", r.Depth, h.rules.Depth)
-	return one(h.finding(PolicyViolation, message, "take parts of it out into variables and functions", engine.Pos{}))
+	return one(h.finding(KindPolicyViolation, message, "take parts of it out into variables and functions", engine.Pos{}))
 }

@@ -168,7 +168,7 @@ type Program struct {
 
 	// Ledger records the calls and answers those already made; nil for none. A
 	// tools/journal attempt is one.
-	Ledger tools.Ledger
+	Attempt tools.Attempt
 
 	// Earlier are names that programs declared which ran before this one, and which it
 	// cannot see. If it uses one, the check says so. See [Outcome.Declared].
@@ -191,7 +191,7 @@ type Program struct {
 
 	// Pin, if set, fixes what the program sees of time and chance. In a session
 	// it is the session that says so.
-	Pin *Pin
+	Determinism *Determinism
 
 	// OnCalling, if set, is told of every call before its tool is, or the record
 	// answers; then the call has no result, and is Pending. It is called concurrently
@@ -215,15 +215,15 @@ func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 
 // Check says what Run would say of a program before it runs, without running
 // anything. The error is as for Run.
-func (s *Sandbox) Check(ctx context.Context, p Program) (Review, error) {
+func (s *Sandbox) Check(ctx context.Context, p Program) (CheckResult, error) {
 	return checked(s.run(ctx, p, true, nil))
 }
 
-func checked(out *Outcome, err error) (Review, error) {
+func checked(out *Outcome, err error) (CheckResult, error) {
 	if err != nil {
-		return Review{}, err
+		return CheckResult{}, err
 	}
-	review := Review{Warnings: out.Warnings}
+	review := CheckResult{Warnings: out.Warnings}
 	switch f := out.Failure; {
 	case f == nil:
 	case f.Ran(): // in fact it did not: parsing alone exceeded a limit
@@ -299,7 +299,7 @@ func (s *Sandbox) tooLong(source string, limit int) *Failure {
 		return s.rules.size(source)
 	}
 	f := Finding{
-		Kind:    SourceLimit,
+		Kind:    KindSourceLimit,
 		Message: fmt.Sprintf("the program has %d bytes; %d are allowed", len(source), limit),
 		Hint:    "write a shorter one",
 	}
@@ -311,7 +311,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, lasting []engine.I
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
 		Tools: bound.plain, Forbidden: s.rules.forbids(),
-		Clock: p.Pin.clock(),
+		Clock: p.Determinism.clock(),
 		Limits: engine.Limits{
 			Time: l.Time, Compute: l.Compute, Wait: l.Wait, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
 		},
@@ -320,8 +320,8 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, lasting []engine.I
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
 	var errs []error
-	if !p.Pin.valid() {
-		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", p.Pin.Time))
+	if !p.Determinism.valid() {
+		errs = append(errs, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", p.Determinism.Time))
 	}
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))

@@ -108,7 +108,7 @@ func TestDecode(t *testing.T) {
 	if err := (&sandbox.Outcome{Value: json.RawMessage(`9007199254740993`)}).Decode(&exact); err != nil || fmt.Sprint(exact) != "9007199254740993" {
 		t.Errorf("got %v, %v", exact, err)
 	}
-	failure := &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.Thrown, Message: "Error: x"}}
+	failure := &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindThrown, Message: "Error: x"}}
 	for _, test := range []struct {
 		out  sandbox.Outcome
 		want string
@@ -243,8 +243,8 @@ func TestCancelledDuring(t *testing.T) {
 				}))
 				record := journal.New(nil)
 				start := time.Now()
-				out, err := box.Run(ctx, sandbox.Program{Source: source, Tools: set, Ledger: record.Attempt()})
-				if !errors.Is(err, context.Canceled) || out == nil || out.Failure == nil || out.Failure.Kind != sandbox.Stopped {
+				out, err := box.Run(ctx, sandbox.Program{Source: source, Tools: set, Attempt: record.Attempt()})
+				if !errors.Is(err, context.Canceled) || out == nil || out.Failure == nil || out.Failure.Kind != sandbox.KindStopped {
 					t.Errorf("got %s", outcomeOf(out, err))
 				}
 				if late := time.Since(start); late > guard {
@@ -277,7 +277,7 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 			record, last = journal.New(nil), limit
 			told.Store(0)
 			return box.Run(t.Context(), sandbox.Program{
-				Source: "await deaf({})", Tools: set, Timeout: limit, Ledger: record.Attempt(), OnCall: func(sandbox.Call) { told.Add(1) },
+				Source: "await deaf({})", Tools: set, Timeout: limit, Attempt: record.Attempt(), OnCall: func(sandbox.Call) { told.Add(1) },
 			})
 		})))
 		want := fmt.Sprintf("call 1 at 1:7: deaf({}) is pending\nfailure: timeout\nthe program ran longer than %v\n", last)
@@ -347,7 +347,7 @@ func TestFatalHold(t *testing.T) {
 		hold := &tools.HoldError{Call: "E1", Message: "of another run"}
 		set := newSet(t, raw("fatal", fails(tools.Fatal(fmt.Errorf("inner run: %w", hold)))))
 		out, err := box.Run(t.Context(), sandbox.Program{Source: `await fatal({})`, Tools: set})
-		if !errors.Is(err, hold) || !tools.IsFatal(err) || out.Failure.Kind != sandbox.Stopped {
+		if !errors.Is(err, hold) || !tools.IsFatal(err) || out.Failure.Kind != sandbox.KindStopped {
 			t.Errorf("got %v, %v", out, err)
 		}
 	})
@@ -382,7 +382,7 @@ func TestHeld(t *testing.T) {
 	set := newSet(t, tools.Func("slow", "", slow, nil))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		book := &ledger{hold: `{"ms":2}`}
-		out, err := box.Run(t.Context(), sandbox.Program{Tools: set, Ledger: book, Source: `
+		out, err := box.Run(t.Context(), sandbox.Program{Tools: set, Attempt: book, Source: `
 			try { const first = slow({ms: 50}); await slow({ms: 3}); await Promise.all([first, slow({ms: 2}), slow({ms: 4})]) }
 			catch { console.log("caught") }
 			await slow({ms: 5})`})
@@ -412,7 +412,7 @@ func TestSubmittedTooLate(t *testing.T) {
 			const source = `slow({ms: 2}).catch(() => 1); submit(5)`
 			want := "call 1 at 1:1: slow({\"ms\":2}) threw denied of slow: refund was held: E1 did that\n" +
 				"failure: held\nrefund was held: E1 did that\n"
-			p := sandbox.Program{Source: source, Tools: set, Ledger: &ledger{hold: `{"ms":2}`}, Submit: true}
+			p := sandbox.Program{Source: source, Tools: set, Attempt: &ledger{hold: `{"ms":2}`}, Submit: true}
 			if got := outcomeOf(session.Run(t.Context(), p)); got != want || session.Len() != 0 {
 				t.Fatalf("got %s, want %s; the session has %d programs", got, want, session.Len())
 			}
@@ -425,7 +425,7 @@ func TestRecorded(t *testing.T) {
 	set := newSet(t, tools.Func("slow", "", slow, nil))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		book := &ledger{known: json.RawMessage(`7`)}
-		got := outcomeOf(box.Run(t.Context(), sandbox.Program{Tools: set, Ledger: book, Source: `slow({ms: 60000})`}))
+		got := outcomeOf(box.Run(t.Context(), sandbox.Program{Tools: set, Attempt: book, Source: `slow({ms: 60000})`}))
 		if want := "value: 7\ncall 1 at 1:1: slow({\"ms\":60000}) → 7, recorded\n"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -464,7 +464,7 @@ func TestStuck(t *testing.T) {
 func TestSlowToStop(t *testing.T) {
 	t.Parallel()
 	out, err := stopped(t, func() { <-time.After(500 * time.Millisecond) })
-	if !errors.Is(err, context.Canceled) || out.Failure == nil || out.Failure.Kind != sandbox.Stopped {
+	if !errors.Is(err, context.Canceled) || out.Failure == nil || out.Failure.Kind != sandbox.KindStopped {
 		t.Errorf("got %s", outcomeOf(out, err))
 	}
 }
@@ -481,7 +481,7 @@ func stopped(t *testing.T, wait func()) (*sandbox.Outcome, error) {
 	start := time.Now()
 	out, err := box.Run(ctx, sandbox.Program{
 		Source: `await text({}); await text({}); for (;;);`, Tools: testTools(t),
-		Ledger: &slowly{wait: func() { cancel(); wait() }},
+		Attempt: &slowly{wait: func() { cancel(); wait() }},
 	})
 	if took := time.Since(start); took > guard {
 		t.Errorf("it took %v", took)
@@ -539,7 +539,7 @@ func TestOnCallPanics(t *testing.T) {
 func TestFailureHasTheCause(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("the password is wrong")
-	set := newSet(t, raw("login", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tools.Hidden(secret) }))
+	set := newSet(t, raw("login", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tools.HostOnly(secret) }))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: "await login({})", Tools: set})
 		if err != nil || out.Failure == nil || !errors.Is(out.Failure.Tool, secret) || strings.Contains(out.Failure.String(), "password") {

@@ -31,7 +31,7 @@ import (
 type Session struct {
 	box    *Sandbox
 	key    string
-	pin    *Pin
+	pin    *Determinism
 	inputs []engine.Input
 	err    error         // what is wrong with the inputs
 	turn   chan struct{} // held by whoever runs a program
@@ -46,7 +46,7 @@ type Session struct {
 type SessionOptions struct {
 	// Pin fixes what the session's programs see of time and chance, one program
 	// going on where the last one ended. Nil is the real time, and chance.
-	Pin *Pin
+	Determinism *Determinism
 
 	// Inputs are constants of every program of the session, beside those that
 	// programs have of their own, and are converted as those are. They go to the
@@ -59,7 +59,7 @@ type SessionOptions struct {
 // by what the program sleeps, and by nothing else; Math.random and crypto give
 // what Seed says. The time zone is UTC in isolated sandboxes, pinned or not, and
 // the host's in those of NewInProcess.
-type Pin struct {
+type Determinism struct {
 	Time time.Time
 	Seed uint64
 }
@@ -85,7 +85,7 @@ func (s *Sandbox) NewSession(o *SessionOptions) *Session {
 		o = &SessionOptions{}
 	}
 	list, err := inputs(o.Inputs)
-	return &Session{box: s, key: rand.Text(), pin: o.Pin, inputs: list, err: err, turn: make(chan struct{}, 1)}
+	return &Session{box: s, key: rand.Text(), pin: o.Determinism, inputs: list, err: err, turn: make(chan struct{}, 1)}
 }
 
 // Len is how many programs the session consists of: those that did not fail.
@@ -103,7 +103,7 @@ func (s *Session) Run(ctx context.Context, p Program) (*Outcome, error) {
 }
 
 // Check is as [Sandbox.Check], for the next program of the session.
-func (s *Session) Check(ctx context.Context, p Program) (Review, error) {
+func (s *Session) Check(ctx context.Context, p Program) (CheckResult, error) {
 	return checked(s.run(ctx, p, true))
 }
 
@@ -187,12 +187,12 @@ func (s *Session) clock() *engine.Clock {
 }
 
 // valid says whether Date can show the time.
-func (p *Pin) valid() bool {
+func (p *Determinism) valid() bool {
 	const most = 8_640_000_000_000 // seconds, either way
 	return p == nil || p.Time.Unix() > -most && p.Time.Unix() < most
 }
 
-func (p *Pin) clock() *engine.Clock {
+func (p *Determinism) clock() *engine.Clock {
 	if p == nil {
 		return nil
 	}

@@ -154,8 +154,8 @@ func TestSessionLost(t *testing.T) {
 func TestPin(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
-		pin := &sandbox.Pin{Time: time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC), Seed: 7}
-		program := sandbox.Program{Pin: pin, Source: `const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
+		pin := &sandbox.Determinism{Time: time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC), Seed: 7}
+		program := sandbox.Program{Determinism: pin, Source: `const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
 			[t, new Date().toISOString(), Math.random(), crypto.randomUUID(), Array.from(crypto.getRandomValues(new Uint8Array(4)))]`}
 		first := outcomeOf(box.Run(t.Context(), program))
 		if !strings.Contains(first, `value: ["2020-02-29T12:00:00.000Z","2020-02-29T12:00:00.007Z",0.`) {
@@ -164,12 +164,12 @@ func TestPin(t *testing.T) {
 		if again := outcomeOf(box.Run(t.Context(), program)); again != first {
 			t.Errorf("then %s", again)
 		}
-		slow := sandbox.Program{Pin: pin, Source: `const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
+		slow := sandbox.Program{Determinism: pin, Source: `const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
 			set("last", 3); for (let i = 0; i < 3e4; i++); set("first", 2); const tick = setInterval(() => seen.push("tick"), 1); await sleep(5); clearInterval(tick); seen.join(" ")`}
 		if got, want := outcomeOf(box.Run(t.Context(), slow)), "value: \"tick first 2 tick last 3 tick tick\"\n"; got != want {
 			t.Errorf("got %s, want %s, however long it computes between two timers", got, want)
 		}
-		session := box.NewSession(&sandbox.SessionOptions{Pin: pin})
+		session := box.NewSession(&sandbox.SessionOptions{Determinism: pin})
 		step{`await sleep(1000 / 100); Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
 		step{`Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
 	})
@@ -265,7 +265,7 @@ func TestRebuildIsBounded(t *testing.T) {
 			if errors.Is(err, sandbox.ErrSessionLost) {
 				return // the machine is too busy to get that far
 			}
-			if err != nil || out.Failure != nil && out.Failure.Kind != sandbox.Timeout {
+			if err != nil || out.Failure != nil && out.Failure.Kind != sandbox.KindTimeout {
 				t.Fatal(out, err)
 			}
 		}

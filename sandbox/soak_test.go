@@ -51,16 +51,16 @@ var soakAttacks = []struct {
 	timeout time.Duration
 	want    sandbox.Kind
 }{
-	{`throw new Error("no")`, 0, sandbox.Thrown},
-	{`const f = () => [1].map(f); f()`, 0, sandbox.Thrown},
-	{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, 0, sandbox.Crashed},
-	{`"x"["rep" + "eat"](2 ** 40)`, 0, sandbox.MemoryLimit},
-	{`for (;;);`, 20 * time.Millisecond, sandbox.Timeout},
-	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.Timeout},
-	{`await new Promise(() => {})`, 0, sandbox.Deadlock},
-	{`for (let i = 0; i < 3000; i++) echo({i}).catch(() => 1)`, 0, sandbox.CallLimit},
-	{`let a = ;`, 0, sandbox.Syntax},
-	{`"x".repeat(1e6)`, 0, sandbox.OutputLimit},
+	{`throw new Error("no")`, 0, sandbox.KindThrown},
+	{`const f = () => [1].map(f); f()`, 0, sandbox.KindThrown},
+	{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, 0, sandbox.KindCrashed},
+	{`"x"["rep" + "eat"](2 ** 40)`, 0, sandbox.KindMemoryLimit},
+	{`for (;;);`, 20 * time.Millisecond, sandbox.KindTimeout},
+	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.KindTimeout},
+	{`await new Promise(() => {})`, 0, sandbox.KindDeadlock},
+	{`for (let i = 0; i < 3000; i++) echo({i}).catch(() => 1)`, 0, sandbox.KindCallLimit},
+	{`let a = ;`, 0, sandbox.KindSyntax},
+	{`"x".repeat(1e6)`, 0, sandbox.KindOutputLimit},
 }
 
 // TestSoak runs many programs at the same time, one in ten of them hostile. None

@@ -27,7 +27,7 @@ func testTools(t testing.TB) *tools.Set {
 		tools.Func("meet", "Wait until n calls are here.", (&meeting{}).join, nil),
 		tools.Func("fail", "Fail in the given way.", fail, nil),
 		raw("plain", fails(errors.New("no money"))),
-		raw("secret", fails(tools.Hidden(errors.New("password is 1234")))),
+		raw("secret", fails(tools.HostOnly(errors.New("password is 1234")))),
 		raw("fatal", fails(tools.Fatal(errors.New("the account is closed")))),
 		raw("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") }),
 		&tools.Tool{Namespace: "files", Name: "read_file", Handler: answers(`"some text"`),

@@ -20,7 +20,7 @@ func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	switch {
 	case h.aborted != nil && !mendable(h.aborted):
 		return fmt.Errorf("sandbox: %w", h.aborted)
-	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == Stopped:
+	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == KindStopped:
 		return fmt.Errorf("sandbox: %w", cancelled(ctx))
 	}
 	return nil
@@ -92,7 +92,7 @@ func (h *host) beyondLimit(out *Outcome) []Finding {
 		return nil
 	}
 	message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s", h.refused, h.limits.Calls, h.besides())
-	return one(h.finding(CallLimit, message, "make fewer, or print what is known and go on in the next program", engine.Pos{}))
+	return one(h.finding(KindCallLimit, message, "make fewer, or print what is known and go on in the next program", engine.Pos{}))
 }
 
 // failure words an engine's failure.
@@ -129,7 +129,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 		out.Stack = append(out.Stack, fmt.Sprintf("line %d, column %d", at.Line, at.Column))
 	}
 	if f.Tool != nil {
-		out.Kind = ToolFailed
+		out.Kind = KindToolError
 		out.Tool = h.thrownBy(f)
 		if b := h.byPath(f.Tool.Tool); b != nil && f.Tool.Kind == tools.KindInvalidArguments && !strings.Contains(out.Message, signature(b)) {
 			out.Hint = declared(b)
@@ -168,7 +168,7 @@ func (h *host) unawaited(ids []int) string {
 			b.WriteString("has not been answered")
 		case te == nil:
 			b.WriteString("was made, and answered too late")
-		case tools.OutcomeOf(te) == tools.NotDone:
+		case tools.StateOf(te) == tools.StateRejected:
 			b.WriteString("was not made: " + shorten(te.Message, 200))
 		default:
 			b.WriteString("failed: " + shorten(te.Message, 200))
@@ -184,7 +184,7 @@ func (h *host) unlisted(f *engine.Failure) []Finding {
 		return h.warnings
 	}
 	listed := func(w Finding) bool {
-		return w.Kind == NotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
+		return w.Kind == KindNotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
 			c := h.call(id)
 			return c != nil && c.Line == w.Line && c.Column == w.Column
 		})
@@ -206,12 +206,12 @@ func (h *host) stopped(finding Finding) *Failure {
 	switch {
 	case !mendable(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
-		f.Kind = CallLimit
+		f.Kind = KindCallLimit
 		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
 			h.limits.Calls, h.besides(), maxRefused)
 		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):
-		f.Kind, f.Message = Held, f.Hold.Error()
+		f.Kind, f.Message = KindHeld, f.Hold.Error()
 	}
 	return f
 }

@@ -10,14 +10,14 @@ import (
 // Kinds of warnings. A finding is NotAwaited where the promise certainly makes the program
 // fail, and a warning is InvalidArgument for an argument that may turn out to be undefined.
 const (
-	NotAwaited Kind = "not_awaited" // a promise that the program does not wait for
-	WrongType  Kind = "wrong_type"  // a result that is used as what it is not: text as an object, or an object as JSON text
-	MorePages  Kind = "more_pages"  // a result says how to get the next page, and the program does not read that
-	NoValue    Kind = "no_value"    // nothing says what the program's value is
+	KindNotAwaited Kind = "not_awaited" // a promise that the program does not wait for
+	KindWrongType  Kind = "wrong_type"  // a result that is used as what it is not: text as an object, or an object as JSON text
+	KindMorePages  Kind = "more_pages"  // a result says how to get the next page, and the program does not read that
+	KindNoValue    Kind = "no_value"    // nothing says what the program's value is
 )
 
-// Review is what a check says of a program.
-type Review struct {
+// CheckResult is what a check says of a program.
+type CheckResult struct {
 	// Findings are the reasons for which Run would refuse it, all at once, as they
 	// stand in the source. If there are none, it would be run.
 	Findings []Finding
@@ -35,7 +35,7 @@ func (h *host) warn(r engine.Report) []Finding {
 		}
 	}
 	for _, f := range r.Smells {
-		add(NotAwaited, f.Message, f.Hint, f.Pos)
+		add(KindNotAwaited, f.Message, f.Hint, f.Pos)
 	}
 	for _, s := range r.Sites {
 		if s.Tool < 0 || s.Tool >= len(h.bindings) {
@@ -45,16 +45,16 @@ func (h *host) warn(r engine.Report) []Finding {
 		switch {
 		case s.Fails: // it is refused
 		case s.Discarded:
-			add(NotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
+			add(KindNotAwaited, fmt.Sprintf("nothing awaits %s: its result is lost", call), "write await before it", s.Pos)
 		case s.Property != "" && s.Holder != "":
-			add(NotAwaited, fmt.Sprintf("%s is a promise: await %s before reading %s", s.Holder, call, s.Property), "write await before it", s.Pos)
+			add(KindNotAwaited, fmt.Sprintf("%s is a promise: await %s before reading %s", s.Holder, call, s.Property), "write await before it", s.Pos)
 		case s.Property != "":
 			message := fmt.Sprintf("%s is a promise: await it before reading %s", call, s.Property)
-			add(NotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
+			add(KindNotAwaited, message, fmt.Sprintf("write (await %s)", call), s.Pos)
 		}
 	}
 	if r.NoValue {
-		add(NoValue, "the program gives no value", "end with an expression, or return", engine.Pos{})
+		add(KindNoValue, "the program gives no value", "end with an expression, or return", engine.Pos{})
 	}
 	slices.SortStableFunc(list, inOrder)
 	return list

@@ -62,22 +62,22 @@ func lines(program string) iter.Seq[string] {
 }
 
 // Repeat is what a program says about a call that resembles an earlier one, as the
-// second argument of the call. Entries are named as the ledger names them: "E7".
+// second argument of the call. Entries are named as the journal names them: "E7".
 type Repeat struct {
-	Same     string  `json:"same,omitempty"`     // it is that call: take its recorded result
-	Again    Entries `json:"again,omitempty"`    // do these effects once more, on purpose
-	Distinct Entries `json:"distinct,omitempty"` // it is another effect than these; "all" is every one that is done
-	Fresh    bool    `json:"fresh,omitempty"`    // this unclassified tool only reads
+	Same     string   `json:"same,omitempty"`     // it is that call: take its recorded result
+	Again    EntryIDs `json:"again,omitempty"`    // do these effects once more, on purpose
+	Distinct EntryIDs `json:"distinct,omitempty"` // it is another effect than these; "all" is every one that is done
+	Fresh    bool     `json:"fresh,omitempty"`    // this unclassified tool only reads
 }
 
-// Entries are names of entries. As JSON they are one name or a list.
-type Entries []string
+// EntryIDs are names of entries. As JSON they are one name or a list.
+type EntryIDs []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (e *Entries) UnmarshalJSON(raw []byte) error {
+func (e *EntryIDs) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
-		*e = Entries{one}
+		*e = EntryIDs{one}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(e))

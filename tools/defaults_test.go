@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Policies, the ledger and the handler see the arguments with their defaults.
+// Policies, the journal and the handler see the arguments with their defaults.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	type in struct {

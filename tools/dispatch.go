@@ -13,24 +13,24 @@ import (
 )
 
 // Dispatcher takes the calls of one run down the chain: validate, look up in
-// the ledger, policies, record, handler, record. It is what a sandbox uses. It
+// the journal, policies, record, handler, record. It is what a sandbox uses. It
 // is safe for concurrent use.
 type Dispatcher struct {
 	bindings []*Binding
 	policies []Policy
-	ledger   Ledger
+	attempt  Attempt
 
 	mu      sync.Mutex
 	ended   bool
 	waiting map[*flight]context.CancelFunc // calls on their way to their tool
 }
 
-// Dispatcher returns the chain for one run. A nil ledger records nothing.
-func (s *Set) Dispatcher(l Ledger) *Dispatcher {
+// Dispatcher returns the chain for one run. A nil journal records nothing.
+func (s *Set) Dispatcher(l Attempt) *Dispatcher {
 	if s == nil {
 		return &Dispatcher{}
 	}
-	return &Dispatcher{bindings: s.bindings, policies: s.policies, ledger: l}
+	return &Dispatcher{bindings: s.bindings, policies: s.policies, attempt: l}
 }
 
 // End says that the program is over: a call that has not reached its tool never
@@ -70,9 +70,9 @@ func (d *Dispatcher) arrive(f *flight) bool {
 	return !d.ended
 }
 
-// Issued is a call that has been validated and looked up.
-type Issued struct {
-	// Recorded says that the ledger has the outcome and nothing will be done.
+// IssuedCall is a call that has been validated and looked up.
+type IssuedCall struct {
+	// Recorded says that the journal has the outcome and nothing will be done.
 	Recorded bool
 
 	flight *flight // nil if the end is known
@@ -81,12 +81,12 @@ type Issued struct {
 }
 
 // Refused is a call that is answered by an error, and not made.
-func Refused(te *ToolError) Issued { return Issued{err: te} }
+func Refused(te *ToolError) IssuedCall { return IssuedCall{err: te} }
 
 // Perform performs the call, on any goroutine, and must be called once. Its error
 // is a *[ToolError] for the program, or ends the run: a *[HoldError] or a [Fatal]
 // error.
-func (i Issued) Perform(ctx context.Context) (json.RawMessage, error) {
+func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	if i.flight == nil {
 		return i.result, i.err
 	}
@@ -95,7 +95,7 @@ func (i Issued) Perform(ctx context.Context) (json.RawMessage, error) {
 
 // Args returns the arguments with which the call was made, which policies may have
 // changed; nil if it did not reach its tool.
-func (i Issued) Args() json.RawMessage {
+func (i IssuedCall) Args() json.RawMessage {
 	if i.flight == nil {
 		return nil
 	}
@@ -103,34 +103,34 @@ func (i Issued) Args() json.RawMessage {
 }
 
 // Issue takes in one call; tool is an index into [Set.Bindings]. It validates
-// the arguments and consults the ledger, which is quick, and must be called in
+// the arguments and consults the journal, which is quick, and must be called in
 // the order in which the program makes its calls. What is wrong with the call
 // is told by Perform.
-func (d *Dispatcher) Issue(c Call, tool int) Issued {
+func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 	if tool < 0 || tool >= len(d.bindings) {
-		return Issued{err: &ToolError{Kind: KindUnknownTool, Message: "the tool does not exist"}}
+		return IssuedCall{err: &ToolError{Kind: KindUnknownTool, Message: "the tool does not exist"}}
 	}
 	c.Tool = d.bindings[tool]
 	if findings := c.Tool.Check(c.Args, nil); len(findings) > 0 {
-		return Issued{err: invalidArguments(c.Tool, "", findings)}
+		return IssuedCall{err: invalidArguments(c.Tool, "", findings)}
 	}
 	c.Args = c.Tool.complete(c.Args)
 	f := &flight{call: c, dispatcher: d}
 	f.call.flight = f
-	if d.ledger != nil {
-		entry, err := d.ledger.Issue(c)
+	if d.attempt != nil {
+		entry, err := d.attempt.Issue(c)
 		if err != nil {
-			return Issued{err: ending(err)}
+			return IssuedCall{err: ending(err)}
 		}
 		if result, err, ok := entry.Recorded(); ok {
-			return Issued{Recorded: true, result: result, err: err}
+			return IssuedCall{Recorded: true, result: result, err: err}
 		}
 		f.entry = entry
 	}
-	return Issued{flight: f}
+	return IssuedCall{flight: f}
 }
 
-// ending is a ledger's error as one that ends the run.
+// ending is a journal's error as one that ends the run.
 func ending(err error) error {
 	if hold, ok := errors.AsType[*HoldError](err); ok {
 		return hold
@@ -146,14 +146,14 @@ func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *Too
 // once or often; it stands for the most that any of these tries may have done.
 type flight struct {
 	call       Call
-	entry      Entry // nil without a ledger
+	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc // of the policies
 
 	mu        sync.Mutex
 	pending   int // tries without an answer yet
-	did       Outcome
-	settled   bool            // the ledger has been told how the call ended
+	did       State
+	settled   bool            // the journal has been told how the call ended
 	performed json.RawMessage // what the tool was called with; nil if it was not
 }
 
@@ -186,7 +186,7 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	return result, err
 }
 
-// settle tells the ledger how the call ended. If a try is still under way, as behind a
+// settle tells the journal how the call ended. If a try is still under way, as behind a
 // policy that gave up waiting, the end of that try is told, too.
 func (f *flight) settle(result json.RawMessage, err error) {
 	if f.entry == nil {
@@ -287,11 +287,11 @@ func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	did := OutcomeOf(err)
+	did := StateOf(err)
 	if ctx.Err() != nil {
-		did = min(did, MaybeDone)
+		did = min(did, StateUnknown)
 	}
-	if f.acts() && did <= Failed {
+	if f.acts() && did <= StateFailed {
 		withinOf(ctx).add(-1)
 	}
 	f.did = max(f.did, did)
@@ -301,11 +301,11 @@ func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 }
 
 // outcome is the most that the tries may have done by now.
-func (f *flight) outcome() Outcome {
+func (f *flight) outcome() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
-		return max(f.did, MaybeDone)
+		return max(f.did, StateUnknown)
 	}
 	return f.did
 }
@@ -314,16 +314,16 @@ func (f *flight) outcome() Outcome {
 // policy may have refused a result, or have failed to repeat what timed out. An
 // error that leaves open what was done claims nothing.
 func (f *flight) honest(te *ToolError) *ToolError {
-	did, said := f.outcome(), OutcomeOf(te)
-	if said >= did || said == MaybeDone {
+	did, said := f.outcome(), StateOf(te)
+	if said >= did || said == StateUnknown {
 		return te
 	}
 	switch {
-	case did == Done:
+	case did == StateOK:
 		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case did == MaybeDone && !f.acts():
+	case did == StateUnknown && !f.acts():
 		te.Kind, te.Message = KindUnknown, "an earlier try had no answer; the last one: "+te.Message
-	case did == MaybeDone:
+	case did == StateUnknown:
 		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
 		te.Kind = KindFailed

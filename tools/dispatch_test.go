@@ -58,7 +58,7 @@ func policy(f func(ctx context.Context, c tools.Call, next tools.Caller) (json.R
 	}
 }
 
-// ledger is a tools.Ledger, and its own entry, that traces.
+// ledger is a tools.Attempt, and its own entry, that traces.
 type ledger struct {
 	trace
 	recorded   json.RawMessage
@@ -255,63 +255,63 @@ func TestToolErrors(t *testing.T) {
 		name string
 		err  error
 		want string
-		is   tools.Outcome
+		is   tools.State
 	}{
-		{"plain", io.EOF, "t failed: EOF", tools.Failed},
-		{"deadline", fmt.Errorf("get: %w", context.DeadlineExceeded), late, tools.MaybeDone},
-		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.MaybeDone},
-		{"says that it is a timeout", timeoutError{}, late, tools.MaybeDone},
-		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.MaybeDone},
-		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown, tools.MaybeDone},
-		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}), "t unknown: pay: read tcp: connection reset by peer" + unknown, tools.MaybeDone},
-		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, "t failed: dial tcp: connection refused", tools.Failed},
-		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown, tools.MaybeDone},
-		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")}, `t unknown: Post "http://a": http2: client connection lost` + unknown, tools.MaybeDone},
-		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")}, `t failed: Post "x://a": unsupported protocol scheme`, tools.Failed},
-		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.MaybeDone},
-		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" + unknown, tools.MaybeDone},
-		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.NotDone},
-		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.NotDone},
-		{"denied", typed(tools.KindDenied), "t denied: m", tools.NotDone},
-		{"failed", typed(tools.KindFailed), "t failed: m", tools.Failed},
-		{"unavailable", typed(tools.KindUnavailable), "t unavailable: m", tools.NotDone},
-		{"timeout", typed(tools.KindTimeout), "t timeout: m", tools.MaybeDone},
-		{"cancelled by the tool", typed(tools.KindCancelled), "t cancelled: m", tools.MaybeDone},
-		{"unknown", typed(tools.KindUnknown), "t unknown: m", tools.MaybeDone},
-		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", tools.Done},
-		{"own kind", typed("quota"), "t quota: m", tools.Failed},
-		{"no kind", typed(""), "t failed: m", tools.Failed},
-		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.Failed},
+		{"plain", io.EOF, "t failed: EOF", tools.StateFailed},
+		{"deadline", fmt.Errorf("get: %w", context.DeadlineExceeded), late, tools.StateUnknown},
+		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.StateUnknown},
+		{"says that it is a timeout", timeoutError{}, late, tools.StateUnknown},
+		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.StateUnknown},
+		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown, tools.StateUnknown},
+		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}), "t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
+		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, "t failed: dial tcp: connection refused", tools.StateFailed},
+		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown, tools.StateUnknown},
+		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")}, `t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
+		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")}, `t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
+		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
+		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" + unknown, tools.StateUnknown},
+		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.StateRejected},
+		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.StateRejected},
+		{"denied", typed(tools.KindDenied), "t denied: m", tools.StateRejected},
+		{"failed", typed(tools.KindFailed), "t failed: m", tools.StateFailed},
+		{"unavailable", typed(tools.KindUnavailable), "t unavailable: m", tools.StateRejected},
+		{"timeout", typed(tools.KindTimeout), "t timeout: m", tools.StateUnknown},
+		{"cancelled by the tool", typed(tools.KindCancelled), "t cancelled: m", tools.StateUnknown},
+		{"unknown", typed(tools.KindUnknown), "t unknown: m", tools.StateUnknown},
+		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", tools.StateOK},
+		{"own kind", typed("quota"), "t quota: m", tools.StateFailed},
+		{"no kind", typed(""), "t failed: m", tools.StateFailed},
+		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.StateFailed},
 		{"wrapped and unavailable", fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
-			"t failed: the second half: m", tools.Failed},
+			"t failed: the second half: m", tools.StateFailed},
 		{"wrapped timeout", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindTimeout, Message: "m"}),
-			"t timeout: mail: m; whether it took effect is unknown", tools.MaybeDone},
+			"t timeout: mail: m; whether it took effect is unknown", tools.StateUnknown},
 		{"wrapped invalid result", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindInvalidResult, Message: "m"}),
-			"t invalid_result: mail: m", tools.Done},
-		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}), "t quota: mail: m 1", tools.Failed},
-		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)), late, tools.MaybeDone},
+			"t invalid_result: mail: m", tools.StateOK},
+		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}), "t quota: mail: m 1", tools.StateFailed},
+		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)), late, tools.StateUnknown},
 		{"several", errors.Join(typed(tools.KindDenied), &tools.ToolError{Kind: tools.KindUnknown, Message: "n"}),
-			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.MaybeDone},
-		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.Hidden(typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.Failed},
-		{"hidden and wrapping", tools.Hidden(fmt.Errorf("mail: %w", typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.Failed},
-		{"wrapped, with a hidden cause", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.Hidden(secret))), "t failed: m", tools.Failed},
-		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown", tools.MaybeDone},
+			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.StateUnknown},
+		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"wrapped, with a hidden cause", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m", tools.StateFailed},
+		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown", tools.StateUnknown},
 		{"acted beside others", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
-			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.MaybeDone},
-		{"did not act", actedError(false), "t failed: acted", tools.Failed},
-		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)), "t denied: m", tools.NotDone},
-		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.Failed},
-		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.Failed},
-		{"hidden", tools.Hidden(secret), "t failed: the tool failed; the reason is not shown", tools.Failed},
-		{"hidden and wrapped", fmt.Errorf("db: %w", tools.Hidden(secret)), "t failed: the tool failed; the reason is not shown", tools.Failed},
-		{"hidden timeout", tools.Hidden(fmt.Errorf("db: %w", context.DeadlineExceeded)), "t timeout: the tool failed; the reason is not shown", tools.MaybeDone},
-		{"hidden ToolError", tools.Hidden(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
-			"t unavailable: the tool failed; the reason is not shown", tools.NotDone},
-		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.Hidden(secret)), "t failed: m", tools.Failed},
-		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.MaybeDone},
-		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.MaybeDone},
-		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.MaybeDone},
-		{"fatal and hidden", tools.Hidden(tools.Fatal(io.EOF)), "fatal: EOF", tools.MaybeDone},
+			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.StateUnknown},
+		{"did not act", actedError(false), "t failed: acted", tools.StateFailed},
+		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)), "t denied: m", tools.StateRejected},
+		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.StateFailed},
+		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.StateFailed},
+		{"hidden", tools.HostOnly(secret), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)), "t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
+		{"hidden ToolError", tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
+			"t unavailable: the tool failed; the reason is not shown", tools.StateRejected},
+		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m", tools.StateFailed},
+		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.StateUnknown},
+		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.StateUnknown},
+		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.StateUnknown},
+		{"fatal and hidden", tools.HostOnly(tools.Fatal(io.EOF)), "fatal: EOF", tools.StateUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestToolErrors(t *testing.T) {
 			if got := outcome(result, err); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if got := tools.OutcomeOf(err); got != test.is {
+			if got := tools.StateOf(err); got != test.is {
 				t.Errorf("got outcome %d, want %d", got, test.is)
 			}
 			if te := (*tools.ToolError)(nil); !errors.As(test.err, &te) && !errors.Is(err, test.err) {
@@ -333,13 +333,13 @@ func TestToolErrors(t *testing.T) {
 
 func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
-	if tools.OutcomeOf(nil) != tools.Done || tools.OutcomeOf(io.EOF) != tools.MaybeDone {
+	if tools.StateOf(nil) != tools.StateOK || tools.StateOf(io.EOF) != tools.StateUnknown {
 		t.Error("nil is done, and an error of unknown kind maybe")
 	}
-	if got := tools.OutcomeOf(fmt.Errorf("half: %w", denied("no"))); got != tools.Failed {
+	if got := tools.StateOf(fmt.Errorf("half: %w", denied("no"))); got != tools.StateFailed {
 		t.Errorf("what wraps a refusal has outcome %d", got)
 	}
-	if tools.Fatal(nil) != nil || tools.Hidden(nil) != nil || tools.IsFatal(nil) {
+	if tools.Fatal(nil) != nil || tools.HostOnly(nil) != nil || tools.IsFatal(nil) {
 		t.Error("nil does not stay nil")
 	}
 }
@@ -349,7 +349,7 @@ func TestCauses(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("row 7 is locked")
 	fail := (&tools.ToolError{Message: "try later"}).WithCause(cause)
-	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail), "hidden": tools.Hidden(fail)} {
+	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail), "hidden": tools.HostOnly(fail)} {
 		set := newSet(t, &tools.Tool{Name: "t", Handler: handler("", err)})
 		if _, err := perform(t.Context(), set, `{}`); !errors.Is(err, cause) {
 			t.Errorf("%s: the cause is not in %v", name, err)

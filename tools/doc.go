@@ -48,10 +48,10 @@
 // which every tool has a valid and unique JavaScript name.
 //
 // A [Caller] performs calls, and a [Policy] wraps it: to refuse, to ask, to
-// limit, to retry. A [Ledger] remembers what was done, so that a rewritten
+// limit, to retry. A [Attempt] remembers what was done, so that a rewritten
 // program does not do it again; package journal has one. A [Dispatcher], which
 // the sandbox uses, takes each call down the whole chain: validate, look up in
-// the ledger, policies, record, handler, record.
+// the journal, policies, record, handler, record.
 //
 // What goes wrong with a call is a [ToolError], which the program can catch and
 // the model reads, unless the handler marked its error as [Fatal].

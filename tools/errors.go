@@ -11,7 +11,7 @@ import (
 )
 
 // Kinds of [ToolError]. Each says what is known of the call's effect; see
-// [OutcomeOf].
+// [StateOf].
 const (
 	KindUnknownTool      = "unknown_tool"      // no such tool in the set; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
@@ -31,7 +31,7 @@ const (
 // [Policy] may return one to set Kind and Data; any other error becomes a
 // ToolError of kind [KindFailed], or [KindTimeout] or [KindCancelled] if it is
 // one of those of package context or says that it is a timeout, or [KindUnknown]
-// if it is an [Acted], or tells of a connection that was lost, as those of packages
+// if it is an [PartialError], or tells of a connection that was lost, as those of packages
 // net and net/http do. If your error wraps a ToolError, its Data is used, and its
 // Kind only if that does not claim that nothing was done, since your handler may
 // have done more.
@@ -91,10 +91,10 @@ func Unknown(err error) error {
 	return &ToolError{Kind: KindUnknown, Message: err.Error() + unsure, err: err}
 }
 
-// Hidden marks an error whose text must not reach the model. The program sees
+// HostOnly marks an error whose text must not reach the model. The program sees
 // that the tool failed, and of which kind the failure is, and nothing else; the
 // host sees err. Nil stays nil.
-func Hidden(err error) error {
+func HostOnly(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -112,11 +112,11 @@ type RetryAfter interface {
 	RetryAfter() time.Duration
 }
 
-// Acted is implemented by errors of what makes calls itself, such as a module
+// PartialError is implemented by errors of what makes calls itself, such as a module
 // that a [Handler] runs. It is looked for behind what the Handler returns, unless
 // that is a [ToolError], which speaks for itself. A Handler within whose context
 // effects were made by calls of a [Set] needs none: its errors count as Acted.
-type Acted interface {
+type PartialError interface {
 	error
 
 	// MayHaveActed reports whether effects were made, or may have been.
@@ -134,7 +134,7 @@ func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
 // AsToolError returns what the program is told of an error of a call of b that
-// is not [Fatal]; see [ToolError] and [Hidden]. Its Unwrap has the error itself.
+// is not [Fatal]; see [ToolError] and [HostOnly]. Its Unwrap has the error itself.
 func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	return asToolError(ctx, b, err)
 }
@@ -176,7 +176,7 @@ func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
 func wrapping(ctx context.Context, err error, part *ToolError, secret bool) *ToolError {
 	te := wording(ctx, err)
 	te.Data = part.Data
-	if te.Kind == KindFailed && OutcomeOf(part) == Failed {
+	if te.Kind == KindFailed && StateOf(part) == StateFailed {
 		te.Kind = part.Kind
 	}
 	if secret {
@@ -216,13 +216,13 @@ func wording(ctx context.Context, err error) *ToolError {
 func acted(err error) string {
 	switch e := err.(type) {
 	case *ToolError:
-		if e.outcome() > Failed {
+		if e.outcome() > StateFailed {
 			return e.Kind
 		}
 		if e.Kind != "" { // it speaks for what is behind it
 			return ""
 		}
-	case Acted:
+	case PartialError:
 		if e.MayHaveActed() {
 			return KindUnknown
 		}

@@ -50,7 +50,7 @@ type Tool struct {
 // for undefined.
 //
 // An error goes to the program as a [ToolError], which the model reads and may
-// act on; wrap it with [Hidden] to keep its text from the model, or with
+// act on; wrap it with [HostOnly] to keep its text from the model, or with
 // [Fatal] to end the whole run. What kind of error it is says whether the call
 // may be repeated, so an error from which it is not clear whether anything was
 // done should be a ToolError of kind [KindUnknown]. A panic counts as one, and so

@@ -51,7 +51,7 @@ type actedError struct{ err error }
 func (e *actedError) Error() string { return e.err.Error() }
 func (e *actedError) Unwrap() error { return e.err }
 
-// MayHaveActed implements [Acted].
+// MayHaveActed implements [PartialError].
 func (e *actedError) MayHaveActed() bool { return true }
 
-var _ Acted = (*actedError)(nil)
+var _ PartialError = (*actedError)(nil)

@@ -34,7 +34,7 @@ func TestFailedAfterEffects(t *testing.T) {
 		{"effect, and the tool knows better", tools.Effect, nil, &tools.ToolError{Kind: tools.KindFailed, Message: "taken back"}, "outer failed: taken back"},
 		{"effect, and an error of a part", tools.Effect, nil, fmt.Errorf("second half: %w", denied("no")),
 			"outer unknown: second half: no; whether it took effect is unknown"},
-		{"effect, and a hidden reason", tools.Effect, nil, tools.Hidden(broken), "outer unknown: the tool failed; the reason is not shown"},
+		{"effect, and a hidden reason", tools.Effect, nil, tools.HostOnly(broken), "outer unknown: the tool failed; the reason is not shown"},
 		{"effect, and a fatal error", tools.Effect, nil, tools.Fatal(broken), "fatal: second half: 503"},
 	}
 	for _, test := range tests {

@@ -116,7 +116,7 @@ func newExecution(out *sandbox.Outcome) execution {
 		findings = []sandbox.Finding{out.Failure.Finding}
 	}
 	e.Diagnostics = diagnostics(findings)
-	if out.Failure.Kind == sandbox.Refused {
+	if out.Failure.Kind == sandbox.KindRefused {
 		e.ErrorType = e.Diagnostics[0].ErrorType
 	}
 	return e
@@ -140,8 +140,8 @@ func diagnostics(findings []sandbox.Finding) []diagnostic {
 // too long is a TIMEOUT, and what the host's rules forbid a POLICY_VIOLATION.
 func errorType(k sandbox.Kind) string {
 	switch k {
-	case sandbox.ComputeLimit, sandbox.WaitLimit:
-		k = sandbox.Timeout
+	case sandbox.KindComputeLimit, sandbox.KindWaitLimit:
+		k = sandbox.KindTimeout
 	}
 	return strings.ToUpper(string(k))
 }

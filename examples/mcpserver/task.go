@@ -237,7 +237,7 @@ func why(err *module.IncompleteError, timeout bool) (kind, message string) {
 		return "TIMEOUT", errTaskTime.Error()
 	case errors.Is(err, module.ErrMaxIters):
 		return "STEPS", err.Error()
-	case errors.As(err, &model) && model.Kind == models.OverBudget:
+	case errors.As(err, &model) && model.Kind == models.KindOverBudget:
 		return "BUDGET", err.Error()
 	case errors.As(err, &model):
 		return "MODEL", fmt.Sprintf("the model of the server failed (%v); its log says why", model.Kind)

@@ -25,7 +25,7 @@ type slowError struct{ text string }
 func (e *slowError) Error() string { return e.text }
 
 // generate asks the model. That an attempt took too long is an error of the kind
-// [Transient]: the context of the call is not done.
+// [KindTransient]: the context of the call is not done.
 func (a attempts) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -47,7 +47,7 @@ func (a attempts) generate(
 	response, err := lm.Generate(within, a.model, messages, options...)
 	slow, ok := errors.AsType[*slowError](context.Cause(within))
 	if ok && err != nil && ctx.Err() == nil {
-		err = &Error{Kind: Transient, MaybeCharged: lm.MaybeCharged(err), Err: slow}
+		err = &Error{Kind: KindTransient, MaybeCharged: lm.MaybeCharged(err), Err: slow}
 	}
 	return response, err
 }

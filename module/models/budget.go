@@ -98,7 +98,7 @@ type Budget struct {
 }
 
 // NewBudget returns an unspent budget. If a limit or a price is negative or not a
-// number, every question fails with an error of the kind [Invalid].
+// number, every question fails with an error of the kind [KindInvalid].
 func NewBudget(limits Limits) *Budget { return &Budget{limits: limits, bad: limits.check()} }
 
 // check finds what would switch a limit off in silence.
@@ -133,14 +133,14 @@ func (b *Budget) Spent() Spent {
 // call names another model by llms.WithModel: then it is that one's.
 //
 // A question is refused before it is asked, with an *[Error] of the kind
-// [OverBudget] that wraps a *[BudgetError], if a limit is reached, or would be
+// [KindOverBudget] that wraps a *[BudgetError], if a limit is reached, or would be
 // passed by the question alone. The number of calls is never passed. What a reply
 // costs is known only when it is there, so that tokens and money may be
 // overspent, but by no more than the replies under way.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if b == nil {
-			return nil, &Error{Kind: Invalid, Err: errors.New("there is no budget; make one by NewBudget")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no budget; make one by NewBudget")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
@@ -163,13 +163,13 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bad != nil {
-		return &Error{Kind: Invalid, Err: b.bad}
+		return &Error{Kind: KindInvalid, Err: b.bad}
 	}
 	if !priced && b.limits.Cost > 0 {
-		return &Error{Kind: Invalid, Err: fmt.Errorf("the budget limits the cost, but has no price of the model %q; add it to Limits.Prices", name)}
+		return &Error{Kind: KindInvalid, Err: fmt.Errorf("the budget limits the cost, but has no price of the model %q; add it to Limits.Prices", name)}
 	}
 	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
-		return &Error{Kind: OverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
+		return &Error{Kind: KindOverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
 	}
 	b.underway++
 	b.asked += guess.Input

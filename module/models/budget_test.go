@@ -27,7 +27,7 @@ func costing(input, output int) *llmtest.Model {
 func overBudget(t *testing.T, err error) *models.BudgetError {
 	t.Helper()
 	e := (*models.BudgetError)(nil)
-	if !errors.As(err, &e) || failure(t, err).Kind != models.OverBudget {
+	if !errors.As(err, &e) || failure(t, err).Kind != models.KindOverBudget {
 		t.Fatalf("%v is not about the budget", err)
 	}
 	return e
@@ -102,7 +102,7 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	t.Parallel()
 	inner := costing(1, 1)
 	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
-	if e := failure(t, err); e.Kind != models.Invalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})
@@ -194,7 +194,7 @@ func TestBudgetPanic(t *testing.T) {
 	t.Parallel()
 	budget := models.NewBudget(models.Limits{Calls: 2})
 	for range 2 {
-		if _, err := ask(t.Context(), budget.Model(panics{}, "a")); failure(t, err).Kind != models.Unknown {
+		if _, err := ask(t.Context(), budget.Model(panics{}, "a")); failure(t, err).Kind != models.KindUnknown {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -244,7 +244,7 @@ func TestBudgetOfNonsense(t *testing.T) {
 	} {
 		inner := script()
 		_, err := ask(t.Context(), models.NewBudget(limits).Model(inner, "a"))
-		if want = "the model: the budget's " + want + "; it must be a number that is not negative"; failure(t, err).Kind != models.Invalid || err.Error() != want || len(inner.Requests()) != 0 {
+		if want = "the model: the budget's " + want + "; it must be a number that is not negative"; failure(t, err).Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestBudgetOtherModel(t *testing.T) {
 	inner := costing(100, 30)
 	budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"cheap": {Input: 1}}})
 	_, err := lm.Ask(t.Context(), budget.Model(inner, "cheap"), lm.Call{}, question("Capital?"), llms.WithModel("dear"))
-	if failure(t, err).Kind != models.Invalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -105,7 +105,7 @@ func (c *Cache) Stats() CacheStats {
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if c == nil {
-			return nil, &Error{Kind: Invalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)

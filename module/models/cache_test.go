@@ -63,7 +63,7 @@ func TestCacheHit(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := model.GenerateContent(ctx, question("Capital?")); failure(t, err).Kind != models.Cancelled {
+	if _, err := model.GenerateContent(ctx, question("Capital?")); failure(t, err).Kind != models.KindCancelled {
 		t.Errorf("got %v", err)
 	}
 }
@@ -321,7 +321,7 @@ func TestCacheShares(t *testing.T) {
 		var mu sync.Mutex
 		usage, cached := 0, 0
 		wg.Go(func() {
-			if _, err := ask(first, model); failure(t, err).Kind != models.Cancelled {
+			if _, err := ask(first, model); failure(t, err).Kind != models.KindCancelled {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -355,7 +355,7 @@ func TestCacheShares(t *testing.T) {
 		release = make(chan struct{})
 		alone, leave := context.WithCancel(t.Context())
 		wg.Go(func() {
-			if _, err := lm.Ask(alone, model, lm.Call{}, question("Alone?")); failure(t, err).Kind != models.Cancelled {
+			if _, err := lm.Ask(alone, model, lm.Call{}, question("Alone?")); failure(t, err).Kind != models.KindCancelled {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -377,7 +377,7 @@ func TestCacheDeadlines(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := ask(short, newCache(t, nil).Model(models.Retry(script(limited(30*time.Second)), nil), "a"))
-		if failure(t, err).Kind != models.RateLimited || time.Since(start) != 0 {
+		if failure(t, err).Kind != models.KindRateLimited || time.Since(start) != 0 {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 

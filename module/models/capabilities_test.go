@@ -195,7 +195,7 @@ func TestParamsInKeys(t *testing.T) {
 	bad := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{`)})
 	_, err := models.Record(telling(), &bytes.Buffer{}, nil).GenerateContent(bad, question("Capital?"))
 	want := "the model: models: the schema of Params is not valid JSON; pass a JSON Schema"
-	if failure(t, err).Kind != models.Invalid || err.Error() != want {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // brokenOff is a connection that broke while the provider was at work.
-var brokenOff = &models.Error{Kind: models.Transient, MaybeCharged: true, Err: errors.New("connection reset")}
+var brokenOff = &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("connection reset")}
 
 // What one attempt may have cost is not forgotten because of how the last one
 // failed.
 func TestChargedBefore(t *testing.T) {
 	t.Parallel()
-	refused := &models.Error{Kind: models.Auth, Err: errors.New("no key")}
+	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("no key")}
 	for name, wrap := range map[string]func(cancel func()) llms.Model{
 		"retry, cancelled in its wait": func(cancel func()) llms.Model {
 			return models.Retry(script(brokenOff), &models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
@@ -43,7 +43,7 @@ func TestChargedBefore(t *testing.T) {
 			return models.Fallback(script(brokenOff), last)
 		},
 		"fallback, refused then": func(func()) llms.Model {
-			return models.Fallback(script(brokenOff), script(&models.Error{Kind: models.Refused, Err: errors.New("no")}))
+			return models.Fallback(script(brokenOff), script(&models.Error{Kind: models.KindRefused, Err: errors.New("no")}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestChargedBefore(t *testing.T) {
 			})
 		})
 	}
-	if brokenOff.Kind != models.Transient || refused.MaybeCharged {
+	if brokenOff.Kind != models.KindTransient || refused.MaybeCharged {
 		t.Error("an error of the provider's was changed")
 	}
 }
@@ -156,7 +156,7 @@ func TestChargedFailure(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				if _, err := model.GenerateContent(t.Context(), question("Capital?")); failure(t, err).Kind != models.Transient {
+				if _, err := model.GenerateContent(t.Context(), question("Capital?")); failure(t, err).Kind != models.KindTransient {
 					t.Errorf("got %v", err)
 				}
 			})

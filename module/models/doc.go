@@ -41,7 +41,7 @@
 //
 //		answers := signature.Must(signature.New[Question, Answer]("Answer the question."))
 //		pred, err := module.NewPredict(answers, model, nil).Run(context.Background(), Question{"What is a writ?"})
-//		if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.OverBudget {
+//		if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.KindOverBudget {
 //			log.Fatal("that was enough for today: ", e)
 //		}
 //		if err != nil {

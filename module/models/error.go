@@ -40,15 +40,15 @@ type Kind = lm.Kind
 
 // The kinds of error. The first two are worth asking again for, by [Retry].
 const (
-	RateLimited    = lm.RateLimited    // ask later, after RetryAfter
-	Transient      = lm.Transient      // the provider, or the way to it, is broken for the moment
-	ContextTooLong = lm.ContextTooLong // the question does not fit into the model
-	Refused        = lm.Refused        // the model or its provider will not answer this
-	Auth           = lm.Auth           // the key is missing or wrong, may not do this, or is out of credit
-	Invalid        = lm.Invalid        // the provider does not understand the request
-	Cancelled      = lm.Cancelled      // the context is done; Err is its error
-	OverBudget     = lm.OverBudget     // a budget is used up; Err is a *BudgetError
-	Unknown        = lm.Unknown        // none of these, as far as can be told
+	KindRateLimited    = lm.KindRateLimited    // ask later, after RetryAfter
+	KindTransient      = lm.KindTransient      // the provider, or the way to it, is broken for the moment
+	KindContextTooLong = lm.KindContextTooLong // the question does not fit into the model
+	KindRefused        = lm.KindRefused        // the model or its provider will not answer this
+	KindAuth           = lm.KindAuth           // the key is missing or wrong, may not do this, or is out of credit
+	KindInvalid        = lm.KindInvalid        // the provider does not understand the request
+	KindCancelled      = lm.KindCancelled      // the context is done; Err is its error
+	KindOverBudget     = lm.KindOverBudget     // a budget is used up; Err is a *BudgetError
+	KindUnknown        = lm.KindUnknown        // none of these, as far as can be told
 )
 
 // WithRollout returns a context whose questions a [Cache] and a recording tell

@@ -57,7 +57,7 @@ func ExampleError() {
 		return llmtest.Reply{}, errors.New("API returned unexpected status code: 401: Incorrect API key provided: sk-…")
 	})
 	_, err := module.NewPredict(capitals, model, nil).Run(context.Background(), Question{"France"})
-	if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.Auth {
+	if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.KindAuth {
 		fmt.Println("look at the key:", e.Err)
 	}
 	// Output:

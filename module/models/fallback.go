@@ -33,7 +33,7 @@ func Fallback(models ...llms.Model) llms.Model {
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
-			return nil, &Error{Kind: Invalid, Err: errors.New("a fallback needs models; pass some")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("a fallback needs models; pass some")}
 		}
 		var failures []*Error
 		charged := false // by any model, maybe
@@ -41,7 +41,7 @@ func Fallback(models ...llms.Model) llms.Model {
 			tapped, tap := lm.NewTap(options)
 			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
 			failure := (*Error)(nil)
-			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == Refused {
+			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == KindRefused {
 				noteFailed(response, failures)
 				return response, lm.Charged(err, charged)
 			}
@@ -100,9 +100,9 @@ func allFailed(failures []*Error) *Error {
 // first, and last those that will not.
 func hopes(e *Error) time.Duration {
 	switch e.Kind {
-	case Transient:
+	case KindTransient:
 		return e.RetryAfter
-	case RateLimited:
+	case KindRateLimited:
 		return max(e.RetryAfter, 1)
 	}
 	return math.MaxInt64

@@ -15,7 +15,7 @@ func TestFallback(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	budget := &models.Error{Kind: models.OverBudget, Err: &models.BudgetError{Limit: "1 call"}}
+	budget := &models.Error{Kind: models.KindOverBudget, Err: &models.BudgetError{Limit: "1 call"}}
 	for name, c := range map[string]struct {
 		ctx    context.Context
 		models []llms.Model
@@ -25,13 +25,13 @@ func TestFallback(t *testing.T) {
 		"the first":   {t.Context(), []llms.Model{script(), script(errKey)}, "Paris", ""},
 		"the second":  {t.Context(), []llms.Model{script(errKey), script()}, "Paris", ""},
 		"the third":   {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
-		"refused":     {t.Context(), []llms.Model{script(errRefusing), script()}, "the model refuses to answer: blocked: prompt: SAFETY", models.Refused},
-		"cancelled":   {cancelled, []llms.Model{script(), script()}, "context canceled", models.Cancelled},
-		"none at all": {t.Context(), nil, "the model: a fallback needs models; pass some", models.Invalid},
-		"only one":    {t.Context(), []llms.Model{script(errKey)}, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.Auth},
+		"refused":     {t.Context(), []llms.Model{script(errRefusing), script()}, "the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
+		"cancelled":   {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},
+		"none at all": {t.Context(), nil, "the model: a fallback needs models; pass some", models.KindInvalid},
+		"only one":    {t.Context(), []llms.Model{script(errKey)}, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
 		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)), script(limited(9 * time.Second))},
 			"the model's rate limit is reached, for 9s: all 3 failed: (1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; " +
-				"(2) the model's rate limit is reached, for 20s: slow down; (3) the model's rate limit is reached, for 9s: slow down", models.RateLimited},
+				"(2) the model's rate limit is reached, for 20s: slow down; (3) the model's rate limit is reached, for 9s: slow down", models.KindRateLimited},
 	} {
 		reply, err := ask(c.ctx, models.Fallback(c.models...))
 		got := reply.Text
@@ -51,7 +51,7 @@ func TestFallback(t *testing.T) {
 // was not charged is not asked again.
 func TestFallbackCharged(t *testing.T) {
 	t.Parallel()
-	dial := &models.Error{Kind: models.Transient, Err: errors.New("nobody listens")}
+	dial := &models.Error{Kind: models.KindTransient, Err: errors.New("nobody listens")}
 	for name, c := range map[string]struct {
 		errs    []error
 		charged bool
@@ -63,7 +63,7 @@ func TestFallbackCharged(t *testing.T) {
 		first := script(c.errs[0], c.errs[0])
 		_, err := ask(t.Context(), models.Retry(models.Fallback(first, script(c.errs[1], c.errs[1])), &models.RetryOptions{Attempts: 2, MinWait: 1, OnlyUncharged: true}))
 		asked := len(first.Requests())
-		if e := failure(t, err); e.Kind != models.Transient || e.MaybeCharged != c.charged || (asked == 1) != c.charged {
+		if e := failure(t, err); e.Kind != models.KindTransient || e.MaybeCharged != c.charged || (asked == 1) != c.charged {
 			t.Errorf("%s: got %+v, asked %d times", name, *e, asked)
 		}
 	}

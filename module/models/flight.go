@@ -53,7 +53,7 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 // ranOut reports that a question ended by a deadline.
 func ranOut(err error) bool {
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Kind == Cancelled
+	return errors.As(err, &e) && e.Kind == KindCancelled
 }
 
 // take reports whether the caller is the one to count what the answer cost.
@@ -92,7 +92,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
-	f.answer.err = &Error{Kind: Unknown, MaybeCharged: true, Err: errLeft}
+	f.answer.err = &Error{Kind: KindUnknown, MaybeCharged: true, Err: errLeft}
 	f.copy = response{{}} // beside an error, to say that it cost nothing
 	defer func() {
 		c.mu.Lock()

@@ -95,7 +95,7 @@ func TestCacheGoexit(t *testing.T) {
 		return llmtest.Reply{}, nil
 	})
 	_, err := newCache(t, nil).Model(leaves, "a").GenerateContent(t.Context(), question("Capital?"))
-	if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || err.Error() != "the model: the model ended its goroutine without an answer" {
+	if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged || err.Error() != "the model: the model ended its goroutine without an answer" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestFlightOwnsItsQuestion(t *testing.T) {
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-left; failure(t, err).Kind != models.Cancelled {
+		if err := <-left; failure(t, err).Kind != models.KindCancelled {
 			t.Errorf("got %v", err)
 		}
 		mine[0].Parts[0] = llms.TextPart("River?")

@@ -30,33 +30,33 @@ func TestErrorAnswers(t *testing.T) {
 		want   models.Error
 	}{
 		"429, seconds": {fails(429, http.Header{"Retry-After": {"20"}}, problem("Slow down.", "rate_limit_error")),
-			models.Error{Kind: models.RateLimited, Status: 429}},
+			models.Error{Kind: models.KindRateLimited, Status: 429}},
 		"429, milliseconds": {fails(429, http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"2"}}, problem("Slow down.", "")),
-			models.Error{Kind: models.RateLimited, Status: 429}},
+			models.Error{Kind: models.KindRateLimited, Status: 429}},
 		"429, in the text": {fails(429, nil, problem("Rate limit reached. Please try again in 1m2.5s. Visit us.", "requests")),
-			models.Error{Kind: models.RateLimited, Status: 429, RetryAfter: 62500 * time.Millisecond}},
+			models.Error{Kind: models.KindRateLimited, Status: 429, RetryAfter: 62500 * time.Millisecond}},
 		"429, a reset": {fails(429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6s"}, "X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1h"}}, problem("Slow down.", "")),
-			models.Error{Kind: models.RateLimited, Status: 429}},
+			models.Error{Kind: models.KindRateLimited, Status: 429}},
 		"429, no credit": {fails(429, nil, problem("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota")),
-			models.Error{Kind: models.Auth, Status: 429}},
+			models.Error{Kind: models.KindAuth, Status: 429}},
 		"401": {fails(401, nil, problem("Incorrect API key provided.", "")),
-			models.Error{Kind: models.Auth, Status: 401}},
+			models.Error{Kind: models.KindAuth, Status: 401}},
 		"400, too long": {fails(400, nil, problem("prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error")),
-			models.Error{Kind: models.ContextTooLong, Status: 400}},
+			models.Error{Kind: models.KindContextTooLong, Status: 400}},
 		"400, too long by its code": {fails(400, nil, `{"error":{"message":"Reduce the length.","code":"context_length_exceeded"}}`),
-			models.Error{Kind: models.Invalid, Status: 400}},
+			models.Error{Kind: models.KindInvalid, Status: 400}},
 		"400, a filter": {fails(400, nil, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter"}}`),
-			models.Error{Kind: models.Refused, Status: 400}},
+			models.Error{Kind: models.KindRefused, Status: 400}},
 		"400": {fails(400, nil, problem("Unknown parameter: 'x'.", "invalid_request_error")),
-			models.Error{Kind: models.Invalid, Status: 400}},
+			models.Error{Kind: models.KindInvalid, Status: 400}},
 		"500": {fails(500, nil, problem("Oops.", "api_error")),
-			models.Error{Kind: models.Transient, Status: 500}},
+			models.Error{Kind: models.KindTransient, Status: 500}},
 		"502, a proxy's page": {fails(502, nil, `<html>Bad Gateway</html>`),
-			models.Error{Kind: models.Transient, Status: 502, MaybeCharged: true}},
+			models.Error{Kind: models.KindTransient, Status: 502, MaybeCharged: true}},
 		"503, plain text": {fails(503, http.Header{"Retry-After": {"3"}}, `try later`),
-			models.Error{Kind: models.Transient, Status: 503}},
+			models.Error{Kind: models.KindTransient, Status: 503}},
 		"529": {fails(529, nil, problem("Overloaded", "overloaded_error")),
-			models.Error{Kind: models.Transient, Status: 529}},
+			models.Error{Kind: models.KindTransient, Status: 529}},
 	} {
 		eachProvider(t, func(t *testing.T, p provider) {
 			s := serve(t, c.answer)
@@ -112,7 +112,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("sent %v and %s", body["system"], messages)
 	}
 	_, err := lm.Ask(t.Context(), model, lm.Call{}, []llms.MessageContent{{Role: llms.ChatMessageTypeAI}})
-	if e := failure(t, err); e.Kind != models.Invalid || e.Error() != "the model: message 1 (ai) is empty" {
+	if e := failure(t, err); e.Kind != models.KindInvalid || e.Error() != "the model: message 1 (ai) is empty" {
 		t.Errorf("got %v", e)
 	}
 }
@@ -158,7 +158,7 @@ func TestTruncatedAndRefused(t *testing.T) {
 			}
 			continue
 		}
-		if e := failure(t, err); e.Kind != models.Refused || reply.Text != "" || e.Error() != "the model refuses to answer: it ended the reply: "+reason {
+		if e := failure(t, err); e.Kind != models.KindRefused || reply.Text != "" || e.Error() != "the model refuses to answer: it ended the reply: "+reason {
 			t.Errorf("%s: got %+v, %v", reason, reply, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestNoServer(t *testing.T) {
 	nobody := "http://" + nobodyAt(t)
 	eachProvider(t, func(t *testing.T, p provider) {
 		_, err := lm.Ask(t.Context(), p.open(t, nobody), lm.Call{}, question("Capital?"))
-		if e := failure(t, err); e.Kind != models.Transient {
+		if e := failure(t, err); e.Kind != models.KindTransient {
 			t.Errorf("got %+v, %v", *e, e)
 		}
 	})
@@ -261,7 +261,7 @@ func TestDeadlineInStream(t *testing.T) {
 				<-r.Context().Done()
 			})
 			reply, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(string) {}}, question("Capital?"))
-			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Kind != models.Cancelled || !e.MaybeCharged || reply.Text != "" {
+			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Kind != models.KindCancelled || !e.MaybeCharged || reply.Text != "" {
 				t.Fatalf("got %+v, %v", reply, err)
 			}
 			s.Close()
@@ -281,7 +281,7 @@ func TestStopStream(t *testing.T) {
 		})
 		heard := ""
 		_, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(chunk string) { heard += chunk; cancel() }}, question("Capital?"))
-		if e := failure(t, err); e.Kind != models.Cancelled || heard != "Par" {
+		if e := failure(t, err); e.Kind != models.KindCancelled || heard != "Par" {
 			t.Errorf("got %v after %q", err, heard)
 		}
 	})

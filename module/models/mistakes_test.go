@@ -25,7 +25,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"the model: RateLimit's Rates.TokensPerMinute is -3; it must not be negative, and zero is no limit":            models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
 		"the model: RateLimit's Rates.Concurrent is -4; it must not be negative, and zero is no limit":                 models.RateLimit(script(), &models.Rates{Concurrent: -4}),
 	} {
-		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.Invalid || err.Error() != want {
+		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

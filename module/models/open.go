@@ -42,7 +42,7 @@ type OpenOptions struct {
 	Extra map[string]any
 
 	// Attempt is how long one attempt may take. A longer one is an [Error] of the
-	// kind [Transient], and the question is asked again. Zero is 10 minutes: models
+	// kind [KindTransient], and the question is asked again. Zero is 10 minutes: models
 	// that think take minutes.
 	Attempt time.Duration
 

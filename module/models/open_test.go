@@ -171,7 +171,7 @@ func TestOpenAttempt(t *testing.T) {
 				got := reply.Text
 				if err != nil {
 					got = err.Error()
-					if e := failure(t, err); e.Kind != models.Transient || !e.MaybeCharged {
+					if e := failure(t, err); e.Kind != models.KindTransient || !e.MaybeCharged {
 						t.Errorf("got %+v", e)
 					}
 				}
@@ -190,7 +190,7 @@ func TestOpenDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := ask(ctx, opened(t, "openai:gpt-5.1", models.OpenOptions{Client: hangs("", stub.OpenAI(nil))}))
-		if e := failure(t, err); e.Kind != models.Cancelled || !errors.Is(err, context.DeadlineExceeded) {
+		if e := failure(t, err); e.Kind != models.KindCancelled || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})

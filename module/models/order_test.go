@@ -87,7 +87,7 @@ func TestEveryOrder(t *testing.T) {
 			if text, err := around(fine).Call(t.Context(), "Capital?", llms.WithMaxTokens(7), llms.WithTemperature(0.5)); err != nil || text != "Paris" {
 				t.Errorf("%s: Call: %q, %v", names, text, err)
 			}
-			if _, err := ask(t.Context(), around(script(errRefusing))); failure(t, err).Kind != models.Refused {
+			if _, err := ask(t.Context(), around(script(errRefusing))); failure(t, err).Kind != models.KindRefused {
 				t.Errorf("%s: got %v", names, err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -96,7 +96,7 @@ func TestEveryOrder(t *testing.T) {
 				<-ctx.Done()
 				return llmtest.Reply{}, nil
 			})
-			if _, err := ask(ctx, around(slow)); failure(t, err).Kind != models.Cancelled || err.Error() != "context deadline exceeded" {
+			if _, err := ask(ctx, around(slow)); failure(t, err).Kind != models.KindCancelled || err.Error() != "context deadline exceeded" {
 				t.Errorf("%s: got %v", names, err)
 			}
 		})

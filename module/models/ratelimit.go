@@ -14,7 +14,7 @@ import (
 )
 
 // Rates are the limits of [RateLimit]. A zero is no limit. With a negative one every
-// question fails, with an error of the kind [Invalid].
+// question fails, with an error of the kind [KindInvalid].
 type Rates struct {
 	// RequestsPerMinute is how many questions are asked in a minute.
 	RequestsPerMinute int
@@ -38,7 +38,7 @@ type Rates struct {
 // All calls of the model that it returns share one limit.
 //
 // A question whose turn would come only after its context's deadline fails at
-// once, with an *[Error] of the kind [Cancelled] that is context.DeadlineExceeded.
+// once, with an *[Error] of the kind [KindCancelled] that is context.DeadlineExceeded.
 func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	var r Rates
 	if rates != nil {
@@ -86,7 +86,7 @@ type rateLimit struct {
 
 func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 	if l.bad != nil {
-		return nil, &Error{Kind: Invalid, Err: l.bad}
+		return nil, &Error{Kind: KindInvalid, Err: l.bad}
 	}
 	if err := l.enter(ctx); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func tooLate(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return lm.CancelledBy(ctx)
 	}
-	return &Error{Kind: Cancelled, Err: fmt.Errorf("the rate limit lets the question wait beyond its deadline: %w (%w)", context.DeadlineExceeded, why)}
+	return &Error{Kind: KindCancelled, Err: fmt.Errorf("the rate limit lets the question wait beyond its deadline: %w (%w)", context.DeadlineExceeded, why)}
 }
 
 // maxPause bounds what a provider can ask of all who share a limit.
@@ -197,7 +197,7 @@ func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) 
 			l.tokens.ReserveN(time.Now(), min(more, l.tokens.Burst()))
 		}
 	}
-	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == RateLimited && e.RetryAfter > 0 {
+	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == KindRateLimited && e.RetryAfter > 0 {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if until := time.Now().Add(min(e.RetryAfter, maxPause)); until.After(l.paused) {

@@ -31,7 +31,7 @@ func TestRateLimitRequests(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := ask(ctx, model)
-		if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Kind != models.Cancelled || e.MaybeCharged ||
+		if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Kind != models.KindCancelled || e.MaybeCharged ||
 			err.Error() != "the rate limit lets the question wait beyond its deadline: context deadline exceeded (rate: Wait(n=1) would exceed context deadline)" {
 			t.Errorf("got %+v, %v", e, err)
 		}
@@ -112,7 +112,7 @@ func TestRateLimitConcurrent(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := model.GenerateContent(ctx, question("Capital?")); failure(t, err).Kind != models.Cancelled {
+		if _, err := model.GenerateContent(ctx, question("Capital?")); failure(t, err).Kind != models.KindCancelled {
 			t.Errorf("got %v", err)
 		}
 		for range 10 {
@@ -131,7 +131,7 @@ func TestRateLimitPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := models.RateLimit(script(limited(20*time.Second)), nil)
 		start := time.Now()
-		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.RateLimited {
+		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.KindRateLimited {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

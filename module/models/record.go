@@ -29,17 +29,17 @@ type Redact func(text string) string
 // Redact sees the names in metadata and infos, too, and the roles, reasons to stop
 // and tool calls; what it returned, it should leave alone when it comes again.
 //
-// A reply that cannot be written down is an *[Error] of the kind [Unknown], with the
+// A reply that cannot be written down is an *[Error] of the kind [KindUnknown], with the
 // response beside it: asking again would not help. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if w == nil {
-			return nil, &Error{Kind: Invalid, Err: errors.New("there is no writer for the recording; pass one to Record")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no writer for the recording; pass one to Record")}
 		}
 		r, err := requestOf(ctx, "", messages, options)
 		if err != nil {
-			return nil, &Error{Kind: Invalid, Err: err}
+			return nil, &Error{Kind: KindInvalid, Err: err}
 		}
 		response, err := lm.Generate(ctx, model, messages, options...)
 		line, ok := redact.recording(model, r, response, err)
@@ -62,7 +62,7 @@ func unwritten(failed, err error) *Error {
 	if err != nil {
 		failed = fmt.Errorf("%w; and the call: %w", failed, err)
 	}
-	return &Error{Kind: Unknown, MaybeCharged: true, Err: failed}
+	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
 }
 
 // recording is one line of a recording.
@@ -114,7 +114,7 @@ func span(n float64, unit time.Duration) time.Duration {
 func (redact Redact) recording(model llms.Model, r *request, answer *llms.ContentResponse, err error) ([]byte, bool) {
 	rec := recording{Request: redact.request(r)}
 	if e := (*Error)(nil); errors.As(err, &e) {
-		if e.Kind == Cancelled {
+		if e.Kind == KindCancelled {
 			return nil, false
 		}
 		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(), MaybeCharged: e.MaybeCharged}

@@ -73,11 +73,11 @@ func TestReplayFailures(t *testing.T) {
 	}
 	again := replayed(t, file.String(), nil)
 	_, err := ask(t.Context(), again)
-	if e := failure(t, err); e.Kind != models.RateLimited || e.Status != 429 || e.RetryAfter != 1500*time.Millisecond || e.Err.Error() != "slow down" {
+	if e := failure(t, err); e.Kind != models.KindRateLimited || e.Status != 429 || e.RetryAfter != 1500*time.Millisecond || e.Err.Error() != "slow down" {
 		t.Errorf("got %+v", e)
 	}
 	_, err = ask(t.Context(), again)
-	if e := failure(t, err); e.Kind != models.Auth || e.Status != 401 {
+	if e := failure(t, err); e.Kind != models.KindAuth || e.Status != 401 {
 		t.Errorf("got %+v", e)
 	}
 	// What was cancelled did not happen.
@@ -155,7 +155,7 @@ func TestReplayMissing(t *testing.T) {
 	} {
 		_, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), c.call, c.messages, c.options...)
 		want := "the model: there is no recording of this request; the nearest one, in line 2, differs in " + c.want
-		if e := failure(t, err); e.Kind != models.Invalid || err.Error() != want {
+		if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestRecordFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = models.Record(script(), full{}, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"a": make(chan int)}))
-	if e := failure(t, err); e.Kind != models.Invalid {
+	if e := failure(t, err); e.Kind != models.KindInvalid {
 		t.Errorf("got %v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestRecordBroken(t *testing.T) {
 		"the model: models: the recording: write |1: broken pipe; and the call: the model: API returned unexpected status code: 529: Overloaded": script(errOverloaded),
 	} {
 		got, err := models.Retry(models.Record(inner, broken{}, nil), nil).GenerateContent(t.Context(), question("Capital?"))
-		if e := failure(t, err); e.Kind != models.Unknown || !e.MaybeCharged || err.Error() != want || len(inner.Requests()) != 1 {
+		if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged || err.Error() != want || len(inner.Requests()) != 1 {
 			t.Errorf("got %v, asked %d times", err, len(inner.Requests()))
 		}
 		if strings.HasSuffix(want, "pipe") && (got == nil || got.Choices[0].Content != "Paris") {
@@ -320,7 +320,7 @@ func TestRecordBroken(t *testing.T) {
 func TestRecordOddNumbers(t *testing.T) {
 	t.Parallel()
 	_, err := models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithTemperature(math.Inf(1)))
-	if failure(t, err).Kind != models.Invalid || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
 		t.Errorf("got %v", err)
 	}
 	for range 20 { // always the first of two
@@ -352,7 +352,7 @@ func TestHiddenMetadata(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	_, err := models.Record(inner, io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": errors.New("one")}))
-	if failure(t, err).Kind != models.Invalid || err.Error() != "the model: models: the metadata has a *errors.errorString, of which JSON shows nothing" {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the metadata has a *errors.errorString, of which JSON shows nothing" {
 		t.Errorf("got %v", err)
 	}
 	plain := map[string]any{"n": 1, "time": time.Now(), "s": struct{ A int }{1}, "e": struct{}{}, "none": nil}

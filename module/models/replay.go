@@ -81,11 +81,11 @@ func (r *replay) generate(ctx context.Context, messages []llms.MessageContent, o
 	}
 	asked, err := requestOf(ctx, "", messages, options)
 	if err != nil {
-		return nil, &Error{Kind: Invalid, Err: err}
+		return nil, &Error{Kind: KindInvalid, Err: err}
 	}
 	rec, err := r.take(r.redact.request(asked))
 	if err != nil {
-		return nil, &Error{Kind: Invalid, Err: err}
+		return nil, &Error{Kind: KindInvalid, Err: err}
 	}
 	if rec.Failure != nil {
 		return rec.Reply.provider(), rec.Failure.error()

@@ -35,7 +35,7 @@ type RetryOptions struct {
 	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
 }
 
-// Retry asks model again when its error is [RateLimited] or [Transient], after the
+// Retry asks model again when its error is [KindRateLimited] or [KindTransient], after the
 // wait that the provider asks for, or else after growing ones. It does not if a
 // part of the reply was already streamed, or if the context's deadline comes
 // before the wait is over: then the error is the model's last one. It is

@@ -37,7 +37,7 @@ var (
 )
 
 func limited(wait time.Duration) error {
-	return &models.Error{Kind: models.RateLimited, Status: 429, RetryAfter: wait, Err: errors.New("slow down")}
+	return &models.Error{Kind: models.KindRateLimited, Status: 429, RetryAfter: wait, Err: errors.New("slow down")}
 }
 
 func ask(ctx context.Context, model llms.Model) (lm.Reply, error) {
@@ -101,13 +101,13 @@ func TestRetryWhenDone(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		_, err := ask(ctx, models.Retry(script(limited(30*time.Second)), nil))
-		if e := failure(t, err); e.Kind != models.RateLimited || time.Since(start) != 0 {
+		if e := failure(t, err); e.Kind != models.KindRateLimited || time.Since(start) != 0 {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, stop)
 		_, err = models.Retry(script(limited(30*time.Second)), nil).GenerateContent(ctx, question("Capital?"))
-		if e := failure(t, err); e.Kind != models.Cancelled || time.Since(start) != time.Second {
+		if e := failure(t, err); e.Kind != models.KindCancelled || time.Since(start) != time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 	})
@@ -155,7 +155,7 @@ func TestRetryOddWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		model := script(limited(math.MaxInt64))
-		if _, err := ask(ctx, models.Retry(model, &models.RetryOptions{MaxWait: math.MaxInt64})); failure(t, err).Kind != models.RateLimited || len(model.Requests()) != 1 {
+		if _, err := ask(ctx, models.Retry(model, &models.RetryOptions{MaxWait: math.MaxInt64})); failure(t, err).Kind != models.KindRateLimited || len(model.Requests()) != 1 {
 			t.Errorf("got %v", err)
 		}
 		failing := script(slices.Repeat([]error{errOverloaded}, 80)...)
@@ -171,7 +171,7 @@ func TestSilentErrors(t *testing.T) {
 	var none *models.Error
 	for want, err := range map[string]error{
 		"the model: it failed, with an *Error that is nil": none,
-		"the model: invalid": &models.Error{Kind: models.Invalid},
+		"the model: invalid": &models.Error{Kind: models.KindInvalid},
 	} {
 		model := told(func() (*llms.ContentResponse, error) {
 			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err
@@ -183,7 +183,7 @@ func TestSilentErrors(t *testing.T) {
 		}
 	}
 	var nobody told
-	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.Unknown || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
+	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.KindUnknown || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
 		t.Errorf("got %v", err)
 	}
 }

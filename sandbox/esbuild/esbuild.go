@@ -185,11 +185,11 @@ func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	const simpler = "write a simpler program, and import less"
 	switch f.Kind {
 	case engine.Timeout:
-		return sandbox.Finding{Kind: sandbox.Timeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
 	case engine.Memory:
-		return sandbox.Finding{Kind: sandbox.MemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
 	case engine.TooLarge:
-		return sandbox.Finding{Kind: sandbox.SourceLimit, Message: f.Message, Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
 	}
-	return sandbox.Finding{Kind: sandbox.Syntax, Message: "the compiler cannot make sense of the program: it is nested too deep, or worse", Hint: simpler}
+	return sandbox.Finding{Kind: sandbox.KindSyntax, Message: "the compiler cannot make sense of the program: it is nested too deep, or worse", Hint: simpler}
 }

@@ -80,13 +80,13 @@ func importsOf(list []required) []sandbox.Import {
 func findingsOf(faults []fault) []sandbox.Finding {
 	var list []sandbox.Finding
 	for _, f := range faults {
-		list = append(list, sandbox.Finding{Kind: sandbox.Syntax, Message: f.Message, Hint: f.Hint, Line: f.Line, Column: f.Column})
+		list = append(list, sandbox.Finding{Kind: sandbox.KindSyntax, Message: f.Message, Hint: f.Hint, Line: f.Line, Column: f.Column})
 	}
 	return list
 }
 
-// Unresolved is the kind of a finding of an import that there is nothing for.
-const Unresolved sandbox.Kind = "unresolved"
+// KindUnresolved is the kind of a finding of an import that there is nothing for.
+const KindUnresolved sandbox.Kind = "unresolved"
 
 // refused says which imports are of what may not be imported, or is not there.
 func (p *packages) refused(imports []required) []sandbox.Finding {
@@ -100,7 +100,7 @@ func (p *packages) refused(imports []required) []sandbox.Finding {
 }
 
 func unresolved(i required, message, hint string) sandbox.Finding {
-	return sandbox.Finding{Kind: Unresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
+	return sandbox.Finding{Kind: KindUnresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
 }
 
 // refusal is why a module may not be imported; "" if it may.

@@ -52,7 +52,7 @@ func inProgram(server string) string {
 }
 
 // Tools returns tools.search and tools.describe, and the dispatcher that performs
-// their calls. They have no effects, and no policy or ledger is told of them.
+// their calls. They have no effects, and no policy or journal is told of them.
 func (d *Discovery) Tools() ([]*tools.Binding, *tools.Dispatcher) {
 	describe := tools.Func("describe", "Declare tools in full, or list those of a server.", d.describe, nil)
 	describe.InputSchema = json.RawMessage(describeInput)

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt is the [tools.Ledger] of one program.
+// Attempt is the [tools.Attempt] of one program.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -20,7 +20,7 @@ type Attempt struct {
 	changed *entry          // a read that gave another value than the same read did in an earlier attempt
 }
 
-var _ tools.Ledger = (*Attempt)(nil)
+var _ tools.Attempt = (*Attempt)(nil)
 
 // errOver answers a program that still makes calls when it has ended.
 var errOver = errors.New("journal: the program that made this call has ended")
@@ -28,7 +28,7 @@ var errOver = errors.New("journal: the program that made this call has ended")
 // errUnanswered is what is known of a call that was given up.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
-// Issue implements [tools.Ledger]. The error is a *[tools.HoldError] or
+// Issue implements [tools.Attempt]. The error is a *[tools.HoldError] or
 // [tools.Fatal]: an *[UnknownError], or that another attempt has begun.
 func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	key, err := c.Tool.Key(c.Args)

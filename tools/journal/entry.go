@@ -194,12 +194,12 @@ func (t ticket) Settled(result json.RawMessage, err error, pending bool) {
 
 // stateOf says what the way a call ended tells of its effect.
 func stateOf(err error) State {
-	switch tools.OutcomeOf(err) {
-	case tools.NotDone:
+	switch tools.StateOf(err) {
+	case tools.StateRejected:
 		return Rejected
-	case tools.Failed:
+	case tools.StateFailed:
 		return Failed
-	case tools.Done:
+	case tools.StateOK:
 		return OK // also if there is only a complaint to answer the repeat with
 	default:
 		return Unknown

@@ -41,8 +41,8 @@ func ExampleJournal_Accept() {
 		panic(err)
 	}
 	j := journal.New(nil)
-	another := &tools.Repeat{Distinct: tools.Entries{"all"}} // without it, the second call is held
-	for _, to := range []string{"ann", "bob"} {              // the second program knows better
+	another := &tools.Repeat{Distinct: tools.EntryIDs{"all"}} // without it, the second call is held
+	for _, to := range []string{"ann", "bob"} {               // the second program knows better
 		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to), Repeat: another}, 0)
 		if _, err := call.Perform(context.Background()); err != nil {
 			panic(err)

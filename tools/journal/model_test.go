@@ -43,7 +43,7 @@ type model struct {
 	started chan *row       // a call that is not answered yet is with the server
 	next    fate            // of the next call that is made
 	release chan struct{}   // and what ends it, if it hangs
-	ledger  []journal.Entry // as last seen
+	entries []journal.Entry // as last seen
 	caused  map[string]*row // by which entry
 	late    map[string]bool // the calls of which an answer has come late
 	fresh   bool            // a program said that a.touch only reads
@@ -76,7 +76,7 @@ type row struct {
 // queued is a call that is not with its tool yet.
 type queued struct {
 	key    string
-	issued tools.Issued
+	issued tools.IssuedCall
 }
 
 // flying is a call whose answer is to come.
@@ -232,12 +232,12 @@ func (m *model) random() stmt {
 }
 
 func (m *model) words() *tools.Repeat {
-	id := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.ledger)+1))
-	other := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.ledger)+1))
+	id := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.entries)+1))
+	other := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.entries)+1))
 	return []*tools.Repeat{
-		nil, {}, {Same: id}, {Again: tools.Entries{id}}, {Again: tools.Entries{id, other}},
-		{Distinct: tools.Entries{id}}, {Distinct: tools.Entries{"all"}}, {Distinct: tools.Entries{"all"}},
-		{Distinct: tools.Entries{"all"}, Again: tools.Entries{id}}, {Fresh: true},
+		nil, {}, {Same: id}, {Again: tools.EntryIDs{id}}, {Again: tools.EntryIDs{id, other}},
+		{Distinct: tools.EntryIDs{id}}, {Distinct: tools.EntryIDs{"all"}}, {Distinct: tools.EntryIDs{"all"}},
+		{Distinct: tools.EntryIDs{"all"}, Again: tools.EntryIDs{id}}, {Fresh: true},
 	}[m.rand.IntN(10)]
 }
 
@@ -409,7 +409,7 @@ func (m *model) land() {
 	})
 }
 
-// check holds the ledger against the truth.
+// check checks the entries against the truth.
 func (m *model) check() {
 	rows := map[string]int{}
 	for _, r := range m.rows {
@@ -424,13 +424,13 @@ func (m *model) check() {
 		}
 	}
 	now := m.journal.Entries()
-	for i, e := range m.ledger {
+	for i, e := range m.entries {
 		if i >= len(now) || now[i].ID != e.ID || e.State == journal.OK && now[i].State != journal.OK {
 			m.t.Errorf("invariant 5: %s %s has become %+v", e.ID, e.State, now[i:])
 			break
 		}
 	}
-	m.ledger = now
+	m.entries = now
 }
 
 // accept ends the step. Every effect is accounted for once.

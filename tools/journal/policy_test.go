@@ -19,7 +19,7 @@ type refund struct {
 
 // refunds returns a run with a tool refund, whose calls end as told, and who is asked
 // before each. The slice has what was refunded.
-func refunds(t *testing.T, ask policy.Asker, ends ...error) (*play, *[]int) {
+func refunds(t *testing.T, ask policy.Approver, ends ...error) (*play, *[]int) {
 	t.Helper()
 	var done []int
 	set, err := tools.NewSet(t.Context(), tools.Func("refund", "Pay money back.",

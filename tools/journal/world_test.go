@@ -183,7 +183,7 @@ func (p *play) tell(format string, args ...any) {
 type guest struct {
 	*play
 	run     *tools.Dispatcher
-	ended   error        // what the ledger ended the program with
+	ended   error        // what the journal ended the program with
 	waiting []*guestCall // that are issued and not performed
 }
 
@@ -191,7 +191,7 @@ type guest struct {
 type guestCall struct {
 	path, args, second string // second is "" or the second argument
 
-	issued tools.Issued
+	issued tools.IssuedCall
 	result json.RawMessage
 	err    error // what the program can catch
 }
@@ -203,14 +203,14 @@ func (c *guestCall) String() string {
 	return fmt.Sprintf("%s(%s)", c.path, c.args)
 }
 
-// watched tells a program's sandbox that the ledger ends the program.
+// watched tells a program's sandbox that the journal ends the program.
 type watched struct {
-	tools.Ledger
+	tools.Attempt
 	guest *guest
 }
 
 func (w watched) Issue(c tools.Call) (tools.Entry, error) {
-	entry, err := w.Ledger.Issue(c)
+	entry, err := w.Attempt.Issue(c)
 	if err != nil {
 		w.guest.ended = err
 		w.guest.run.End()
@@ -314,7 +314,7 @@ func (g *guest) all(calls ...*guestCall) {
 	}
 }
 
-// start issues a call. If the ledger refuses it, the program ends.
+// start issues a call. If the journal refuses it, the program ends.
 func (g *guest) start(path, args string, second ...string) *guestCall {
 	g.t.Helper()
 	c := &guestCall{path: path, args: args, second: strings.Join(second, "")}

@@ -11,7 +11,7 @@ import (
 
 // When puts policies around the calls that m matches, the first one outermost,
 // and leaves the others alone.
-func When(m Match, policies ...tools.Policy) tools.Policy {
+func If(m Match, policies ...tools.Policy) tools.Policy {
 	guards := func(b *tools.Binding) bool {
 		return m.of(b) == yes && slices.ContainsFunc(policies, func(p tools.Policy) bool { return p.Guards(b) })
 	}
@@ -47,7 +47,7 @@ func Allow(m Match, message string) tools.Policy {
 // should say what to do instead; if it is empty, it reads what is not allowed.
 func Deny(m Match, message string) tools.Policy {
 	message = cmp.Or(message, "not allowed: "+m.String())
-	return When(m, guard(all, func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {
+	return If(m, guard(all, func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {
 		return nil, refusal("%s", message)
 	}))
 }

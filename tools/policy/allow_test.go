@@ -26,7 +26,7 @@ func TestAllowAndDeny(t *testing.T) {
 			map[string]string{"shell.run": "denied: 100% no"}},
 		{"both", []tools.Policy{policy.Allow(policy.Tools("mail.*"), ""), policy.Deny(policy.Tools("mail.send"), "later")},
 			map[string]string{"mail.list": `{}`, "mail.send": "denied: later", "shell.run": "denied: not allowed; only these are: mail.*"}},
-		{"allowed is not asked for", []tools.Policy{policy.When(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"), policy.Deny(policy.Not(policy.Match{}), "b"))},
+		{"allowed is not asked for", []tools.Policy{policy.If(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"), policy.Deny(policy.Not(policy.Match{}), "b"))},
 			map[string]string{"mail.send": `{}`, "shell.run": "denied: a"}},
 		{"nothing is allowed", []tools.Policy{policy.Allow(policy.Match{}, "")},
 			map[string]string{"mail.list": "denied: not allowed; only these are: none"}},
@@ -48,7 +48,7 @@ func TestDestructiveTools(t *testing.T) {
 	set := newSet(t, tool("fs.delete", final, echo), tool("fs.read", tools.Hints{Class: tools.Read}, echo), tool("refund", final, echo))
 	const text = "nobody is asked before these destructive tools are called: "
 	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
-	approve, anything := policy.Approve(ask, nil), policy.Calls(func(tools.Call) bool { return true })
+	approve, anything := policy.Approve(ask, nil), policy.Func(func(tools.Call) bool { return true })
 	for _, test := range []struct {
 		name     string
 		policies []tools.Policy
@@ -57,19 +57,19 @@ func TestDestructiveTools(t *testing.T) {
 		{"none", nil, "fs.delete, refund"},
 		{"others", []tools.Policy{policy.Retry(nil), policy.Audit(nil, nil), nil, func(tools.Caller) tools.Caller { panic("no") }}, "fs.delete, refund"},
 		{"approval", []tools.Policy{approve}, ""},
-		{"approval of the destructive", []tools.Policy{policy.When(policy.Destructive(), approve)}, ""},
-		{"approval of effects", []tools.Policy{policy.When(policy.Class(tools.Effect), policy.Retry(nil), approve)}, ""},
-		{"approval of one", []tools.Policy{policy.When(policy.Tools("fs.*"), approve)}, "refund"},
-		{"approval of each", []tools.Policy{policy.When(policy.Tools("fs.*"), approve), policy.When(policy.Tools("refund"), approve)}, ""},
-		{"approval of some calls", []tools.Policy{policy.When(anything, approve)}, "fs.delete, refund"},
-		{"approval of some calls of all", []tools.Policy{policy.When(policy.And(policy.Destructive(), anything), approve)}, "fs.delete, refund"},
-		{"approval of all but some", []tools.Policy{policy.When(policy.Not(policy.Tools("refund")), approve)}, "refund"},
+		{"approval of the destructive", []tools.Policy{policy.If(policy.Destructive(), approve)}, ""},
+		{"approval of effects", []tools.Policy{policy.If(policy.Class(tools.Effect), policy.Retry(nil), approve)}, ""},
+		{"approval of one", []tools.Policy{policy.If(policy.Tools("fs.*"), approve)}, "refund"},
+		{"approval of each", []tools.Policy{policy.If(policy.Tools("fs.*"), approve), policy.If(policy.Tools("refund"), approve)}, ""},
+		{"approval of some calls", []tools.Policy{policy.If(anything, approve)}, "fs.delete, refund"},
+		{"approval of some calls of all", []tools.Policy{policy.If(policy.And(policy.Destructive(), anything), approve)}, "fs.delete, refund"},
+		{"approval of all but some", []tools.Policy{policy.If(policy.Not(policy.Tools("refund")), approve)}, "refund"},
 		{"approval that cannot be", []tools.Policy{policy.Approve(nil, nil)}, "fs.delete, refund"},
 		{"denied", []tools.Policy{policy.Deny(policy.Tools("refund"), "")}, "fs.delete"},
 		{"not among the allowed", []tools.Policy{policy.Allow(policy.Tools("fs.*"), "")}, "fs.delete"},
 		{"meant", []tools.Policy{policy.AllowDestructive}, ""},
-		{"meant of one", []tools.Policy{policy.When(policy.Tools("refund"), policy.AllowDestructive)}, "fs.delete"},
-		{"nil inside", []tools.Policy{policy.When(policy.Tools("refund"), nil)}, "fs.delete, refund"},
+		{"meant of one", []tools.Policy{policy.If(policy.Tools("refund"), policy.AllowDestructive)}, "fs.delete"},
+		{"nil inside", []tools.Policy{policy.If(policy.Tools("refund"), nil)}, "fs.delete, refund"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -54,11 +54,11 @@ type Decision struct {
 	Args     json.RawMessage // what to call the tool with instead; nil leaves the arguments. They are validated
 }
 
-// Asker decides on a call. It may take its time, as long as ctx is not done: the
+// Approver decides on a call. It may take its time, as long as ctx is not done: the
 // sandbox's Limits.Time and Limits.Wait go on meanwhile. An error refuses the
 // call without telling the model why, but a [tools.Fatal] one ends the run. So
 // does a panic: it refuses.
-type Asker func(ctx context.Context, r Request) (Decision, error)
+type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // ApproveOptions configures [Approve]. Nil is the defaults.
 type ApproveOptions struct {
@@ -73,10 +73,10 @@ type ApproveOptions struct {
 
 // Approve has every call approved before it is made; usually it stands in When:
 //
-//	policy.When(policy.Destructive(), policy.Approve(ask, nil))
+//	policy.If(policy.Destructive(), policy.Approve(ask, nil))
 //
 // A retry outside of it asks again, one inside does not.
-func Approve(ask Asker, o *ApproveOptions) tools.Policy {
+func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 	if ask == nil {
 		return broken("Approve needs somebody to ask")
 	}
@@ -103,7 +103,7 @@ func Approve(ask Asker, o *ApproveOptions) tools.Policy {
 }
 
 // decision asks, and gives the turn back. Its error is why the call is not made.
-func decision(ctx context.Context, ask Asker, c tools.Call, turns <-chan struct{}) (d Decision, err error) {
+func decision(ctx context.Context, ask Approver, c tools.Call, turns <-chan struct{}) (d Decision, err error) {
 	defer func() { <-turns }()
 	if ctx.Err() != nil {
 		return d, undecidedYet(ctx)

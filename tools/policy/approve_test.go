@@ -45,12 +45,12 @@ func TestApproveOrigin(t *testing.T) {
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	broke := errors.New("the screen is broken")
-	decide := func(d policy.Decision, err error) policy.Asker {
+	decide := func(d policy.Decision, err error) policy.Approver {
 		return func(context.Context, policy.Request) (policy.Decision, error) { return d, err }
 	}
 	for _, test := range []struct {
 		name string
-		ask  policy.Asker
+		ask  policy.Approver
 		want string
 	}{
 		{"approved", decide(policy.Decision{Approved: true}, nil), `{"n":1}`},

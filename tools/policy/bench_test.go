@@ -28,7 +28,7 @@ func BenchmarkCall(b *testing.B) {
 		policy.Audit(quiet, nil),
 		policy.Redact(secrets),
 		policy.Allow(policy.Tools("mail.*", "orders.*"), ""),
-		policy.When(policy.Destructive(), policy.Approve(yes, nil)),
+		policy.If(policy.Destructive(), policy.Approve(yes, nil)),
 		policy.Rate(1e9, time.Second, nil),
 	}
 	record, page := recordOf(300), recordOf(64<<10)

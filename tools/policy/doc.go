@@ -54,7 +54,7 @@
 //			policy.Redact(secrets),                                         // nothing further out sees a secret
 //			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
 //			policy.DenySecrets(secrets),                                    // in arguments
-//			policy.When(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
+//			policy.If(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
 //			policy.Retry(nil),                                              // mostly of what only reads
 //			policy.Rate(60, time.Minute, nil),                              // each try counts
 //			policy.Timeout(10*time.Second),                                 // of one try
@@ -76,7 +76,7 @@
 // Without one, calls are issued by the index of the tool in [tools.Set.Bindings],
 // which is 0 for the only tool here.
 //
-// A [Match] says which calls a policy is for: [When] confines any policy to
+// A [Match] says which calls a policy is for: [If] confines any policy to
 // them, [Allow] and [Deny] refuse. What refuses a call gives the program an error
 // of kind [tools.KindDenied], whose message the model reads.
 //

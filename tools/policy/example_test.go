@@ -49,7 +49,7 @@ func Example() {
 		policy.Redact(secrets),    // nothing further out sees a secret
 		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
 		policy.DenySecrets(secrets),                                    // in arguments
-		policy.When(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
+		policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once, however many tries follow
 		policy.Retry(nil),                 // mostly of what only reads
 		policy.Rate(60, time.Minute, nil), // each try counts
 		policy.Timeout(10*time.Second),    // of one try
@@ -76,12 +76,12 @@ func Example() {
 }
 
 // What a policy is for may depend on the arguments.
-func ExampleWhen() {
+func ExampleIf() {
 	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
 	policies := []tools.Policy{
 		policy.Allow(policy.Or(policy.Not(policy.Tools("fs.*")), home), "only files in /home/ann may be used"),
-		policy.When(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask, nil)),
+		policy.If(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask, nil)),
 	}
 	fmt.Println(len(policies), home)
 	// Output: 2 calls whose argument path matches ^/home/ann/[^.]

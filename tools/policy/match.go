@@ -178,7 +178,7 @@ func Class(classes ...tools.Class) Match {
 // more, that it is another effect than an earlier one, or that an unclassified tool only
 // reads. See package journal.
 func Repeats() Match {
-	return Calls(func(c tools.Call) bool {
+	return Func(func(c tools.Call) bool {
 		r := c.Repeat
 		return r != nil && (len(r.Again)+len(r.Distinct) > 0 || r.Fresh)
 	})
@@ -191,7 +191,7 @@ func Destructive() Match {
 }
 
 // Calls matches the calls for which is returns true.
-func Calls(is func(tools.Call) bool) Match {
+func Func(is func(tools.Call) bool) Match {
 	return Match{text: "calls that the host picks", tool: undecided,
 		call: func(c tools.Call) (bool, error) { return is(c), nil }}
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // all are the policies in the order of the package comment, all of them in use.
-func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Asker) []tools.Policy {
+func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tools.Policy {
 	return []tools.Policy{
 		policy.Audit(logTo(log), nil),
 		policy.MaxResult(200),
 		policy.Redact(secrets),
 		policy.Deny(policy.Tools("shell.*"), "there is no shell here"),
 		policy.DenySecrets(secrets),
-		policy.When(policy.Destructive(), policy.Approve(ask, nil)),
+		policy.If(policy.Destructive(), policy.Approve(ask, nil)),
 		policy.Retry(&policy.RetryOptions{Tries: 3}),
 		policy.Rate(2, time.Minute, nil),
 		policy.Timeout(10 * time.Second),

@@ -32,8 +32,8 @@ func TestRedact(t *testing.T) {
 			`[redacted]: no [redacted] {"[redacted]":["[redacted]"]}`},
 		{"wrapped ToolError", ``, fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "failed: [redacted]: no [redacted]"},
 		{"cause", ``, (&tools.ToolError{Kind: tools.KindDenied, Message: "no"}).WithCause(secret), "denied: no"},
-		{"hidden", ``, tools.Hidden(secret), "failed: the tool failed; the reason is not shown"},
-		{"hidden ToolError", ``, tools.Hidden(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "unavailable: the tool failed; the reason is not shown"},
+		{"hidden", ``, tools.HostOnly(secret), "failed: the tool failed; the reason is not shown"},
+		{"hidden ToolError", ``, tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "unavailable: the tool failed; the reason is not shown"},
 		{"deadline", ``, fmt.Errorf("%w: %w", secret, context.DeadlineExceeded), "timeout: no answer in time; whether it took effect is unknown"},
 		{"fatal", ``, tools.Fatal(secret), "fatal: dial ann:[redacted]@db"},
 		{"fatal ToolError", ``, tools.Fatal(&tools.ToolError{Message: "no top secret"}), "fatal: no [redacted]"},
@@ -57,7 +57,7 @@ func TestRedact(t *testing.T) {
 					t.Errorf("the host does not see why: %v", err)
 				}
 			}
-			if tools.OutcomeOf(err) != tools.OutcomeOf(worded(t, test.result, test.err)) {
+			if tools.StateOf(err) != tools.StateOf(worded(t, test.result, test.err)) {
 				t.Error("what is known of the effect has changed")
 			}
 		})
@@ -88,8 +88,8 @@ func TestRedactOfPolicies(t *testing.T) {
 	for want, err := range map[string]error{
 		"failed: no [redacted]":                            errors.New("no top secret"),
 		"failed: [redacted]: no [redacted]":                fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindDenied, Message: "no top secret"}),
-		"failed: the tool failed; the reason is not shown": tools.Hidden(errors.New("top secret")),
-		"denied: the tool failed; the reason is not shown": tools.Hidden(&tools.ToolError{Kind: tools.KindDenied, Message: "really top secret"}),
+		"failed: the tool failed; the reason is not shown": tools.HostOnly(errors.New("top secret")),
+		"denied: the tool failed; the reason is not shown": tools.HostOnly(&tools.ToolError{Kind: tools.KindDenied, Message: "really top secret"}),
 	} {
 		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Redact(secrets), func(tools.Caller) tools.Caller {
 			return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) { return nil, err })

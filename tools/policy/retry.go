@@ -73,7 +73,7 @@ func (o *RetryOptions) passes(h tools.Hints, err error) bool {
 	case tools.KindTimeout, tools.KindUnknown:
 		return repeatable
 	default:
-		return repeatable && o.Also != nil && tools.OutcomeOf(te) == tools.Failed && o.Also(te)
+		return repeatable && o.Also != nil && tools.StateOf(te) == tools.StateFailed && o.Also(te)
 	}
 }
 

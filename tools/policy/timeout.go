@@ -64,7 +64,7 @@ type end struct {
 
 // unclear reports whether the tool does not say what it did.
 func (e *end) unclear() bool {
-	return !tools.IsFatal(e.err) && tools.OutcomeOf(e.err) == tools.MaybeDone
+	return !tools.IsFatal(e.err) && tools.StateOf(e.err) == tools.StateUnknown
 }
 
 // perform calls next and tells how that ended, also if it did not return.

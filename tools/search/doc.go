@@ -60,5 +60,5 @@
 //
 //	await shop.refund({id: "a1"});
 //
-// Both have no effect, and no policy or ledger is told of them.
+// Both have no effect, and no policy or journal is told of them.
 package search

@@ -74,7 +74,7 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 // exchange is [Generate], with the reply that the response amounts to.
 func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
-		return nil, Reply{}, &Error{Kind: Invalid, Err: errors.New("there is no model; pass one")}
+		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("there is no model; pass one")}
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
@@ -100,7 +100,7 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 		if p := recover(); p != nil {
 			response, err = nil, panicked(p)
 			if isNil(model) {
-				err = &Error{Kind: Invalid, Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
+				err = &Error{Kind: KindInvalid, Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
 			}
 		}
 	}()
@@ -129,7 +129,7 @@ func failed(ctx context.Context, err error, messages []llms.MessageContent, begu
 
 // panicked is to be called where the panic was recovered.
 func panicked(p any) *Error {
-	return &Error{Kind: Unknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
+	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
 }
 
 // PanicError says that a provider has panicked. The error's kind is Unknown.
@@ -150,7 +150,7 @@ func (e *PanicError) Unwrap() error {
 // cutShort is the error of a call during which ctx ended. Unless a model within
 // knows better, the provider had the question by then.
 func cutShort(ctx context.Context, err error) *Error {
-	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == Cancelled {
+	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == KindCancelled {
 		return e
 	}
 	e := CancelledBy(ctx)
@@ -162,9 +162,9 @@ func cutShort(ctx context.Context, err error) *Error {
 func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":
-		return &Error{Kind: Refused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
+		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
 	case !reply.said():
-		return &Error{Kind: Transient, MaybeCharged: true, Err: errNothing}
+		return &Error{Kind: KindTransient, MaybeCharged: true, Err: errNothing}
 	}
 	return nil
 }

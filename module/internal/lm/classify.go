@@ -21,14 +21,14 @@ import (
 func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
-			return &Error{Kind: Unknown, MaybeCharged: true, Err: errSilent}
+			return &Error{Kind: KindUnknown, MaybeCharged: true, Err: errSilent}
 		}
 		return err
 	}
 	err = withoutQuery(err)
 	e := &Error{Err: err, Status: statusOf(err), RetryAfter: waitIn(err.Error())}
 	e.Kind, e.MaybeCharged = kindOf(e.Status, err.Error()), gaveUp(e.Status)
-	if e.Kind == Unknown {
+	if e.Kind == KindUnknown {
 		e.Kind, e.MaybeCharged = broken(err)
 	}
 	return e
@@ -58,8 +58,8 @@ var quoted = regexp.MustCompile("(?s)\\B(?:'.*?'|\".*?\"|`.*?`)\\B")
 // provider began to answer.
 func FromConnection(err error) *Error {
 	kind, charged := broken(err)
-	if kind == Unknown {
-		kind, charged = Transient, true
+	if kind == KindUnknown {
+		kind, charged = KindTransient, true
 	}
 	return &Error{Kind: kind, MaybeCharged: charged, Err: withoutQuery(err)}
 }
@@ -79,17 +79,17 @@ func kindOf(status int, text string) Kind {
 func kindOfStatus(status int) Kind {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return RateLimited
+		return KindRateLimited
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
-		return Auth
+		return KindAuth
 	case status == http.StatusRequestEntityTooLarge:
-		return ContextTooLong
+		return KindContextTooLong
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
-		return Transient
+		return KindTransient
 	case status >= 400:
-		return Invalid
+		return KindInvalid
 	}
-	return Unknown
+	return KindUnknown
 }
 
 // gaveUp knows the answers of gateways that did not wait for the provider's, which
@@ -121,17 +121,17 @@ func (t telling) fits(status int) bool {
 // tellings are tried in order. Those of the first half say better than the status
 // what is meant; those of the second half stand in for one.
 var tellings = []telling{
-	{ContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`), []int{0, 200, 400, 413, 422, 500}},
-	{ContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}}, // it would never fit
-	{Refused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: (prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`), []int{0, 200, 400, 403, 422}},
-	{RateLimited, regexp.MustCompile(`quota exceeded for|(try again|retry) in \d`), []int{0, 429}},
-	{Auth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},
-	{Auth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`), []int{0, 400, 401}},
+	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`), []int{0, 200, 400, 413, 422, 500}},
+	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}}, // it would never fit
+	{KindRefused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: (prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`), []int{0, 200, 400, 403, 422}},
+	{KindRateLimited, regexp.MustCompile(`quota exceeded for|(try again|retry) in \d`), []int{0, 429}},
+	{KindAuth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},
+	{KindAuth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`), []int{0, 400, 401}},
 
-	{RateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ?_?exhausted|quota exceeded`), []int{0, 200}},
-	{Transient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
-	{Auth, regexp.MustCompile(`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
-	{Invalid, regexp.MustCompile(`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported (human|content|message)|not supported`), []int{0, 200}},
+	{KindRateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ?_?exhausted|quota exceeded`), []int{0, 200}},
+	{KindTransient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
+	{KindAuth, regexp.MustCompile(`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
+	{KindInvalid, regexp.MustCompile(`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported (human|content|message)|not supported`), []int{0, 200}},
 }
 
 // statuses are the forms in which providers put the status into their text.
@@ -182,13 +182,13 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial", errors.Is(err, syscall.ECONNREFUSED):
-		return Transient, false
+		return KindTransient, false
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &op),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
 		connection.MatchString(err.Error()):
-		return Transient, true
+		return KindTransient, true
 	}
-	return Unknown, false
+	return KindUnknown, false
 }
 
 // connection are the texts of broken connections, where a provider left only

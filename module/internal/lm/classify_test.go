@@ -32,53 +32,53 @@ func TestTexts(t *testing.T) {
 		charged bool
 		wait    time.Duration
 	}{
-		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit https://platform.openai.com."), RateLimited, 429, false, 20 * time.Millisecond},
-		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and billing details."), Auth, 429, false, 0},
-		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."), ContextTooLong, 400, false, 0},
-		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), ContextTooLong, 429, false, 0},
-		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), Invalid, 404, false, 0},
-		{text("API returned unexpected status code: 500"), Transient, 500, false, 0},
-		{text("network error: failed to reach API server"), Transient, 0, true, 0},
-		{text("request timeout: network operation exceeded timeout"), Transient, 0, true, 0},
-		{text("request timeout: API call exceeded deadline"), Transient, 0, true, 0},
-		{text("error reading streaming response: unexpected EOF"), Transient, 0, true, 0},
-		{text("error reading streaming response: bufio.Scanner: token too long"), Unknown, 0, false, 0},
-		{text("empty response"), Transient, 0, true, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 529: Overloaded"), Transient, 529, false, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 400: Your credit balance is too low to access the Anthropic API."), Auth, 400, false, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 400: prompt is too long: 208310 tokens > 200000 maximum"), ContextTooLong, 400, false, 0},
-		{text("anthropic: failed to create message: received error event: map[error:map[message:Overloaded type:overloaded_error] type:error]"), Transient, 0, false, 0},
-		{text("anthropic: failed to create message: received error event: map[error:map[message:Number of tokens type:rate_limit_error] type:error]"), RateLimited, 0, false, 0},
-		{text("anthropic: unsupported human message part type: llms.ImageURLContent"), Invalid, 0, false, 0},
-		{text("no response"), Transient, 0, true, 0},
-		{text("googleapi: Error 429: You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 34.074824224s."), RateLimited, 429, false, 34074824224},
-		{text("googleapi: Error 503: The model is overloaded. Please try again later."), Transient, 503, false, 0},
-		{text("googleapi: Error 400: API key not valid. Please pass a valid API key."), Auth, 400, false, 0},
-		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), ContextTooLong, 400, false, 0},
-		{text("blocked: candidate: FinishReasonSafety"), Refused, 0, false, 0},
-		{text("rpc error: code = ResourceExhausted desc = Quota exceeded"), RateLimited, 0, false, 0},
-		{text("rpc error: code = Unavailable desc = connection closed"), Transient, 0, false, 0},
-		{text("rpc error: code = PermissionDenied desc = Vertex AI API has not been used"), Auth, 0, false, 0},
-		{text("429 Too Many Requests: slow down"), RateLimited, 429, false, 0},
-		{text("500 Internal Server Error: model runner has unexpectedly stopped"), Transient, 500, false, 0},
-		{text(`model "qwen9" not found, try pulling it first`), Invalid, 0, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 429, RequestID: 1, ThrottlingException: Too many requests"), RateLimited, 429, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model."), ContextTooLong, 400, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 403, RequestID: 1, AccessDeniedException: no access"), Auth, 403, false, 0},
-		{coded{text("throttled")}, RateLimited, 429, false, 0},
-		{text("unexpected status code: 503, body: {\"error\":\"Model is currently loading\"}"), Transient, 503, false, 0},
-		{text("(HTTP Error 401) Unauthorized"), Auth, 401, false, 0},
-		{llms.NewError(llms.ErrCodeRateLimit, "mine", "wait"), RateLimited, 429, false, 0},
-		{llms.NewError(llms.ErrCodeTokenLimit, "mine", "too much"), ContextTooLong, 413, false, 0},
-		{llms.NewError(llms.ErrCodeContentFilter, "mine", "no"), Refused, 0, false, 0},
-		{&url.Error{Op: "Post", URL: "http://x", Err: io.ErrUnexpectedEOF}, Transient, 0, true, 0},
-		{&url.Error{Op: "Post", URL: "http://x", Err: io.EOF}, Transient, 0, true, 0},
-		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, Transient, 0, false, 0},
-		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, Transient, 0, true, 0},
-		{&net.DNSError{Err: "no such host", Name: "x"}, Transient, 0, false, 0},
-		{fmt.Errorf("the client's own: %w", context.DeadlineExceeded), Transient, 0, true, 0},
-		{text("llmtest: request 3, but the script has only 2 replies"), Unknown, 0, false, 0},
-		{text("expected exactly one part for role tool, got 2"), Unknown, 0, false, 0},
+		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit https://platform.openai.com."), KindRateLimited, 429, false, 20 * time.Millisecond},
+		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and billing details."), KindAuth, 429, false, 0},
+		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."), KindContextTooLong, 400, false, 0},
+		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), KindContextTooLong, 429, false, 0},
+		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), KindInvalid, 404, false, 0},
+		{text("API returned unexpected status code: 500"), KindTransient, 500, false, 0},
+		{text("network error: failed to reach API server"), KindTransient, 0, true, 0},
+		{text("request timeout: network operation exceeded timeout"), KindTransient, 0, true, 0},
+		{text("request timeout: API call exceeded deadline"), KindTransient, 0, true, 0},
+		{text("error reading streaming response: unexpected EOF"), KindTransient, 0, true, 0},
+		{text("error reading streaming response: bufio.Scanner: token too long"), KindUnknown, 0, false, 0},
+		{text("empty response"), KindTransient, 0, true, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 529: Overloaded"), KindTransient, 529, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: Your credit balance is too low to access the Anthropic API."), KindAuth, 400, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: prompt is too long: 208310 tokens > 200000 maximum"), KindContextTooLong, 400, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Overloaded type:overloaded_error] type:error]"), KindTransient, 0, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Number of tokens type:rate_limit_error] type:error]"), KindRateLimited, 0, false, 0},
+		{text("anthropic: unsupported human message part type: llms.ImageURLContent"), KindInvalid, 0, false, 0},
+		{text("no response"), KindTransient, 0, true, 0},
+		{text("googleapi: Error 429: You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 34.074824224s."), KindRateLimited, 429, false, 34074824224},
+		{text("googleapi: Error 503: The model is overloaded. Please try again later."), KindTransient, 503, false, 0},
+		{text("googleapi: Error 400: API key not valid. Please pass a valid API key."), KindAuth, 400, false, 0},
+		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), KindContextTooLong, 400, false, 0},
+		{text("blocked: candidate: FinishReasonSafety"), KindRefused, 0, false, 0},
+		{text("rpc error: code = ResourceExhausted desc = Quota exceeded"), KindRateLimited, 0, false, 0},
+		{text("rpc error: code = Unavailable desc = connection closed"), KindTransient, 0, false, 0},
+		{text("rpc error: code = PermissionDenied desc = Vertex AI API has not been used"), KindAuth, 0, false, 0},
+		{text("429 Too Many Requests: slow down"), KindRateLimited, 429, false, 0},
+		{text("500 Internal Server Error: model runner has unexpectedly stopped"), KindTransient, 500, false, 0},
+		{text(`model "qwen9" not found, try pulling it first`), KindInvalid, 0, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 429, RequestID: 1, ThrottlingException: Too many requests"), KindRateLimited, 429, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model."), KindContextTooLong, 400, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 403, RequestID: 1, AccessDeniedException: no access"), KindAuth, 403, false, 0},
+		{coded{text("throttled")}, KindRateLimited, 429, false, 0},
+		{text("unexpected status code: 503, body: {\"error\":\"Model is currently loading\"}"), KindTransient, 503, false, 0},
+		{text("(HTTP Error 401) Unauthorized"), KindAuth, 401, false, 0},
+		{llms.NewError(llms.ErrCodeRateLimit, "mine", "wait"), KindRateLimited, 429, false, 0},
+		{llms.NewError(llms.ErrCodeTokenLimit, "mine", "too much"), KindContextTooLong, 413, false, 0},
+		{llms.NewError(llms.ErrCodeContentFilter, "mine", "no"), KindRefused, 0, false, 0},
+		{&url.Error{Op: "Post", URL: "http://x", Err: io.ErrUnexpectedEOF}, KindTransient, 0, true, 0},
+		{&url.Error{Op: "Post", URL: "http://x", Err: io.EOF}, KindTransient, 0, true, 0},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, KindTransient, 0, false, 0},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, KindTransient, 0, true, 0},
+		{&net.DNSError{Err: "no such host", Name: "x"}, KindTransient, 0, false, 0},
+		{fmt.Errorf("the client's own: %w", context.DeadlineExceeded), KindTransient, 0, true, 0},
+		{text("llmtest: request 3, but the script has only 2 replies"), KindUnknown, 0, false, 0},
+		{text("expected exactly one part for role tool, got 2"), KindUnknown, 0, false, 0},
 	} {
 		got := (*Error)(nil)
 		if !errors.As(classify(c.err), &got) {
@@ -94,7 +94,7 @@ func TestTexts(t *testing.T) {
 // An error that is classified already stays what it is.
 func TestClassifyOnce(t *testing.T) {
 	t.Parallel()
-	inner := &Error{Kind: OverBudget, Err: errors.New("429: spent")}
+	inner := &Error{Kind: KindOverBudget, Err: errors.New("429: spent")}
 	if got := classify(fmt.Errorf("wrapped: %w", inner)); got.Error() != "wrapped: 429: spent" {
 		t.Errorf("got %v", got)
 	}
@@ -107,17 +107,17 @@ func TestErrorTexts(t *testing.T) {
 		err  Error
 		want string
 	}{
-		{Error{Kind: RateLimited, Err: why}, "the model's rate limit is reached: so it is"},
-		{Error{Kind: RateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why}, "the model's rate limit is reached, for 1.235s: so it is"},
-		{Error{Kind: ContextTooLong, Err: why}, "the question is too long for the model: so it is"},
-		{Error{Kind: Refused, Err: why}, "the model refuses to answer: so it is"},
-		{Error{Kind: Auth, Err: why}, "the model's provider refuses access: so it is"},
-		{Error{Kind: Transient, Err: why}, "the model: so it is"},
-		{Error{Kind: Unknown, Err: why}, "the model: so it is"},
-		{Error{Kind: Cancelled, Err: context.Canceled}, "context canceled"},
-		{Error{Kind: OverBudget, Err: why}, "so it is"},
-		{Error{Kind: Cancelled}, "cancelled"},
-		{Error{Kind: Auth}, "the model's provider refuses access: auth"},
+		{Error{Kind: KindRateLimited, Err: why}, "the model's rate limit is reached: so it is"},
+		{Error{Kind: KindRateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why}, "the model's rate limit is reached, for 1.235s: so it is"},
+		{Error{Kind: KindContextTooLong, Err: why}, "the question is too long for the model: so it is"},
+		{Error{Kind: KindRefused, Err: why}, "the model refuses to answer: so it is"},
+		{Error{Kind: KindAuth, Err: why}, "the model's provider refuses access: so it is"},
+		{Error{Kind: KindTransient, Err: why}, "the model: so it is"},
+		{Error{Kind: KindUnknown, Err: why}, "the model: so it is"},
+		{Error{Kind: KindCancelled, Err: context.Canceled}, "context canceled"},
+		{Error{Kind: KindOverBudget, Err: why}, "so it is"},
+		{Error{Kind: KindCancelled}, "cancelled"},
+		{Error{Kind: KindAuth}, "the model's provider refuses access: auth"},
 		{Error{}, "the model: unknown error"},
 	} {
 		if c.err.Error() != c.want || !errors.Is(&c.err, c.err.Err) && c.err.Err != nil {
@@ -149,20 +149,20 @@ func TestAnswers(t *testing.T) {
 		message, code string
 		want          Error
 	}{
-		{400, "Invalid value 'please explain billing' for messages[0]", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
-		{400, "Invalid value: 'what's a content filter?'", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
-		{400, "Invalid value: \"too many requests,\ntry again in 5s\"", "invalid_request_error", Error{Kind: Invalid, Status: 400}},
-		{400, "Your credit balance is too low to access the Anthropic API.", "invalid_request_error", Error{Kind: Auth, Status: 400}},
-		{400, "This model's maximum context length is 8192 tokens, that of 'x' isn't.", "invalid_request_error", Error{Kind: ContextTooLong, Status: 400}},
-		{400, "It triggered Azure OpenAI's content management policy.", "content_filter", Error{Kind: Refused, Status: 400}},
-		{429, "Please try again in 5 seconds.", "", Error{Kind: RateLimited, Status: 429, RetryAfter: 5 * time.Second}},
-		{429, "Please retry after 2 Minutes.", "", Error{Kind: RateLimited, Status: 429, RetryAfter: 2 * time.Minute}},
-		{429, "Please try again in 20ms.", "x", Error{Kind: RateLimited, Status: 429, RetryAfter: 20 * time.Millisecond}},
-		{408, "x", "", Error{Kind: Transient, Status: 408, MaybeCharged: true}},
-		{502, "x", "", Error{Kind: Transient, Status: 502, MaybeCharged: true}},
-		{504, "x", "", Error{Kind: Transient, Status: 504, MaybeCharged: true}},
-		{524, "x", "", Error{Kind: Transient, Status: 524, MaybeCharged: true}},
-		{503, "x", "", Error{Kind: Transient, Status: 503}},
+		{400, "Invalid value 'please explain billing' for messages[0]", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
+		{400, "Invalid value: 'what's a content filter?'", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
+		{400, "Invalid value: \"too many requests,\ntry again in 5s\"", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
+		{400, "Your credit balance is too low to access the Anthropic API.", "invalid_request_error", Error{Kind: KindAuth, Status: 400}},
+		{400, "This model's maximum context length is 8192 tokens, that of 'x' isn't.", "invalid_request_error", Error{Kind: KindContextTooLong, Status: 400}},
+		{400, "It triggered Azure OpenAI's content management policy.", "content_filter", Error{Kind: KindRefused, Status: 400}},
+		{429, "Please try again in 5 seconds.", "", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 5 * time.Second}},
+		{429, "Please retry after 2 Minutes.", "", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 2 * time.Minute}},
+		{429, "Please try again in 20ms.", "x", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond}},
+		{408, "x", "", Error{Kind: KindTransient, Status: 408, MaybeCharged: true}},
+		{502, "x", "", Error{Kind: KindTransient, Status: 502, MaybeCharged: true}},
+		{504, "x", "", Error{Kind: KindTransient, Status: 504, MaybeCharged: true}},
+		{524, "x", "", Error{Kind: KindTransient, Status: 524, MaybeCharged: true}},
+		{503, "x", "", Error{Kind: KindTransient, Status: 503}},
 	} {
 		got := FromAnswer(c.status, 0, c.message, c.code)
 		if c.want.Err = got.Err; *got != c.want || got.Err.Error() != c.message {
@@ -185,7 +185,7 @@ func TestNoKeyOfQuery(t *testing.T) {
 // A wrapper's words, and what it wraps, are kept.
 func TestCharged(t *testing.T) {
 	t.Parallel()
-	inner, gateway := &Error{Kind: Auth, Err: errors.New("no key")}, errors.New("gateway")
+	inner, gateway := &Error{Kind: KindAuth, Err: errors.New("no key")}, errors.New("gateway")
 	for _, err := range []error{inner, fmt.Errorf("%w: %w", gateway, inner)} {
 		got := Charged(err, true)
 		if !MaybeCharged(got) || MaybeCharged(err) || got.Error() != err.Error() || errors.Is(got, gateway) != errors.Is(err, gateway) {

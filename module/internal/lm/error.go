@@ -13,15 +13,15 @@ type Kind string
 
 // The kinds of error. Only the first two are worth asking again.
 const (
-	RateLimited    Kind = "rate limited"     // ask later
-	Transient      Kind = "transient"        // the provider or the way to it is broken for the moment
-	ContextTooLong Kind = "context too long" // the question does not fit into the model
-	Refused        Kind = "refused"          // the model or its provider will not answer this
-	Auth           Kind = "auth"             // the key is missing or wrong, may not do this, or is out of credit
-	Invalid        Kind = "invalid"          // the provider does not understand the request
-	Cancelled      Kind = "cancelled"        // the context is done
-	OverBudget     Kind = "over budget"      // a budget of ours is used up
-	Unknown        Kind = ""                 // none of these, as far as can be told
+	KindRateLimited    Kind = "rate limited"     // ask later
+	KindTransient      Kind = "transient"        // the provider or the way to it is broken for the moment
+	KindContextTooLong Kind = "context too long" // the question does not fit into the model
+	KindRefused        Kind = "refused"          // the model or its provider will not answer this
+	KindAuth           Kind = "auth"             // the key is missing or wrong, may not do this, or is out of credit
+	KindInvalid        Kind = "invalid"          // the provider does not understand the request
+	KindCancelled      Kind = "cancelled"        // the context is done
+	KindOverBudget     Kind = "over budget"      // a budget of ours is used up
+	KindUnknown        Kind = ""                 // none of these, as far as can be told
 )
 
 // String is the kind, in words that can be told: the zero value is "unknown".
@@ -58,18 +58,18 @@ func (e *Error) Error() string {
 		why = e.Err.Error()
 	}
 	switch e.Kind {
-	case Cancelled, OverBudget:
+	case KindCancelled, KindOverBudget:
 		return why
-	case RateLimited:
+	case KindRateLimited:
 		if e.RetryAfter > 0 {
 			return fmt.Sprintf("the model's rate limit is reached, for %s: %s", e.RetryAfter.Round(time.Millisecond), why)
 		}
 		return "the model's rate limit is reached: " + why
-	case ContextTooLong:
+	case KindContextTooLong:
 		return "the question is too long for the model: " + why
-	case Refused:
+	case KindRefused:
 		return "the model refuses to answer: " + why
-	case Auth:
+	case KindAuth:
 		return "the model's provider refuses access: " + why
 	}
 	return "the model: " + why
@@ -80,7 +80,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Temporary reports whether the same question may be answered if it is asked
 // again.
-func (e *Error) Temporary() bool { return e.Kind == RateLimited || e.Kind == Transient }
+func (e *Error) Temporary() bool { return e.Kind == KindRateLimited || e.Kind == KindTransient }
 
 // MaybeCharged reports whether err is an *[Error] that is.
 func MaybeCharged(err error) bool {
@@ -110,5 +110,5 @@ func CancelledBy(ctx context.Context) *Error {
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
-	return &Error{Kind: Cancelled, Err: err}
+	return &Error{Kind: KindCancelled, Err: err}
 }

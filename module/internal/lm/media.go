@@ -19,7 +19,7 @@ func withoutURLs(err error, messages []llms.MessageContent) error {
 	if !strings.HasSuffix(text, "part type: llms.ImageURLContent") && !strings.HasPrefix(text, "only support Text and BinaryContent parts") {
 		return err
 	}
-	return &Error{Kind: Invalid, Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
+	return &Error{Kind: KindInvalid, Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
 }
 
 func showsURL(m llms.MessageContent) bool {

@@ -15,12 +15,12 @@ import (
 func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	_, capable := model.(Capable)
 	if len(messages) == 0 {
-		return nil, &Error{Kind: Invalid, Err: fmt.Errorf("there is no message to send")}
+		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("there is no message to send")}
 	}
 	list, copied := messages, false
 	for i, m := range messages {
 		if len(m.Parts) == 0 {
-			return nil, &Error{Kind: Invalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
+			return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
 		}
 		if capable || m.Role == llms.ChatMessageTypeHuman || !needsJoin(m.Parts) {
 			continue

@@ -24,8 +24,8 @@ type Kind string
 
 // The kinds of problems.
 const (
-	Structure  Kind = "structure"  // there is no value, or it is not certain which
-	Constraint Kind = "constraint" // there is a value of the right type that breaks a rule
+	KindStructure  Kind = "structure"  // there is no value, or it is not certain which
+	KindConstraint Kind = "constraint" // there is a value of the right type that breaks a rule
 )
 
 // Error lists the problems, one on a line.
@@ -42,7 +42,7 @@ func (p Problem) String() string {
 	switch {
 	case p.Field == "":
 		return p.Message
-	case p.Kind == Constraint:
+	case p.Kind == KindConstraint:
 		return fmt.Sprintf("the field %q has a value that is not allowed: %s", p.Field, p.Message)
 	default:
 		return fmt.Sprintf("the field %q %s", p.Field, p.Message)
@@ -51,7 +51,7 @@ func (p Problem) String() string {
 
 // structural is the error of a value that was not found, or of a reply without one.
 func structural(field, format string, args ...any) error {
-	return &Error{[]Problem{{field, Structure, fmt.Sprintf(format, args...)}}}
+	return &Error{[]Problem{{field, KindStructure, fmt.Sprintf(format, args...)}}}
 }
 
 func lines(findings []schema.Finding) string {

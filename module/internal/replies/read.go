@@ -122,7 +122,7 @@ func (r reply) settle(found fields) (signature.Values, error) {
 		case value != nil:
 			values = append(values, signature.Value{Name: f.Name, JSON: value})
 		case f.Required:
-			problems = append(problems, Problem{f.Name, Structure, "is missing"})
+			problems = append(problems, Problem{f.Name, KindStructure, "is missing"})
 		}
 	}
 	if problems != nil {

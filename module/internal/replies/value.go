@@ -154,7 +154,7 @@ func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	case s.lasts() && value[0] == '"':
 		return structural(f.Name, `is not a time; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):
-		return &Error{[]Problem{{f.Name, Constraint, lines(findings)}}}
+		return &Error{[]Problem{{f.Name, KindConstraint, lines(findings)}}}
 	default:
 		return structural(f.Name, "cannot be read: %s", lines(findings))
 	}

@@ -180,7 +180,7 @@ func TestRefusal(t *testing.T) {
 		m, _ := serve(t, nil, stub.Reply{Refusal: "I will not."})
 		response, err := lm.Generate(t.Context(), m, ask("?"), options...)
 		e, ok := errors.AsType[*lm.Error](err)
-		if !ok || e.Kind != lm.Refused || response.Choices[0].Content != "I will not." {
+		if !ok || e.Kind != lm.KindRefused || response.Choices[0].Content != "I will not." {
 			t.Errorf("response %v, error %v", response, err)
 		}
 	}

@@ -39,44 +39,44 @@ func TestErrors(t *testing.T) {
 		want  lm.Error
 		text  string
 	}{
-		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.Invalid, Status: 400},
+		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.KindInvalid, Status: 400},
 			`the model: anthropic answered 400 Bad Request: Bad Request; check the model and the options of the request`},
-		"402": {stub.Reply{Status: 402}, lm.Error{Kind: lm.Auth, Status: 402},
+		"402": {stub.Reply{Status: 402}, lm.Error{Kind: lm.KindAuth, Status: 402},
 			`the model's provider refuses access: anthropic answered 402 Payment Required: Payment Required; ` +
 				`check the credit and the limits of the account`},
-		"403": {stub.Reply{Status: 403}, lm.Error{Kind: lm.Auth, Status: 403},
+		"403": {stub.Reply{Status: 403}, lm.Error{Kind: lm.KindAuth, Status: 403},
 			`the model's provider refuses access: anthropic answered 403 Forbidden: Forbidden; check what the ` +
 				`key in ANTHROPIC_API_KEY may do`},
-		"413": {stub.Reply{Status: 413}, lm.Error{Kind: lm.ContextTooLong, Status: 413},
+		"413": {stub.Reply{Status: 413}, lm.Error{Kind: lm.KindContextTooLong, Status: 413},
 			`the question is too long for the model: anthropic answered 413 Request Entity Too Large: Request ` +
 				`Entity Too Large; shorten the prompt or use a model with a larger context`},
-		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.RateLimited, Status: 429},
+		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			`the model's rate limit is reached: anthropic answered 429 Too Many Requests: Too Many Requests; ask ` +
 				`later or less often`},
 		"429 with a time": {stub.Reply{Status: 429, Header: wait},
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 7 * time.Second},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 7 * time.Second},
 			`the model's rate limit is reached, for 7s: anthropic answered 429 Too Many Requests: Too Many ` +
 				`Requests; ask later or less often`},
-		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.Transient, Status: 500},
+		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.KindTransient, Status: 500},
 			`the model: anthropic answered 500 Internal Server Error: Internal Server Error; try again`},
-		"529": {stub.Reply{Status: 529}, lm.Error{Kind: lm.Transient, Status: 529},
+		"529": {stub.Reply{Status: 529}, lm.Error{Kind: lm.KindTransient, Status: 529},
 			`the model: anthropic answered 529: Overloaded; try again`},
 		"HTML": {stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
-			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			`the model: anthropic answered 502 Bad Gateway: an HTML page with the title "Bad gateway"; try again`},
 		"too long": {stub.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error",
 			"message":"prompt is too long: 200001 tokens > 200000 maximum"}}`},
-			lm.Error{Kind: lm.ContextTooLong, Status: 400},
+			lm.Error{Kind: lm.KindContextTooLong, Status: 400},
 			`the question is too long for the model: anthropic answered 400 Bad Request: prompt is too long: ` +
 				`200001 tokens > 200000 maximum; shorten the prompt or use a model with a larger context`},
-		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent an HTML page; check the base URL`},
-		"no content": {stub.Reply{Status: 200, Body: `{"id":"msg_1"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"no content": {stub.Reply{Status: 200, Body: `{"id":"msg_1"}`}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent a reply without content; try again`},
-		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal string ` +
 				`into Go value of type []anthropic.received): "Hello"`},
-		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 300}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: the reply broke off: unexpected EOF`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,20 +92,20 @@ func TestUnknown(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, &stub.Options{Models: []string{"claude-sonnet-5"}})
 	_, err := m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Invalid, Status: 404},
+	checkError(t, err, lm.Error{Kind: lm.KindInvalid, Status: 404},
 		"the model: anthropic answered 404 Not Found: model: claude-haiku-4-5; check the name of the model "+
 			"and the base URL")
 
 	m, _ = serve(t, &stub.Options{Key: "another-key"})
 	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Auth, Status: 401},
+	checkError(t, err, lm.Error{Kind: lm.KindAuth, Status: 401},
 		"the model's provider refuses access: anthropic answered 401 Unauthorized: invalid x-api-key; check "+
 			"the key in ANTHROPIC_API_KEY")
 }
 
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
-	charged := lm.Error{Kind: lm.Transient, MaybeCharged: true}
+	charged := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
 	events := func(data ...string) stub.Reply {
 		return stub.Reply{Status: 200, Body: "data: " + strings.Join(data, "\n\ndata: ") + "\n\n"}
 	}
@@ -158,7 +158,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 		return nil
 	}))
-	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
+	checkError(t, err, lm.Error{Kind: lm.KindCancelled, MaybeCharged: true}, "context canceled")
 }
 
 func TestCallbackError(t *testing.T) {
@@ -176,13 +176,13 @@ func TestCallbackError(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "")
 	_, err := anthropic.New(budgeted, nil)
-	checkError(t, err, lm.Error{Kind: lm.Auth},
+	checkError(t, err, lm.Error{Kind: lm.KindAuth},
 		"the model's provider refuses access: ANTHROPIC_API_KEY is not set; set it or pass a key")
 	_, err = anthropic.New("", &anthropic.Options{Key: "k"})
-	checkError(t, err, lm.Error{Kind: lm.Invalid},
+	checkError(t, err, lm.Error{Kind: lm.KindInvalid},
 		`the model: the name of the model is empty; pass one such as "claude-sonnet-5"`)
 	_, err = anthropic.New(budgeted, &anthropic.Options{Key: "k", BaseURL: "api.anthropic.com"})
-	checkError(t, err, lm.Error{Kind: lm.Invalid},
+	checkError(t, err, lm.Error{Kind: lm.KindInvalid},
 		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")
 	t.Setenv("ANTHROPIC_API_KEY", "k")
 	m, err := anthropic.New(budgeted, nil)

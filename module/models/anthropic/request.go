@@ -219,5 +219,5 @@ func toolUse(call llms.ToolCall) object {
 }
 
 func invalid(format string, args ...any) error {
-	return &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf(format, args...)}
+	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
 }

@@ -179,7 +179,7 @@ func TestInvalidMessages(t *testing.T) {
 			t.Parallel()
 			m, s := serve(t, nil)
 			_, err := m.GenerateContent(t.Context(), []llms.MessageContent{test.message})
-			checkError(t, err, lm.Error{Kind: lm.Invalid}, test.want)
+			checkError(t, err, lm.Error{Kind: lm.KindInvalid}, test.want)
 			if len(s.Requests()) > 0 {
 				t.Error("a request was made")
 			}

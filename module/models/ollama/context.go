@@ -109,7 +109,7 @@ func (r *request) cutOff(read int) error {
 	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
 		return nil
 	}
-	return &lm.Error{Kind: lm.ContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
+	return &lm.Error{Kind: lm.KindContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
 		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; "+
 			"raise Options.Context, shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
 }

@@ -41,35 +41,35 @@ func TestErrors(t *testing.T) {
 		want  lm.Error
 		text  string
 	}{
-		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.Invalid, Status: 400},
+		"400": {stub.Reply{Status: 400}, lm.Error{Kind: lm.KindInvalid, Status: 400},
 			`the model: ollama answered 400 Bad Request: Bad Request; check the model and the options of the request`},
-		"401": {stub.Reply{Status: 401}, lm.Error{Kind: lm.Auth, Status: 401},
+		"401": {stub.Reply{Status: 401}, lm.Error{Kind: lm.KindAuth, Status: 401},
 			`the model's provider refuses access: ollama answered 401 Unauthorized: Unauthorized; check the key ` +
 				`in OLLAMA_API_KEY`},
-		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.RateLimited, Status: 429},
+		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			`the model's rate limit is reached: ollama answered 429 Too Many Requests: Too Many Requests; ask ` +
 				`later or less often`},
 		"429 with a time": {stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 7 * time.Second},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 7 * time.Second},
 			`the model's rate limit is reached, for 7s: ollama answered 429 Too Many Requests: Too Many ` +
 				`Requests; ask later or less often`},
-		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.Transient, Status: 500},
+		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.KindTransient, Status: 500},
 			`the model: ollama answered 500 Internal Server Error: Internal Server Error; try again`},
 		"503": {stub.Reply{Status: 503, Body: `{"error":"server busy, maximum pending requests exceeded"}`},
-			lm.Error{Kind: lm.Transient, Status: 503},
+			lm.Error{Kind: lm.KindTransient, Status: 503},
 			`the model: ollama answered 503 Service Unavailable: server busy, maximum pending ` +
 				`requests exceeded; try again`},
 		"HTML": {stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
-			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			`the model: ollama answered 502 Bad Gateway: an HTML page with the title "Bad gateway"; try again`},
-		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama sent an HTML page; check the base URL`},
-		"no content": {stub.Reply{Status: 200, Body: `{}`}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"no content": {stub.Reply{Status: 200, Body: `{}`}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama sent a reply without "done": true; try again`},
-		"cut": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"cut": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: the reply broke off: unexpected EOF`},
 		"no tools": {stub.Reply{Status: 400, Body: `{"error":"library/qwen3 does not support tools"}`},
-			lm.Error{Kind: lm.Invalid, Status: 400},
+			lm.Error{Kind: lm.KindInvalid, Status: 400},
 			`the model: the model "qwen3" cannot call tools; use one that can, from ollama.com/search?c=tools`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,15 +89,15 @@ func TestBrokenStreams(t *testing.T) {
 		want  lm.Error
 		text  string
 	}{
-		"cut stream": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"cut stream": {stub.Reply{Text: long, Cut: 300}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: the reply broke off: unexpected EOF`},
-		"stream ends": {stub.Reply{Status: 200, Body: "{}\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"stream ends": {stub.Reply{Status: 200, Body: "{}\n"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama ended the stream before the reply was complete; try again`},
-		"strange stream": {stub.Reply{Status: 200, Body: "[]\n"}, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+		"strange stream": {stub.Reply{Status: 200, Body: "[]\n"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama sent a reply that is not what its protocol says (json: ` +
 				`cannot unmarshal array into Go value of type ollama.reply): []`},
 		"error in stream": {stub.Reply{Text: "Hello", Error: "internal server error"},
-			lm.Error{Kind: lm.Transient, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama answered with an error: internal server error; try again`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, &stub.Options{Models: []string{"gemma3"}})
 	_, err := m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Invalid, Status: 404},
+	checkError(t, err, lm.Error{Kind: lm.KindInvalid, Status: 404},
 		`the model: ollama does not have the model "qwen3"; get it with "ollama pull qwen3"`)
 
 	m, err = ollama.New("qwen3", &ollama.Options{
@@ -123,7 +123,7 @@ func TestUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.Transient}, "the model: ollama is not running at http://localhost:11434; "+
+	checkError(t, err, lm.Error{Kind: lm.KindTransient}, "the model: ollama is not running at http://localhost:11434; "+
 		`start it with "ollama serve", or set OLLAMA_HOST or the base URL`)
 }
 
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 		return nil
 	}))
-	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
+	checkError(t, err, lm.Error{Kind: lm.KindCancelled, MaybeCharged: true}, "context canceled")
 }
 
 func TestCallbackError(t *testing.T) {
@@ -172,7 +172,7 @@ func TestInvalidMessages(t *testing.T) {
 			t.Parallel()
 			m, _ := serve(t, nil)
 			_, err := m.GenerateContent(t.Context(), []llms.MessageContent{message(llms.ChatMessageTypeHuman, test.part)})
-			checkError(t, err, lm.Error{Kind: lm.Invalid}, test.want)
+			checkError(t, err, lm.Error{Kind: lm.KindInvalid}, test.want)
 		})
 	}
 }

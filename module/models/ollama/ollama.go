@@ -187,7 +187,7 @@ func (m *Model) explain(err error, r *request) error {
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):
 		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", r.model)
 	case e.Status == http.StatusBadRequest && tooLong(text):
-		c.Kind = lm.ContextTooLong
+		c.Kind = lm.KindContextTooLong
 		c.Err = fmt.Errorf("the prompt does not fit into the context of %d tokens (num_ctx); "+
 			"shorten it, raise Options.Context, or use a model with a larger context", r.context)
 	default:

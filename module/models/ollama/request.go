@@ -207,5 +207,5 @@ func callOf(call llms.ToolCall) toolCall {
 }
 
 func invalid(format string, args ...any) error {
-	return &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf(format, args...)}
+	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
 }

@@ -28,7 +28,7 @@ func checkError(t *testing.T, err error, want lm.Error, text string) {
 
 func TestBadAnswers(t *testing.T) {
 	t.Parallel()
-	broken := lm.Error{Kind: lm.Transient, MaybeCharged: true}
+	broken := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
 	raw := func(body string) stub.Reply { return stub.Reply{Status: 200, Body: body} }
 	tests := []struct {
 		name    string
@@ -39,27 +39,27 @@ func TestBadAnswers(t *testing.T) {
 		text    string
 	}{
 		{"400", stub.Reply{Text: "x"}, Options{Extra: map[string]any{"max_tokenz": 1}}, false,
-			lm.Error{Kind: lm.Invalid, Status: 400},
+			lm.Error{Kind: lm.KindInvalid, Status: 400},
 			"the model: openai answered 400 Bad Request: Unrecognized request argument supplied: max_tokenz; " +
 				"check the model and the options of the request"},
-		{"401", stub.Reply{}, Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.Auth, Status: 401},
+		{"401", stub.Reply{}, Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.KindAuth, Status: 401},
 			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: " +
 				"[key]. " +
 				"You can find your API key at https://platform.openai.com/account/api-keys.; check the key in " +
 				"OPENAI_API_KEY"},
 		{"404 model", stub.Reply{}, Options{Extra: map[string]any{"model": "gpt-0"}}, false,
-			lm.Error{Kind: lm.Invalid, Status: 404},
+			lm.Error{Kind: lm.KindInvalid, Status: 404},
 			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access " +
 				"to it.; " +
 				"check the name of the model and the base URL"},
-		{"429", stub.Reply{Status: 429}, Options{}, true, lm.Error{Kind: lm.RateLimited, Status: 429},
+		{"429", stub.Reply{Status: 429}, Options{}, true, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			"the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask " +
 				"later or less often"},
 		{"429 with Retry-After", stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"2"}}}, Options{}, false,
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 2 * time.Second},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 2 * time.Second},
 			"the model's rate limit is reached, for 2s: openai answered 429 Too Many Requests: Too Many Requests; " +
 				"ask later or less often"},
-		{"500", stub.Reply{Status: 500}, Options{}, false, lm.Error{Kind: lm.Transient, Status: 500},
+		{"500", stub.Reply{Status: 500}, Options{}, false, lm.Error{Kind: lm.KindTransient, Status: 500},
 			"the model: openai answered 500 Internal Server Error: Internal Server Error; try again"},
 		{"HTML", raw("<html><title>Welcome</title>"), Options{}, false, broken,
 			`the model: openai sent an HTML page with the title "Welcome"; check the base URL`},
@@ -84,7 +84,7 @@ func TestBadAnswers(t *testing.T) {
 			false, broken, "the model: openai sent a reply with 129 tool calls; the limit is 128"},
 		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
 			"\"code\":502}}\n\n"), Options{}, true,
-			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			"the model: openai answered with an error: The server is overloaded.; try again"},
 		{"cut", stub.Reply{Text: "Hello.", Cut: 50}, Options{}, false, broken,
 			"the model: the reply broke off: unexpected EOF"},
@@ -155,7 +155,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 		return nil
 	}))
-	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
+	checkError(t, err, lm.Error{Kind: lm.KindCancelled, MaybeCharged: true}, "context canceled")
 	same(t, "streamed", told, []string{"word wo"})
 }
 

@@ -121,7 +121,7 @@ func New(model string, o *Options) (*Model, error) {
 
 // invalid is the error of a request that cannot be sent.
 func invalid(format string, args ...any) error {
-	return &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf(format, args...)}
+	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
 }
 
 // Capabilities says what the provider's current models can do.

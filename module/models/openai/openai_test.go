@@ -181,7 +181,7 @@ func TestAsk(t *testing.T) {
 	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Refusal: "I cannot help."}, stub.Reply{Text: "It is",
 		Truncate: true, CachedTokens: 7}))
 	_, err := lm.Ask(t.Context(), m, lm.Call{}, question)
-	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.Refused {
+	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.KindRefused {
 		t.Errorf("error %v", err)
 	}
 	r, err := lm.Ask(t.Context(), m, lm.Call{}, question)

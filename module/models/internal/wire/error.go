@@ -53,8 +53,8 @@ func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	message, code := complaint(c.withoutKey(body))
 	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header, r.StatusCode), message, code)
-	if e.Kind == lm.Unknown {
-		e.Kind = lm.Invalid
+	if e.Kind == lm.KindUnknown {
+		e.Kind = lm.KindInvalid
 	}
 	e.Err = c.errorf("answered %s: %s; %s", statusText(r.StatusCode), cmp.Or(message, code, "no message"), c.advice(e))
 	return e
@@ -69,21 +69,21 @@ func (c *Client) advice(e *lm.Error) string {
 	switch {
 	case e.Status/100 == 3:
 		return "it is a redirect; set the base URL to the address of the API"
-	case e.Status == http.StatusPaymentRequired, e.Kind == lm.Auth && e.Status == http.StatusTooManyRequests:
+	case e.Status == http.StatusPaymentRequired, e.Kind == lm.KindAuth && e.Status == http.StatusTooManyRequests:
 		return "check the credit and the limits of the account"
-	case e.Kind == lm.Auth && e.Status == http.StatusForbidden:
+	case e.Kind == lm.KindAuth && e.Status == http.StatusForbidden:
 		return "check what the key in " + cmp.Or(c.Variable, "the options") + " may do"
-	case e.Kind == lm.Auth:
+	case e.Kind == lm.KindAuth:
 		return "check the key in " + cmp.Or(c.Variable, "the options")
 	case e.Status == http.StatusNotFound:
 		return "check the name of the model and the base URL"
-	case e.Kind == lm.RateLimited:
+	case e.Kind == lm.KindRateLimited:
 		return "ask later or less often"
-	case e.Kind == lm.Transient:
+	case e.Kind == lm.KindTransient:
 		return "try again"
-	case e.Kind == lm.ContextTooLong:
+	case e.Kind == lm.KindContextTooLong:
 		return "shorten the prompt or use a model with a larger context"
-	case e.Kind == lm.Refused:
+	case e.Kind == lm.KindRefused:
 		return "change the prompt"
 	}
 	return "check the model and the options of the request"
@@ -117,7 +117,7 @@ func (c *Client) notJSON(data []byte, err error) error {
 
 // strange is the error of an answer of status 2xx that is not a reply.
 func (c *Client) strange(format string, args ...any) error {
-	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
+	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
 }
 
 // Strange is the error of an answer that is not a reply; the text follows "sent".

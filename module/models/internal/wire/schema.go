@@ -56,7 +56,7 @@ var schemaWords = regexp.MustCompile(`(?i)schema|json|structured|grammar|\bforma
 // aboutSchema reports whether a provider refused a request because of its schema.
 func aboutSchema(err error) bool {
 	e, ok := errors.AsType[*lm.Error](err)
-	return ok && e.Kind == lm.Invalid && schemaWords.MatchString(e.Error()) &&
+	return ok && e.Kind == lm.KindInvalid && schemaWords.MatchString(e.Error()) &&
 		(e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 

@@ -122,5 +122,5 @@ func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJS
 // Cut is the error of a stream that ended before the reply did.
 func (a *Answer) Cut() error {
 	err := a.client.errorf("ended the stream before the reply was complete; try again")
-	return &lm.Error{Kind: lm.Transient, MaybeCharged: true, Err: err}
+	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: err}
 }

@@ -44,7 +44,7 @@ func Key(option, variable string) (string, error) {
 		key = strings.TrimSpace(os.Getenv(variable))
 	}
 	if key == "" {
-		return "", &lm.Error{Kind: lm.Auth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
+		return "", &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
 	}
 	return key, nil
 }
@@ -54,7 +54,7 @@ func Key(option, variable string) (string, error) {
 func BaseURL(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery+u.Fragment != "" {
-		return "", &lm.Error{Kind: lm.Invalid, Err: errors.New(
+		return "", &lm.Error{Kind: lm.KindInvalid, Err: errors.New(
 			"the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")}
 	}
 	return strings.TrimRight(base, "/"), nil
@@ -68,12 +68,12 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	encoder := json.NewEncoder(&data)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(merged(body, c.Extra)); err != nil {
-		return nil, &lm.Error{Kind: lm.Invalid, Err: fmt.Errorf("cannot encode the request to %s: %w", c.Provider, err)}
+		return nil, &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf("cannot encode the request to %s: %w", c.Provider, err)}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, &data)
 	if err != nil {
 		err = fmt.Errorf("cannot make a request to %s: %w", c.Provider, unquoted(err))
-		return nil, &lm.Error{Kind: lm.Invalid, Err: err}
+		return nil, &lm.Error{Kind: lm.KindInvalid, Err: err}
 	}
 	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", "application/json")

@@ -36,58 +36,58 @@ func TestRefused(t *testing.T) {
 		text   string
 	}{
 		{"400", 400, nil, `{"error":{"message":"Unknown parameter: 'x'.","type":"invalid_request_error","code":null}}`,
-			lm.Error{Kind: lm.Invalid, Status: 400},
+			lm.Error{Kind: lm.KindInvalid, Status: 400},
 			"the model: acme answered 400 Bad Request: Unknown parameter: 'x'.; check the model and the options " +
 				"of the request"},
 		{"401 with the key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-secret."}}`,
-			lm.Error{Kind: lm.Auth, Status: 401},
+			lm.Error{Kind: lm.KindAuth, Status: 401},
 			"the model's provider refuses access: acme answered 401 Unauthorized: Incorrect API key provided: " +
 				"[key].; check the key in ACME_API_KEY"},
-		{"402", 402, nil, `{"message":"Insufficient Balance"}`, lm.Error{Kind: lm.Auth, Status: 402},
+		{"402", 402, nil, `{"message":"Insufficient Balance"}`, lm.Error{Kind: lm.KindAuth, Status: 402},
 			"the model's provider refuses access: acme answered 402 Payment Required: Insufficient Balance; check " +
 				"the credit and the limits of the account"},
-		{"403", 403, nil, `{"detail":"no access"}`, lm.Error{Kind: lm.Auth, Status: 403},
+		{"403", 403, nil, `{"detail":"no access"}`, lm.Error{Kind: lm.KindAuth, Status: 403},
 			"the model's provider refuses access: acme answered 403 Forbidden: no access; check what the key in " +
 				"ACME_API_KEY may do"},
-		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.Invalid, Status: 404},
+		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.KindInvalid, Status: 404},
 			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and " +
 				"the base URL"},
-		{"429", 429, nil, ``, lm.Error{Kind: lm.RateLimited, Status: 429},
+		{"429", 429, nil, ``, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or " +
 				"less often"},
 		{"429 in seconds", 429, http.Header{"Retry-After": {"1.5"}}, `[{"error":{"message":"slow"}}]`,
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
 			"the model's rate limit is reached, for 1.5s: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 in milliseconds", 429, http.Header{"Retry-After-Ms": {"20"}, "Retry-After": {"1"}}, `slow`,
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
 			"the model's rate limit is reached, for 20ms: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"},
 			"X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
-			lm.Error{Kind: lm.RateLimited, Status: 429, RetryAfter: 6 * time.Minute},
+			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 6 * time.Minute},
 			"the model's rate limit is reached, for 6m0s: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota",` +
 			`"code":"insufficient_quota"}}`,
-			lm.Error{Kind: lm.Auth, Status: 429},
+			lm.Error{Kind: lm.KindAuth, Status: 429},
 			"the model's provider refuses access: acme answered 429 Too Many Requests: You exceeded your current " +
 				"quota; check the credit and the limits of the account"},
-		{"500", 500, nil, `{"error":{"message":""}}`, lm.Error{Kind: lm.Transient, Status: 500},
+		{"500", 500, nil, `{"error":{"message":""}}`, lm.Error{Kind: lm.KindTransient, Status: 500},
 			"the model: acme answered 500 Internal Server Error: {\"message\":\"\"}; try again"},
 		{"502 as HTML", 502, nil, "\n<html><head><title>Bad &amp; ugly</title>",
-			lm.Error{Kind: lm.Transient, Status: 502, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			"the model: acme answered 502 Bad Gateway: an HTML page with the title \"Bad & ugly\"; try again"},
 		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example"}}, ``,
-			lm.Error{Kind: lm.Invalid, Status: 307},
+			lm.Error{Kind: lm.KindInvalid, Status: 307},
 			"the model: acme answered 307 Temporary Redirect: no message; it is a redirect; set the base URL " +
 				"to the address of the API"},
 		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`,
-			lm.Error{Kind: lm.ContextTooLong, Status: 400},
+			lm.Error{Kind: lm.KindContextTooLong, Status: 400},
 			"the question is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt " +
 				"or use a model with a larger context"},
 		{"filtered", 400, nil, `{"error":{"message":"no","code":"content_filter"}}`,
-			lm.Error{Kind: lm.Refused, Status: 400},
+			lm.Error{Kind: lm.KindRefused, Status: 400},
 			"the model refuses to answer: acme answered 400 Bad Request: no; change the prompt"},
 	}
 	for _, test := range tests {
@@ -139,13 +139,13 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	c := &Client{Provider: "acme", BaseURL: "http://user:password@127.0.0.1:1"}
 	_, err := c.Post(t.Context(), "/chat?key=secret", nil)
-	checkError(t, err, lm.Error{Kind: lm.Transient},
+	checkError(t, err, lm.Error{Kind: lm.KindTransient},
 		"the model: cannot reach acme: dial tcp 127.0.0.1:1: connect: connection refused; check the network and "+
 			"the base URL")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = c.Post(ctx, "/chat", nil)
-	checkError(t, err, lm.Error{Kind: lm.Cancelled, MaybeCharged: true}, "context canceled")
+	checkError(t, err, lm.Error{Kind: lm.KindCancelled, MaybeCharged: true}, "context canceled")
 	if !errors.Is(err, context.Canceled) {
 		t.Error("the error is not the context's")
 	}
@@ -153,7 +153,7 @@ func TestUnreachable(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	t.Parallel()
-	charged := lm.Error{Kind: lm.Transient, MaybeCharged: true}
+	charged := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
 	tests := []struct {
 		name, body string
 		want       lm.Error
@@ -162,7 +162,7 @@ func TestDecode(t *testing.T) {
 		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected ` +
 			`end of JSON input): {"a":`},
 		{"an error", `{"error":{"message":"overloaded","code":503}}`,
-			lm.Error{Kind: lm.Transient, Status: 503, MaybeCharged: true},
+			lm.Error{Kind: lm.KindTransient, Status: 503, MaybeCharged: true},
 			`the model: acme answered with an error: overloaded; try again`},
 		{"crowded", `[` + strings.Repeat(`{},`, maxElements) + `{}]`, charged,
 			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
@@ -189,7 +189,7 @@ func TestPage(t *testing.T) {
 		fmt.Fprint(w, "<!doctype html><title>Log in</title>")
 	})
 	_, err := c.Post(t.Context(), "/chat", nil)
-	checkError(t, err, lm.Error{Kind: lm.Transient, MaybeCharged: true},
+	checkError(t, err, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 		`the model: acme sent an HTML page with the title "Log in"; check the base URL`)
 }
 
@@ -260,8 +260,8 @@ func TestMerged(t *testing.T) {
 
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	bad := &lm.Error{Kind: lm.Invalid, Status: 400, Err: errors.New("Invalid schema for response_format")}
-	down := &lm.Error{Kind: lm.Transient, Status: 500, Err: errors.New("schema")}
+	bad := &lm.Error{Kind: lm.KindInvalid, Status: 400, Err: errors.New("Invalid schema for response_format")}
+	down := &lm.Error{Kind: lm.KindTransient, Status: 500, Err: errors.New("schema")}
 	tests := []struct {
 		name  string
 		fails func(schema bool) error

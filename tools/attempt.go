@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Ledger is the record of a run's calls; tools/journal has one.
-type Ledger interface {
+// Attempt is the record of a run's calls; tools/journal has one.
+type Attempt interface {
 	// Issue is told of every valid call, in the order in which the program
 	// makes them, before any policy. It must not block. An error ends the
 	// program before the call is made, and the program cannot catch it: a
@@ -14,7 +14,7 @@ type Ledger interface {
 	Issue(c Call) (Entry, error)
 }
 
-// Entry is one call in a [Ledger]. Its methods are called concurrently with
+// Entry is one call in a [Attempt]. Its methods are called concurrently with
 // those of other entries.
 type Entry interface {
 	// Recorded returns the outcome that the record already holds for the call,
@@ -25,14 +25,14 @@ type Entry interface {
 	// which policies may have changed. If a policy retries, it is called for each
 	// try. An error keeps the call from being made and ends the run.
 	Dispatched(args json.RawMessage) error
-	// Settled says how the call ended, all tries together; see [OutcomeOf]. It is
+	// Settled says how the call ended, all tries together; see [StateOf]. It is
 	// called also if the tool was never called. If pending is true, a try is still
 	// under way that nobody waits for; Settled is called again when it has ended.
 	Settled(result json.RawMessage, err error, pending bool)
 }
 
 // HoldError says that a call resembles earlier ones, so that the program must say
-// what it means before anything is done. A [Ledger] returns it from Issue. It ends
+// what it means before anything is done. A [Attempt] returns it from Issue. It ends
 // the program, which cannot catch it.
 type HoldError struct {
 	Call    string   `json:"call"`              // the held call, as the model reads it
