@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// direct are the modules that the library may depend on directly. Whoever adds
-// one says in RATIONALE.md why: everybody who imports the library gets it.
+// direct lists the modules that the library may depend on directly. RATIONALE.md
+// gives the reason for each, since everybody who imports the library gets them.
 var direct = []string{
 	"github.com/dlclark/regexp2/v2",
 	"github.com/dop251/goja",
@@ -46,32 +46,30 @@ func TestDirectDependencies(t *testing.T) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, direct) {
-		t.Errorf("the direct dependencies are\n%s\nbut should be\n%s\nIf the change is meant, change the list in this test and say why in RATIONALE.md.",
+		t.Errorf("direct dependencies:\n%s\nwant:\n%s\nIf this is intended, change the list here and give the reason in RATIONALE.md.",
 			strings.Join(got, "\n"), strings.Join(direct, "\n"))
 	}
 }
 
-// TestReadme keeps the code in the README what is compiled: the program, and what
-// stands in this file.
+// TestReadme compares the program in the README with the example that is compiled.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme := read(t, "README.md")
 	if !strings.Contains(readme, "```go\n"+read(t, "examples/hello/main.go")+"```\n") {
 		t.Error("the program in README.md is not examples/hello/main.go; copy it there, between ```go and ```")
 	}
-	compiled := read(t, "examples/hello/main.go") + read(t, "writ_test.go")
-	for _, part := range strings.Split(readme, "```go\n")[1:] {
-		code, _, _ := strings.Cut(part, "```")
-		if !strings.Contains(compiled, code) {
-			t.Errorf("nobody compiles this code of README.md; copy it into writ_test.go:\n%s", code)
-		}
+	if n := strings.Count(readme, "```go\n"); n != 1 {
+		t.Errorf("README.md has %d blocks of Go; only the program above is compiled", n)
 	}
 }
 
-var qa = signature.Must(signature.Parse(`question, context: list[str] -> answer: str, sure: float(ge=0, le=1)`, "Answer from the context."))
-
 func TestParsedSignature(t *testing.T) {
 	t.Parallel()
+	line := "question, context: list[str] -> answer: str, sure: float(ge=0, le=1)"
+	if !strings.Contains(read(t, "README.md"), line) {
+		t.Errorf("README.md does not have the signature %s", line)
+	}
+	qa := signature.Must(signature.Parse(line, "Answer from the context."))
 	if got, want := qa.Spec().OutputTypeScript(), "{answer: string; sure: number /* 0–1 */}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
