@@ -19,6 +19,7 @@ var tomlEntry = regexp.MustCompile(`(?s)^\[mcp_servers\.(\w+)\]\ncommand = ("[^"
 // TestClients starts the server as each entry of clients.md says, and finds its
 // tools.
 func TestClients(t *testing.T) {
+	full(t)
 	t.Parallel()
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpserver"), "../examples/mcpserver").CombinedOutput(); err != nil {

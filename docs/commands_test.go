@@ -12,28 +12,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// elsewhere are parts of the commands that are not run here, and who runs them.
-var elsewhere = map[string]string{
-	"go test ./...":             "these tests are part of it, and the last step of .ci/run is it",
-	"npm ci --ignore-scripts":   "a step of .ci/run",
-	"go test -tags integration": "steps of .ci/run, but for -update",
-}
+// elsewhere lists commands that are not run here, because .ci/run runs them.
+var elsewhere = []string{"go test ./...", "npm ci --ignore-scripts", "go test -tags integration"}
 
-// TestCommands runs the commands of every page as a reader would: in the module's
-// folder, one page after its own order in one shell, and compares what is shown.
-// Those that need npm are run if WRIT_NPM_DIR names a node_modules made from
-// .ci/npm. Wherever a page says openai:…, a stand-in answers.
+// TestCommands runs the commands of every page in the module's folder, each page
+// in a shell of its own, and compares their output with the page. Commands
+// that need npm are run if WRIT_NPM_DIR names a node_modules folder made from .ci/npm.
+// A stub answers for the model openai:….
 func TestCommands(t *testing.T) {
-	if race || runtime.GOOS == "windows" {
-		t.Skip("the commands are run in a shell, and built without the race detector")
-	}
+	full(t)
 	t.Parallel()
 	before := listing(t)
 	t.Run("pages", func(t *testing.T) {
@@ -48,21 +41,20 @@ func TestCommands(t *testing.T) {
 		}
 	})
 	if after := listing(t); !slices.Equal(before, after) {
-		t.Errorf("the commands of the documents leave something in the module's folder, or take it away; it held\n%q\nand now\n%q", before, after)
+		t.Errorf("the commands of the documents change the module's folder; before:\n%q\nafter:\n%q", before, after)
 	}
 }
 
-// A command is what is run at once: a block of kind sh, or one prompt of a console
-// with what it shows.
+// A command is a block of kind sh, or one prompt of a console with its output.
 type command struct {
 	line   int
 	script string
 	shows  string
-	shown  bool // shows is to be compared
+	shown  bool // shows must match the output
 	fails  bool
 }
 
-// commands returns what of a page can be run here.
+// commands returns the commands of a page that can be run here.
 func (p page) commands(t *testing.T) (all []command) {
 	for _, f := range p.fences {
 		if f.kind != "" && f.kind != "sh" && f.kind != "console" {
@@ -85,22 +77,19 @@ func (p page) commands(t *testing.T) (all []command) {
 	return all
 }
 
-// withoutElsewhere drops the lines that are run elsewhere.
+// withoutElsewhere drops the commands that .ci/run runs.
 func withoutElsewhere(script string) string {
 	var kept []string
 	for _, line := range strings.SplitAfter(script, "\n") {
-		here := true
-		for part := range elsewhere {
-			here = here && !strings.Contains(line, part)
-		}
-		if here {
+		if !slices.ContainsFunc(elsewhere, func(part string) bool { return strings.Contains(line, part) }) {
 			kept = append(kept, line)
 		}
 	}
 	return strings.Join(kept, "")
 }
 
-// prompts cuts a console into its commands: behind "$ ", continued behind "> ".
+// prompts splits a console into its commands, which begin with "$ " and continue with
+// "> ".
 func prompts(f fence) (all []command) {
 	for i, line := range strings.SplitAfter(f.text, "\n") {
 		if script, is := strings.CutPrefix(line, "$ "); is {
@@ -117,14 +106,14 @@ func prompts(f fence) (all []command) {
 	return all
 }
 
-// runPage runs commands in one shell, so that variables and folders last.
+// runPage runs commands in one shell, so that they share variables.
 func runPage(t *testing.T, p page, commands []command, env []string) {
 	var script strings.Builder
 	for _, c := range commands {
 		if !c.shown && !c.fails {
 			script.WriteString("set -e\n")
 		}
-		// A record separator, which nothing else prints, ends each.
+		// A record separator, which nothing else prints, ends the output of each command.
 		fmt.Fprintf(&script, "%s\nprintf '\\036%%d\\036' $?\nset +e\n", strings.TrimRight(c.script, "\n"))
 	}
 	temp := t.TempDir()
@@ -149,22 +138,22 @@ func runPage(t *testing.T, p page, commands []command, env []string) {
 	}
 }
 
-// killed is what is said of a program whose time is over and that was too slow, as on
-// a busy machine, to hear of it.
+// killed matches the message about a program that was stopped on a busy machine.
 var killed = regexp.MustCompile(`did not end within (\S+)( and was killed)?`)
 
-// judge compares what a command printed with what the page shows.
+// judge compares the output of a command with the page.
 func (c command) judge(t *testing.T, page, printed, status string) {
 	printed = killed.ReplaceAllString(printed, "ran longer than $1")
 	if c.shown && !pattern(c.shows).MatchString(printed) {
-		t.Errorf("%s:%d: the page shows\n%s\nbut\n%s\nprints (exit code %s)\n%s", page, c.line, c.shows, c.script, status, printed)
+		t.Errorf("%s:%d: the page shows\n%s\nbut\n%s\nprints (exit code %s)\n%s",
+			page, c.line, c.shows, c.script, status, printed)
 	} else if c.fails == (status == "0") {
 		t.Errorf("%s:%d: exit code %s\n%s\n%s", page, c.line, status, c.script, printed)
 	}
 }
 
-// pattern is what a page shows, in which … is any text within a line, and any
-// number of lines if it stands alone.
+// pattern returns the expression for the output that a page shows. An ellipsis matches any
+// text within a line, or any number of lines if it is the whole line.
 func pattern(shows string) *regexp.Regexp {
 	var expr strings.Builder
 	for line := range strings.Lines(strings.TrimRight(shows, "\n") + "\n") {
@@ -180,7 +169,7 @@ func pattern(shows string) *regexp.Regexp {
 	return regexp.MustCompile(`\A\n*` + expr.String() + `\n*\z`)
 }
 
-// environment is that of a reader who has Go, and what the pages take for given.
+// environment returns the environment of a reader who has Go and the keys that the pages need.
 func environment(t *testing.T) []string {
 	stand := httptest.NewServer(http.HandlerFunc(answer))
 	t.Cleanup(stand.Close)
@@ -191,7 +180,7 @@ func environment(t *testing.T) []string {
 	return append(os.Environ(), "PATH="+path, "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+stand.URL)
 }
 
-// npx makes a folder with a stand-in for npx that runs what is installed already.
+// npx makes a folder with an npx that runs what is already installed.
 func npx(t *testing.T, modules string) string {
 	const script = `#!/bin/sh
 [ "$1" = -y ] && shift
@@ -207,13 +196,14 @@ exec node "%[1]s/$name/$bin" "$@"
 	return dir
 }
 
-// answer is a model that submits the same to every question.
+// answer serves a model that submits the same answer to every question.
 func answer(w http.ResponseWriter, _ *http.Request) {
 	const text = "I am a stand-in.\n\n```js\nsubmit({answer: \"A stand-in has nothing to say.\"})\n```"
 	w.Header().Set("Content-Type", "application/json")
 	err := json.NewEncoder(w).Encode(map[string]any{
 		"id": "1", "object": "chat.completion", "model": "stand-in",
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": text}}},
 	})
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -236,7 +226,7 @@ func listing(t *testing.T) (names []string) {
 	return names
 }
 
-// TestElsewhere keeps the list short: what no page says any more, goes.
+// TestElsewhere fails if no page has a command of the list any more.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	all := ""
@@ -245,14 +235,14 @@ func TestElsewhere(t *testing.T) {
 			all += f.text
 		}
 	}
-	for part, who := range elsewhere {
+	for _, part := range elsewhere {
 		if !strings.Contains(all, part) {
-			t.Errorf("no document says %s (%s); take it out of elsewhere", part, who)
+			t.Errorf("no document has the command %s; remove it from elsewhere", part)
 		}
 	}
 }
 
-// TestPattern holds the comparison to what it must tell apart.
+// TestPattern checks that the comparison tells right from wrong output.
 func TestPattern(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ var (
 
 var evidence = regexp.MustCompile("\\[`((?:Test|Fuzz|Benchmark)\\w+)`\\]\\(([^)]+)\\)")
 
-// TestEvidence looks for the tests that documents name: [`TestX`](file).
+// TestEvidence checks that the tests that documents name, [`TestX`](file), exist.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -39,12 +39,13 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestLinks follows the relative links of the documents, to headings too.
+// TestLinks follows the relative links of the documents, including those to headings.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	links := 0
 	for _, p := range pages(t) {
-		for _, match := range link.FindAllStringSubmatch(inline.ReplaceAllString(fenced.ReplaceAllString(p.text, ""), ""), -1) {
+		prose := inline.ReplaceAllString(fenced.ReplaceAllString(p.text, ""), "")
+		for _, match := range link.FindAllStringSubmatch(prose, -1) {
 			if strings.Contains(match[1], "://") {
 				continue
 			}
@@ -55,11 +56,11 @@ func TestLinks(t *testing.T) {
 				file = filepath.Join(root, filepath.FromSlash(p.name))
 			}
 			if _, err := os.Stat(file); err != nil {
-				t.Errorf("%s: the link %s leads nowhere", p.name, match[1])
+				t.Errorf("%s: the target of link %s does not exist", p.name, match[1])
 				continue
 			}
 			if anchor != "" && strings.HasSuffix(file, ".md") && !hasHeading(t, file, anchor) {
-				t.Errorf("%s: the link %s leads to no heading", p.name, match[1])
+				t.Errorf("%s: the heading of link %s does not exist", p.name, match[1])
 			}
 		}
 	}
@@ -81,7 +82,7 @@ func hasHeading(t *testing.T, file, anchor string) bool {
 	return false
 }
 
-// slug is the name that GitHub gives a heading.
+// slug returns the anchor that GitHub gives a heading.
 func slug(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

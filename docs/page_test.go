@@ -1,11 +1,12 @@
-// Package docs_test holds the documents to what they say: their commands are run,
-// their code is compiled, their links lead somewhere.
+// Package docs_test tests the documents: it runs their commands, compiles their
+// code, and follows their links.
 package docs_test
 
 import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,9 +22,9 @@ type page struct {
 	fences []fence
 }
 
-// A fence is a block between lines of three backquotes. The first word behind the
-// opening ones says what it is. Of commands, more words may say that they need npm
-// (needs=npm), and that each of them fails (fails).
+// A fence is a fenced block. The first word after the backquotes is its kind. Blocks
+// of commands may also say that they need npm (needs=npm), and that each of them fails
+// (fails).
 type fence struct {
 	line   int
 	kind   string // sh, console, go, …; empty counts as sh
@@ -34,7 +35,16 @@ type fence struct {
 
 func (f fence) is(word string) bool { return slices.Contains(f.more, word) }
 
-// pages returns the documents, but for those that programs write.
+// full reports whether the tests build and run everything that the documents show,
+// which takes about a minute. CI does.
+func full(t *testing.T) {
+	t.Helper()
+	if os.Getenv("WRIT_TEST_FULL") == "" || runtime.GOOS == "windows" {
+		t.Skip("set WRIT_TEST_FULL=1 to run the commands and programs of the documents")
+	}
+}
+
+// pages returns the documents, except those that programs write.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -42,7 +52,8 @@ func pages(t *testing.T) []page {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "measured" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != root) {
+		skip := []string{"testdata", "measured", "node_modules"}
+		if d.IsDir() && path != root && (slices.Contains(skip, d.Name()) || strings.HasPrefix(d.Name(), ".")) {
 			return fs.SkipDir
 		}
 		if filepath.Ext(path) != ".md" {
@@ -80,20 +91,20 @@ func fences(text string) (all []fence) {
 	return all
 }
 
-// TestFences keeps what stands behind the backquotes to what is understood: a
-// misspelt word would keep a command from being run.
+// TestFences checks the words after the backquotes, since a command with a misspelled
+// kind would not be run.
 func TestFences(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"", "sh", "console", "go", "js", "ts", "json", "jsonc", "toml", "yaml", "mermaid", "text"}
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
-			strange := slices.ContainsFunc(f.more, func(word string) bool { return word != "needs=npm" && word != "fails" })
-			if !f.closed || strange || !slices.Contains(kinds, f.kind) {
-				t.Errorf("%s:%d: a block of kind %q %q, closed: %v; commands are sh or console, with needs=npm and fails or without; what is not run is one of %q",
-					p.name, f.line, f.kind, f.more, f.closed, kinds[3:])
+			unknown := func(word string) bool { return word != "needs=npm" && word != "fails" }
+			if !f.closed || slices.ContainsFunc(f.more, unknown) || !slices.Contains(kinds, f.kind) {
+				t.Errorf("%s:%d: block of kind %q %q (closed: %v); the kinds are %q, the options needs=npm and fails",
+					p.name, f.line, f.kind, f.more, f.closed, kinds)
 			}
 			if f.kind == "console" && !strings.HasPrefix(f.text, "$ ") {
-				t.Errorf("%s:%d: a console begins with a command, behind \"$ \"", p.name, f.line)
+				t.Errorf("%s:%d: a console must begin with a command after \"$ \"", p.name, f.line)
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func Example_retry() {
 	set := shop()
 	guarded := set.With(
 		policy.Retry(&policy.RetryOptions{Tries: 2, Delay: 10 * time.Millisecond}),
-		policy.Timeout(2*time.Second),
+		policy.Timeout(200*time.Millisecond),
 	)
 	run(ctx, set, `await stock({})`)
 	run(ctx, set, `await stock({})`)
@@ -174,7 +174,7 @@ func Example_retry() {
 	// ToolError: stock: come back later
 	// 7
 	// 7
-	// ToolError: report: no answer within 2s (tried 2 times)
+	// ToolError: report: no answer within 200ms (tried 2 times)
 }
 
 // What must not get out.

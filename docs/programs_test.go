@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,9 +51,7 @@ var printed = map[string]string{
 
 // TestPrograms builds the programs of the packages' comments, and runs them.
 func TestPrograms(t *testing.T) {
-	if race || runtime.GOOS == "windows" {
-		t.Skip("the programs are built without the race detector")
-	}
+	full(t)
 	t.Parallel()
 	programs := packagePrograms(t)
 	bin := buildPrograms(t, programs)
