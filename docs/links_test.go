@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,16 +20,15 @@ var (
 
 var evidence = regexp.MustCompile("\\[`((?:Test|Fuzz|Benchmark)\\w+)`\\]\\(([^)]+)\\)")
 
-// TestEvidence checks that the tests that documents name, [`TestX`](file), exist.
+// TestEvidence checks that the tests that documents name, [`TestX`](package), exist.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, p := range pages(t) {
 		for _, match := range evidence.FindAllStringSubmatch(p.text, -1) {
-			file := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), match[2])))
-			text, err := os.ReadFile(file)
-			if err != nil || !strings.Contains(string(text), "\nfunc "+match[1]+"(") {
-				t.Errorf("%s: %s is not in %s (%v)", p.name, match[1], match[2], err)
+			dir := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), match[2])))
+			if !hasTest(t, dir, match[1]) {
+				t.Errorf("%s: package %s has no test %s", p.name, match[2], match[1])
 				continue
 			}
 			found++
@@ -37,6 +37,24 @@ func TestEvidence(t *testing.T) {
 	if found < 50 {
 		t.Errorf("only %d tests were found", found)
 	}
+}
+
+// hasTest reports whether a test file in a folder, or in the internal packages below it, has a
+// function of that name.
+func hasTest(t *testing.T, dir, name string) bool {
+	found := false
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || found || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		found = strings.Contains(string(text), "\nfunc "+name+"(")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // TestLinks follows the relative links of the documents, including those to headings.

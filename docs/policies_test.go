@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// The code of policies.md. Each example makes a set and has a program call it.
+// The code of policies.md. Each example makes a set and runs a program that calls it.
 
 type order struct {
 	ID string `json:"id"`
@@ -32,7 +32,7 @@ type customers struct {
 	IDs []string `json:"ids"`
 }
 
-// shop has a tool of each class, and one that can be called only now and then.
+// shop returns a set with a tool of each class and one that fails every other time.
 func shop() *tools.Set {
 	busy := true
 	set, err := tools.NewSet(context.Background(),
@@ -66,7 +66,7 @@ func shop() *tools.Set {
 	return set
 }
 
-// run prints what a program gives that calls the tools of a set.
+// run runs a program with a set and prints its outcome.
 func run(ctx context.Context, set *tools.Set, source string) {
 	box, err := sandbox.New(nil)
 	if err != nil {
@@ -84,7 +84,6 @@ func run(ctx context.Context, set *tools.Set, source string) {
 	}
 }
 
-// Around every call of a set.
 func Example_with() {
 	ctx := context.Background()
 	set := shop()
@@ -98,7 +97,6 @@ func Example_with() {
 	// ToolError: refund: refunds are made by the shop; give the order's id in your answer
 }
 
-// Only what is allowed, and by arguments.
 func Example_allow() {
 	ctx := context.Background()
 	set := shop()
@@ -120,7 +118,6 @@ func Example_allow() {
 	// 1
 }
 
-// Somebody decides.
 func Example_approve() {
 	ctx := context.Background()
 	set := shop()
@@ -146,7 +143,6 @@ func Example_approve() {
 	// ToolError: refund: not approved: leave this one to the shop
 }
 
-// How often.
 func Example_rate() {
 	ctx := context.Background()
 	set := shop()
@@ -158,7 +154,6 @@ func Example_rate() {
 	// "tools may be called 2 times in 1h0m0s"
 }
 
-// Again, if it may pass; and how long.
 func Example_retry() {
 	ctx := context.Background()
 	set := shop()
@@ -177,7 +172,6 @@ func Example_retry() {
 	// ToolError: report: no answer within 200ms (tried 2 times)
 }
 
-// What must not get out.
 func Example_redact() {
 	ctx := context.Background()
 	set := shop()
@@ -196,7 +190,6 @@ func Example_redact() {
 	// ToolError: refund: an argument holds a secret, such as a key or a password; secrets are not to be passed on; leave it out
 }
 
-// What was done.
 func Example_audit() {
 	ctx := context.Background()
 	set := shop()
@@ -217,18 +210,19 @@ func withoutTimes(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// dryRun lets programs look, and tells them that nothing is changed.
+// dryRun allows reads and refuses everything else.
 func dryRun(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if c.Tool.Hints.Class == tools.Read {
 			return next.Call(ctx, c)
 		}
-		return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "this is a dry run and changes nothing; say in your answer what you would have done"}
+		return nil, &tools.ToolError{Kind: tools.KindDenied,
+			Message: "this is a dry run; say in your answer what you would have done"}
 	})
 }
 
-// quota lets so many effects pass in all. Its state is outside of the Caller,
-// which is made for each call.
+// quota limits the number of effects. Its state is outside of the Caller, which is
+// made anew for each call.
 func quota(most int64) tools.Policy {
 	var made atomic.Int64
 	return func(next tools.Caller) tools.Caller {
@@ -241,13 +235,12 @@ func quota(most int64) tools.Policy {
 	}
 }
 
-// One's own.
 func Example_own() {
 	ctx := context.Background()
 	set := shop()
 	run(ctx, set.With(dryRun), `await refund({id: "a1"})`)
 	run(ctx, set.With(quota(1)), `await refund({id: "a1"}); try { await refund({id: "a2"}) } catch {}`)
 	// Output:
-	// ToolError: refund: this is a dry run and changes nothing; say in your answer what you would have done
+	// ToolError: refund: this is a dry run; say in your answer what you would have done
 	// error: sandbox: tool refund: the quota of effects is used up
 }
