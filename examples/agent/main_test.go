@@ -237,7 +237,7 @@ func TestFailures(t *testing.T) {
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},
 		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},
 		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
-		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"}, []string{"no", "no", "no", "no"}, 1, "the budget of 4000 tokens does not allow another question to the model; spent: 3 calls, 3000 input and 300 output tokens"},
+		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"}, []string{"no", "no", "no", "no"}, 1, "the budget of 4000 tokens allows no further call of the model; spent: 3 calls, 3000 input and 300 output tokens"},
 		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", "", "", ""}, 1, "no answer after 4 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
 		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},

@@ -11,21 +11,21 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// attempts bounds how long one attempt to ask a model may take.
+// attempts limits the duration of each attempt.
 type attempts struct {
 	model llms.Model
 	whole time.Duration // for the reply
-	first time.Duration // for its first streamed piece; 0 is no limit
+	first time.Duration // for its first streamed piece; 0 means no limit
 }
 
-// slowError says that an attempt took too long.
+// slowError reports that an attempt took too long.
 type slowError struct{ text string }
 
-// Error says which limit was passed, and how to raise it.
+// Error names the limit and how to raise it.
 func (e *slowError) Error() string { return e.text }
 
-// generate asks the model. That an attempt took too long is an error of the kind
-// [KindTransient]: the context of the call is not done.
+// generate calls the model. An attempt that takes too long fails with [KindTransient],
+// since the context of the call is not done.
 func (a attempts) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -38,7 +38,7 @@ func (a attempts) generate(
 	defer whole.Stop()
 	if o := lm.Options(options); a.first > 0 && (o.StreamingFunc != nil || o.StreamingReasoningFunc != nil) {
 		first := time.AfterFunc(a.first, func() {
-			cancel(&slowError{fmt.Sprintf("nothing was streamed for %s, the limit of a reply's first piece; "+
+			cancel(&slowError{fmt.Sprintf("nothing was streamed for %s, the limit for the first piece of a reply; "+
 				"raise OpenOptions.FirstToken", a.first)})
 		})
 		defer first.Stop()
@@ -52,7 +52,7 @@ func (a attempts) generate(
 	return response, err
 }
 
-// onFirst returns options that call begun with every piece that is streamed.
+// onFirst returns options that call begun for every streamed piece.
 func onFirst(options []llms.CallOption, begun func()) []llms.CallOption {
 	o := lm.Options(options)
 	return append(slices.Clip(options),

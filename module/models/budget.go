@@ -14,30 +14,30 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Limits are what a [Budget] allows. A zero is no limit.
+// Limits are the limits of a [Budget]. Zero means no limit.
 type Limits struct {
-	Calls        int     // of models
-	InputTokens  int     // of all questions
-	OutputTokens int     // of all replies, with what was only thought
-	Tokens       int     // of both
+	Calls        int     // calls of models
+	InputTokens  int     // tokens of all requests
+	OutputTokens int     // tokens of all replies, including reasoning
+	Tokens       int     // InputTokens and OutputTokens together
 	Cost         float64 // in the currency of Prices
 
-	// Prices are those of the models, under the names that are given to
-	// [Budget.Model] or, where a call has that, by llms.WithModel. With a limit of the cost, a model
-	// without a price is not asked.
+	// Prices maps the names of models to their prices. The name of a model is the
+	// one passed to [Budget.Model], or to llms.WithModel if a call has that option. If
+	// Cost is limited, calls of a model without a price fail.
 	Prices map[string]Price
 }
 
-// Price is what a model takes for a million tokens.
+// Price is the price of a model per million tokens.
 type Price struct {
 	Input  float64
 	Output float64
 
-	// CachedInput is for what the provider had in its own cache, CacheWrite for
-	// what it puts there. Zero is the price of Input.
+	// CachedInput is the price of input that the provider reads from its own cache,
+	// CacheWrite of input that it writes there. Zero means the price of Input.
 	CachedInput, CacheWrite float64
 
-	// Reasoning is for what was only thought. Zero is the price of Output.
+	// Reasoning is the price of reasoning tokens. Zero means the price of Output.
 	Reasoning float64
 }
 
@@ -50,23 +50,24 @@ func (p Price) of(u lm.Usage) float64 {
 	}
 	plain := max(u.Input-u.CachedInput-u.CacheWrite, 0)
 	said := max(u.Output-u.Reasoning, 0)
-	return (float64(plain)*p.Input + float64(u.CachedInput)*or(p.CachedInput, p.Input) + float64(u.CacheWrite)*or(p.CacheWrite, p.Input) +
+	return (float64(plain)*p.Input + float64(u.CachedInput)*or(p.CachedInput, p.Input) +
+		float64(u.CacheWrite)*or(p.CacheWrite, p.Input) +
 		float64(said)*p.Output + float64(u.Reasoning)*or(p.Reasoning, p.Output)) / 1e6
 }
 
-// Spent is what was spent of a [Budget].
+// Spent is the part of a [Budget] that was spent.
 type Spent struct {
-	Calls           int // of models, with those that failed
-	Cached          int // calls that a cache answered, which are not in Calls and cost nothing
+	Calls           int // calls of models, including failed ones
+	Cached          int // calls that a cache answered; not in Calls, and free
 	InputTokens     int
 	OutputTokens    int
-	ReasoningTokens int     // the part of OutputTokens that was only thought
+	ReasoningTokens int     // the part of OutputTokens that was reasoning
 	Cost            float64 // in the currency of the prices
-	Estimated       int     // calls whose tokens are not the provider's count, but a quarter of their bytes
-	Unpriced        int     // calls of models without a price, which are not in Cost
+	Estimated       int     // calls without token counts from the provider, estimated at 4 bytes per token
+	Unpriced        int     // calls of models without a price; not in Cost
 }
 
-// String is what was spent on one line.
+// String returns a summary on one line.
 func (s Spent) String() string {
 	text := fmt.Sprintf("%s, %d input and %d output tokens", calls(s.Calls), s.InputTokens, s.OutputTokens)
 	if s.Cost > 0 {
@@ -84,24 +85,23 @@ func (s Spent) String() string {
 	return text
 }
 
-// Budget bounds what several models may cost together. It is safe for concurrent
-// use.
+// Budget limits the total cost of several models. It is safe for concurrent use.
 type Budget struct {
 	limits Limits
-	bad    error // of the limits
+	bad    error // an invalid limit or price
 
 	mu       sync.Mutex
 	spent    Spent
-	underway int     // calls
-	asked    int     // tokens of their questions, by estimate
-	owed     float64 // what those cost
+	underway int     // calls in progress
+	asked    int     // their estimated input tokens
+	owed     float64 // the cost of those
 }
 
 // NewBudget returns an unspent budget. If a limit or a price is negative or not a
-// number, every question fails with an error of the kind [KindInvalid].
+// number, every call fails with an error of kind [KindInvalid].
 func NewBudget(limits Limits) *Budget { return &Budget{limits: limits, bad: limits.check()} }
 
-// check finds what would switch a limit off in silence.
+// check returns an error for a value that would silently disable a limit.
 func (l Limits) check() error {
 	numbers := map[string]float64{
 		"Calls": float64(l.Calls), "InputTokens": float64(l.InputTokens), "OutputTokens": float64(l.OutputTokens),
@@ -116,31 +116,30 @@ func (l Limits) check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if n := numbers[name]; !(n >= 0) || math.IsInf(n, 1) {
-			return fmt.Errorf("the budget's Limits.%s is %g; it must be a number that is not negative", name, n)
+			return fmt.Errorf("Limits.%s of the budget is %g; it must not be negative", name, n)
 		}
 	}
 	return nil
 }
 
-// Spent returns what was spent so far, without the calls under way.
+// Spent returns what was spent so far, without calls in progress.
 func (b *Budget) Spent() Spent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// Model returns model bound to the budget; name is the one of its price, unless a
-// call names another model by llms.WithModel: then it is that one's.
+// Model returns model with its calls counted by the budget. The name selects the
+// price, unless a call names another model with llms.WithModel.
 //
-// A question is refused before it is asked, with an *[Error] of the kind
-// [KindOverBudget] that wraps a *[BudgetError], if a limit is reached, or would be
-// passed by the question alone. The number of calls is never passed. What a reply
-// costs is known only when it is there, so that tokens and money may be
-// overspent, but by no more than the replies under way.
+// A call fails without reaching the model, with an *[Error] of kind [KindOverBudget]
+// that wraps a *[BudgetError], if a limit is reached or if the request alone would
+// exceed it. The number of calls is never exceeded. The cost of a reply is known only
+// after it has arrived, so tokens and money may be overspent by the replies in progress.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if b == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no budget; make one by NewBudget")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("the budget is nil; make one with NewBudget")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
@@ -166,7 +165,7 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 		return &Error{Kind: KindInvalid, Err: b.bad}
 	}
 	if !priced && b.limits.Cost > 0 {
-		return &Error{Kind: KindInvalid, Err: fmt.Errorf("the budget limits the cost, but has no price of the model %q; add it to Limits.Prices", name)}
+		return &Error{Kind: KindInvalid, Err: fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
 	}
 	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
 		return &Error{Kind: KindOverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
@@ -177,7 +176,7 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 	return nil
 }
 
-// reached returns the limit that keeps a question from being asked.
+// reached returns the limit that forbids another call, or "".
 func (b *Budget) reached(input int, cost float64) string {
 	s, l := b.spent, b.limits
 	input += b.asked
@@ -197,7 +196,7 @@ func (b *Budget) reached(input int, cost float64) string {
 	return ""
 }
 
-// bill is what one call cost.
+// bill is the cost of one call.
 type bill struct {
 	usage     lm.Usage
 	guess     lm.Usage
@@ -205,8 +204,7 @@ type bill struct {
 	cached    bool
 }
 
-// billOf estimates where the provider does not say what a call cost, or could
-// not say it any more.
+// billOf returns the provider's count of tokens, or an estimate if there is none.
 func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
 	reply := lm.Merge(response)
 	b := bill{usage: reply.Usage, guess: guess, cached: reply.Cached}
@@ -232,7 +230,7 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	b.underway--
 	b.asked -= bill.guess.Input
 	if b.owed -= price.of(bill.guess); b.underway == 0 {
-		b.owed = 0 // exactly
+		b.owed = 0 // without rounding errors
 	}
 	if bill.cached {
 		b.spent.Cached++
@@ -251,15 +249,15 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	}
 }
 
-// BudgetError says that a limit of a [Budget] is reached.
+// BudgetError reports that a limit of a [Budget] is reached.
 type BudgetError struct {
 	Limit string // such as "100 calls"
-	Spent Spent  // until then
+	Spent Spent  // what was spent before
 }
 
-// Error says which limit is reached, and what was spent.
+// Error names the limit and what was spent.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the budget of %s does not allow another question to the model; spent: %s", e.Limit, e.Spent)
+	return fmt.Sprintf("the budget of %s allows no further call of the model; spent: %s", e.Limit, e.Spent)
 }
 
 func calls(n int) string {

@@ -13,60 +13,60 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// CacheOptions configures a [Cache]. The zero value, and nil, are the defaults.
+// CacheOptions configures a [Cache]. Nil and the zero value mean the defaults.
 type CacheOptions struct {
-	// Entries and Bytes bound what is kept in memory; the reply that was used
-	// longest ago goes first. Zero is 10,000 entries and 64 MB; less keeps
+	// Entries and Bytes limit what is kept in memory; the least recently used reply
+	// is evicted first. Zero means 10,000 entries and 64 MB; a negative value keeps
 	// nothing in memory.
 	Entries, Bytes int
 
-	// Dir is a directory where replies are kept besides, also for other
-	// processes. It is made if need be. Whoever can read it can read the
-	// replies. Empty is none.
+	// Dir is a directory in which replies are stored too, and shared with other
+	// processes. It is created if it does not exist. Whoever can read it can read
+	// the replies. If empty, replies are kept in memory only.
 	Dir string
 
-	// DirBytes bounds its size, as above. Zero is 1 GB.
+	// DirBytes limits the size of Dir in the same way. Zero means 1 GB.
 	DirBytes int64
 }
 
-// Cache keeps the replies of models, for questions that are asked again. It is
+// Cache stores the replies of models and answers repeated requests from them. It is
 // safe for concurrent use.
 //
-// A question is the same if its messages are, with their binary parts, all call
-// options besides the functions that receive the reply, the [Params], the model's
-// label and the rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of
-// one of several alternatives) and empty replies are not kept.
+// Two requests are the same if these are equal: the messages with their binary parts, all
+// call options except the streaming functions, the [Params], the model's label and the
+// rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of one of
+// several alternatives) and empty replies are not stored.
 type Cache struct {
 	memory *memory
-	dir    *dir // or nil
+	dir    *dir // nil without CacheOptions.Dir
 
 	mu      sync.Mutex
 	flights map[string]*flight
 	stats   CacheStats
 }
 
-// CacheStats is what a [Cache] did so far.
+// CacheStats counts the requests of a [Cache].
 type CacheStats struct {
-	Hits      int   // questions that were not asked
-	Shared    int   // questions that waited for the reply to the same one
-	Misses    int   // questions that were asked
-	DirErrors int   // replies that could not be kept in the directory
-	DirError  error // why, the last time
+	Hits      int   // requests answered by the cache
+	Shared    int   // requests that waited for the reply to an identical request in progress
+	Misses    int   // requests sent to the model
+	DirErrors int   // replies that could not be stored in the directory
+	DirError  error // the last error of the directory
 }
 
-// String is the statistics on one line.
+// String returns a summary on one line.
 func (s CacheStats) String() string {
 	text := fmt.Sprintf("%d asked, %d answered by the cache", s.Misses, s.Hits)
 	if s.Shared > 0 {
-		text += fmt.Sprintf(", %d waited for the reply to the same one", s.Shared)
+		text += fmt.Sprintf(", %d shared the reply to an identical request", s.Shared)
 	}
 	if s.DirErrors > 0 {
-		text += fmt.Sprintf(", %d not kept in the directory: %v", s.DirErrors, s.DirError)
+		text += fmt.Sprintf(", %d not stored in the directory: %v", s.DirErrors, s.DirError)
 	}
 	return text
 }
 
-// NewCache returns a cache. It fails if its directory cannot be used.
+// NewCache returns a cache, or an error if its directory cannot be used.
 func NewCache(o *CacheOptions) (*Cache, error) {
 	var options CacheOptions
 	if o != nil {
@@ -85,34 +85,32 @@ func NewCache(o *CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// Stats returns what the cache did so far.
+// Stats returns the counts so far.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// Model returns model with the cache before it. The label says which model that
-// is, where, and what it was made with that its replies depend on, such as "gpt-5
-// at api.openai.com, strict schema": the cache cannot see it, and two models of
-// one label share their replies.
+// Model returns model with the cache in front of it. The label must name the model,
+// its server, and every setting that its replies depend on, such as "gpt-5 at
+// api.openai.com, strict schema": the cache cannot see these, and models with the same
+// label share their replies.
 //
-// What comes from the cache is marked, so that modules and budgets don't count
-// what it had cost. Who wants to see the reply come gets it in one piece.
-// Questions that are the same at the same time are asked once; a context that is
-// cancelled ends only its own wait. Only those who want to see the reply come
-// each ask for themselves.
+// Replies from the cache are marked, so that modules and budgets count them as free. A
+// streaming caller gets a cached reply in one piece. Identical concurrent requests are
+// sent once, except streamed ones; canceling a context ends only its own wait.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
 		if c == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no cache; make one by NewCache, and look at its error")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("the cache is nil; make one with NewCache and check its error")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)
 		}
 		r, err := requestOf(ctx, label, messages, options)
 		if err != nil {
-			return lm.Generate(ctx, model, messages, options...) // what has no name cannot be found again
+			return lm.Generate(ctx, model, messages, options...) // a request without a key cannot be cached
 		}
 		key := r.key()
 		if kept := c.find(key); kept != nil {
@@ -128,7 +126,7 @@ func (c *Cache) Model(model llms.Model, label string) llms.Model {
 			a := ask(ctx)
 			return a.response, a.err
 		}
-		messages, options = lm.Copied(messages), slices.Clone(options) // the caller may leave before the reply is there
+		messages, options = lm.Copied(messages), slices.Clone(options) // the caller may return before the reply arrives
 		return c.share(ctx, key, ask)
 	})
 }
@@ -139,7 +137,7 @@ func (c *Cache) count(what func(*CacheStats)) {
 	what(&c.stats)
 }
 
-// find returns what is kept, or nil. What cannot be read is not there.
+// find returns the stored reply, or nil if it is missing or cannot be read.
 func (c *Cache) find(key string) response {
 	text := c.memory.get(key)
 	if text == nil && c.dir != nil {
@@ -155,7 +153,7 @@ func (c *Cache) find(key string) response {
 	return kept
 }
 
-// keep puts a reply away, if it is worth it.
+// keep stores a reply, if it is complete.
 func (c *Cache) keep(key string, r *llms.ContentResponse, err error) {
 	if err != nil || r == nil {
 		return

@@ -8,14 +8,14 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// flight is a question under way, and those who wait for its reply.
+// flight is a request in progress, shared by all callers that wait for its reply.
 type flight struct {
 	done    chan struct{}
-	answer  answer   // once done
-	copy    response // of the answer, which belongs to whoever takes it
-	waiting int
-	taken   bool // the answer, by somebody who counts what it cost
-	told    bool // that it may have been charged, to somebody who left
+	answer  answer   // valid once done is closed
+	copy    response // a copy of the answer, for all callers but the one that takes it
+	waiting int      // callers
+	taken   bool     // a caller has taken the answer and counts its cost
+	told    bool     // a caller that left was told that the request may be charged
 	cancel  context.CancelFunc
 }
 
@@ -24,9 +24,9 @@ type answer struct {
 	err      error
 }
 
-// share asks, or waits for the reply of who asks the same already. The question
-// goes on as long as anybody waits for it, until the deadline of who asked first;
-// then another one asks.
+// share sends a request, or waits for the reply to an identical one in progress. The
+// request continues while any caller waits for it, until the deadline of the first
+// caller; then another caller sends it again.
 func (c *Cache) share(ctx context.Context, key string, ask func(context.Context) answer) (*llms.ContentResponse, error) {
 	for {
 		f, first := c.join(ctx, key, ask)
@@ -34,7 +34,7 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 		case <-f.done:
 		case <-ctx.Done():
 			select {
-			case <-f.done: // as well: what it cost is known
+			case <-f.done: // done as well, so the cost is known
 			default:
 				ends := first && errors.Is(ctx.Err(), context.DeadlineExceeded)
 				return nil, lm.Charged(lm.CancelledBy(ctx), c.part(key, f, ends))
@@ -50,13 +50,13 @@ func (c *Cache) share(ctx context.Context, key string, ask func(context.Context)
 	}
 }
 
-// ranOut reports that a question ended by a deadline.
+// ranOut reports whether a request was ended by a deadline.
 func ranOut(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Kind == KindCancelled
 }
 
-// take reports whether the caller is the one to count what the answer cost.
+// take reports whether the caller is the one that counts the answer's cost.
 func (c *Cache) take(f *flight) (counts bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,8 +81,7 @@ func (c *Cache) join(ctx context.Context, key string, ask func(context.Context) 
 	return f, true
 }
 
-// detached is a context that does not end with ctx, but with its deadline: models
-// within don't begin a wait that would end after it.
+// detached returns a context that keeps the deadline of ctx but is not canceled with it.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(context.WithoutCancel(ctx), deadline)
@@ -93,7 +92,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context.Context) answer) {
 	defer f.cancel()
 	f.answer.err = &Error{Kind: KindUnknown, MaybeCharged: true, Err: errLeft}
-	f.copy = response{{}} // beside an error, to say that it cost nothing
+	f.copy = response{{}} // next to an error, it says that this caller was charged nothing
 	defer func() {
 		c.mu.Lock()
 		if c.flights[key] == f {
@@ -108,13 +107,12 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func(context
 	}
 }
 
-// errLeft is the end of a model that calls runtime.Goexit, as the testing package
-// does.
+// errLeft is the error of a model that calls runtime.Goexit, as package testing does.
 var errLeft = errors.New("the model ended its goroutine without an answer")
 
-// part leaves a flight, and ends it if nobody is left. Otherwise it goes on, unless it
-// ends with the deadline of who leaves; then the others ask anew. It reports whether
-// the answer may have been charged and nobody counts that.
+// part removes a caller from a flight and cancels the flight if no caller is left, or if
+// ends is set because the flight has reached this caller's deadline. It reports whether the
+// request may be charged and no other caller counts it.
 func (c *Cache) part(key string, f *flight, ends bool) (charged bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,8 @@ func TestMistakesAreNamed(t *testing.T) {
 	var unmade *llmtest.Model
 	for want, model := range map[string]llms.Model{
 		"the model: there is no writer for the recording; pass one to Record":                                          models.Record(script(), nil, nil),
-		"the model: there is no cache; make one by NewCache, and look at its error":                                    cache.Model(script(), "a"),
-		"the model: there is no budget; make one by NewBudget":                                                         budget.Model(script(), "a"),
+		"the model: the cache is nil; make one with NewCache and check its error":                                    cache.Model(script(), "a"),
+		"the model: the budget is nil; make one with NewBudget":                                                         budget.Model(script(), "a"),
 		"the model: the model is a nil *llmtest.Model; pass one that was made, and look at the error of what makes it": models.Retry(unmade, nil),
 		"the model: RateLimit's Rates.RequestsPerMinute is -1; it must not be negative, and zero is no limit":          models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
 		"the model: RateLimit's Rates.Burst is -2; it must not be negative, and zero is no limit":                      models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),

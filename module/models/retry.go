@@ -12,34 +12,34 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// RetryOptions configures [Retry]. The zero value, and nil, are the defaults.
+// RetryOptions configures [Retry]. Nil and the zero value mean the defaults.
 type RetryOptions struct {
-	// Attempts is how often a question is asked in all. Zero is 4.
+	// Attempts is the number of attempts in all. Zero means 4.
 	Attempts int
 
-	// MinWait is how long to wait before the second attempt; it doubles with
-	// every further one. Up to a tenth is added by chance, so that many callers
-	// don't come back at once. Zero is half a second.
+	// MinWait is the wait before the second attempt; it doubles with every further
+	// attempt. A random tenth is added, so that many callers do not retry at
+	// once. Zero means half a second.
 	MinWait time.Duration
 
-	// MaxWait is the longest wait. A provider that asks to wait longer is not
-	// asked again. Zero is one minute.
+	// MaxWait is the longest wait. If a provider demands more, there is no further
+	// attempt. Zero means one minute.
 	MaxWait time.Duration
 
-	// OnlyUncharged leaves alone what may have been charged: answers that were
-	// on the way when the connection broke. A retry may pay for those twice.
+	// OnlyUncharged disables retries of attempts that may have been charged, such as
+	// replies that were under way when the connection broke.
 	OnlyUncharged bool
 
-	// OnRetry, if set, is told why and after what wait a question is asked
-	// again. It may be called concurrently.
+	// OnRetry, if set, is called before the wait for each further attempt. It may be
+	// called concurrently.
 	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
 }
 
-// Retry asks model again when its error is [KindRateLimited] or [KindTransient], after the
-// wait that the provider asks for, or else after growing ones. It does not if a
-// part of the reply was already streamed, or if the context's deadline comes
-// before the wait is over: then the error is the model's last one. It is
-// MaybeCharged if the error of any attempt is.
+// Retry returns a model that repeats requests which fail with [KindRateLimited] or
+// [KindTransient], after the wait that the provider demands or else after growing waits.
+// It does not repeat a request if part of the reply was already streamed, or if the context's
+// deadline would pass during the wait; then it returns the model's last error.
+// The error is MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return wrap(model, (&retry{model, o.orDefault()}).generate)
 }
@@ -61,7 +61,7 @@ type retry struct {
 }
 
 func (r *retry) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
-	charged := false // for any attempt, maybe
+	charged := false // any attempt may have been charged
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
 		response, err := lm.Generate(ctx, r.model, lm.Copied(messages), tapped...)
@@ -78,13 +78,14 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent, op
 	}
 }
 
-// again reports whether an error is worth another attempt.
+// again reports whether another attempt may succeed.
 func (r *retry) again(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.Temporary() && !(e.MaybeCharged && r.options.OnlyUncharged)
 }
 
-// wait reports whether it came to its end, or else at once that it would not.
+// wait waits before the next attempt. It returns false if the wait is too long or was
+// interrupted.
 func (r *retry) wait(ctx context.Context, attempt int, err error) bool {
 	e := (*Error)(nil)
 	errors.As(err, &e)
@@ -113,7 +114,7 @@ func (o *RetryOptions) backoff(attempt int) time.Duration {
 	return min(wait, o.MaxWait)
 }
 
-// sleep reports whether it was not disturbed.
+// sleep reports whether the whole duration has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// wrap returns a model that answers by a function which asks model. It has the
-// capabilities of model, and states none if model does not.
+// wrap returns a model that calls generate, which in turn calls model. It has the
+// capabilities of model, if model states any.
 func wrap(model llms.Model, generate wrapped) llms.Model {
 	if isCapable(model) {
 		return capable{generate, func() Capabilities { return CapabilitiesOf(model) }}
@@ -21,16 +21,16 @@ func isCapable(model llms.Model) bool {
 	return ok
 }
 
-// capable is a model made of a function, with the capabilities of another one.
+// capable is a function as a model, with capabilities.
 type capable struct {
 	wrapped
 	capabilities func() Capabilities
 }
 
-// Capabilities says what the model can do.
+// Capabilities returns what the model can do.
 func (c capable) Capabilities() Capabilities { return c.capabilities() }
 
-// wrapped is a model made of a function.
+// wrapped is a function as a model.
 type wrapped func(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error)
@@ -49,8 +49,8 @@ func (w wrapped) Call(ctx context.Context, prompt string, options ...llms.CallOp
 	return reply.Text, err
 }
 
-// estimate is how many tokens messages have, roughly. Binary parts are not
-// counted: providers have prices of their own for those.
+// estimate returns the approximate number of tokens in messages. Binary parts do not
+// count, since providers price them separately.
 func estimate(messages []llms.MessageContent) int {
 	n := 0
 	for _, m := range messages {
