@@ -39,7 +39,6 @@ type program struct {
 	*check.Outline
 	gives         bool            // whether it says what its value is
 	functionKinds []*goja.Program // samples of what occurs besides ordinary functions
-	unchecked     bool            // only goja's parser has seen it
 
 	ast  *ast.Program
 	body []ast.Statement // of the wrapping function, that are the program's own
@@ -48,7 +47,8 @@ type program struct {
 	bad  *Failure // why there is no code
 }
 
-// parse parses a program. It is compiled later.
+// parse parses a program twice: first with a parser that survives any input, and only
+// what that accepts with goja's. The program is compiled later.
 func parse(e edition) (*program, *Failure) {
 	text := e.text
 	if strings.HasPrefix(text, "#!") { // a comment elsewhere; goja does not know it
@@ -58,37 +58,6 @@ func parse(e edition) (*program, *Failure) {
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
 		return nil, &Failure{Kind: Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.pos(strings.Index(text, "`"))}
 	}
-	if p := quick(e, src); p != nil {
-		return p, nil
-	}
-	return thorough(e, src)
-}
-
-// maxQuick is how deep the syntax tree may be of a program that only goja's parser
-// has seen: the compiler takes quadratic time for long chains.
-const maxQuick = 200
-
-// quick parses a program by goja's parser alone, if that can do no harm and finds
-// nothing wrong.
-func quick(e edition, src *source) *program {
-	if e.session || !tame(src.text) { // what would a session export?
-		return nil
-	}
-	tree, err := src.parse(e.name)
-	if err != nil {
-		return nil
-	}
-	p, failure := newProgram(e, src, tree)
-	if failure != nil || p.Broken || p.Depth > maxQuick {
-		return nil
-	}
-	p.unchecked = true
-	return p
-}
-
-// thorough parses a program twice: first by a parser that survives anything, and
-// only what that accepts by goja's.
-func thorough(e edition, src *source) (*program, *Failure) {
 	pre, failure := survive(src)
 	if failure != nil {
 		return nil, failure
@@ -212,22 +181,11 @@ func (p *program) compile() (*goja.Program, *Failure) {
 		defer func() { _ = recover() }()
 		code, err := goja.CompileAST(p.ast, false)
 		if err != nil {
-			p.bad = p.uncompiled(err)
+			p.bad = syntaxFailure(p.source, err, "")
 			return
 		}
 		p.code, p.bad = code, nil
 		p.ast, p.body = nil, nil
 	})
 	return p.code, p.bad
-}
-
-// uncompiled says why a program cannot be compiled. The first parser says it
-// better.
-func (p *program) uncompiled(err error) *Failure {
-	if p.unchecked {
-		if _, failure := survive(p.source); failure != nil {
-			return failure
-		}
-	}
-	return syntaxFailure(p.source, err, "")
 }
