@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/vm"
 )
 
 // Tamper changes the record of a session whose VM is gone.
@@ -13,7 +14,7 @@ func Tamper(s *Session) error {
 		return errors.New("the session is empty")
 	}
 	s.log[0].Value = json.RawMessage("2")
-	s.box.tier.(*inProcess).engine = new(engine.Engine)
+	s.box.tier.(*inProcess).engine = new(vm.Engine)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/vm"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
@@ -18,7 +19,7 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
 type inProcess struct {
-	engine *engine.Engine
+	engine *vm.Engine
 	heap   heap
 
 	mu     sync.Mutex
@@ -27,7 +28,7 @@ type inProcess struct {
 }
 
 func newInProcess(memory int64) *inProcess {
-	return &inProcess{engine: new(engine.Engine), heap: heap{limit: memory}}
+	return &inProcess{engine: new(vm.Engine), heap: heap{limit: memory}}
 }
 
 // Run implements tier.

@@ -6,9 +6,8 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
-
-	"github.com/writ-go/writ/sandbox/internal/check"
 )
 
 // Job is one program and what it may see.
@@ -66,6 +65,9 @@ type Limits struct {
 	Argument int `json:"argument"` // bytes of an argument of a tool
 }
 
+// ErrMemory, as the cause of a cancelled context, says that memory ran short.
+var ErrMemory = errors.New("out of memory")
+
 // Host is what lies outside the VM. Its methods are called on the engine's
 // goroutine, in the order in which the program acts, and must not block.
 type Host interface {
@@ -119,33 +121,6 @@ type ToolError struct {
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
-
-type (
-	// Pos is a place in the source.
-	Pos = check.Pos
-	// Report is what the check finds in a program.
-	Report = check.Report
-	// Finding is a reason why a program is refused, or a warning.
-	Finding = check.Finding
-	// Name is a name that the program uses.
-	Name = check.Name
-	// Write is an assignment to what is constant.
-	Write = check.Write
-	// Site is a place where the program calls a tool.
-	Site = check.Site
-	// Use is how the program uses the result of a call.
-	Use = check.Use
-	// Literal is as much of an argument as is known before the program runs.
-	Literal = check.Literal
-)
-
-// Ways to use a result.
-const (
-	Read     = check.Read
-	Called   = check.Called
-	Iterated = check.Iterated
-	Parsed   = check.Parsed
-)
 
 // Result is how a run ended.
 type Result struct {

@@ -1,12 +1,18 @@
 package engine
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+)
+
+const (
+	// MaxSessions is how many sessions an engine keeps a VM for. Others are rebuilt
+	// from their log.
+	MaxSessions = 8
+	// MaxPreludes is how many compiled preludes an engine keeps.
+	MaxPreludes = 8
 )
 
 // SessionJob says what a program follows on.
@@ -46,15 +52,6 @@ type Step struct {
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// job is the step's program, which so many went before.
-func (s *Step) job(number int, limits Limits) *Job {
-	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
-	return &Job{
-		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
-		Session: &SessionJob{Step: number},
-	}
-}
-
 // Answered is a call that was made, and its reply.
 type Answered struct {
 	Tool  string          `json:"tool"` // as the program writes it
@@ -85,105 +82,45 @@ type Turn struct {
 // MaxTurns bounds the record of one program; one more ends it.
 const MaxTurns = 100_000
 
-// turn notes a turn, and moves the clock.
-func (r *run) turn(t Turn) {
-	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
-	if r.recording {
-		r.turns = append(r.turns, t)
-	}
-	if len(r.turns) > MaxTurns {
-		r.end(&Result{Failure: &Failure{
-			Kind: WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", MaxTurns),
-			Hint: "sleep longer",
-		}})
-		r.vm.Interrupt(errEnded)
-	}
+// Clock pins what a program sees of time and chance: Date starts at Start,
+// stands still while the program computes, and moves when it is woken;
+// Math.random and crypto repeat themselves.
+type Clock struct {
+	Start int64 `json:"start"` // ms since 1970
+	Seed  int64 `json:"seed"`
+	Fixed bool  `json:"fixed,omitempty"` // it moves by sleeping alone, not as time really goes by
 }
 
-// replay is a program that runs again: it gets what it got, in that order.
-type replay struct {
-	step    *Step
-	at      int // turns that have been
-	pending map[int]letter
+// Prelude is the body of a function that is called before a program, in the same
+// VM and within its limits. What it returns is a constant of the program, by the
+// name of [PreludeName]. What it declares is its own.
+type Prelude struct {
+	Hash string `json:"hash"`           // of the text
+	Text string `json:"text,omitempty"` // "" for an engine that knows it
 }
 
-// rebuild runs a program of the log again, within limits that are not those which
-// it had.
-func (r *run) rebuild(ctx context.Context, e *Engine, s *Step, limits Limits) *Failure {
-	p := &replay{step: s, pending: map[int]letter{}}
-	result := r.play(ctx, e, s.job(r.steps, limits), p)
-	switch f := result.Failure; {
-	case f != nil:
-		return f
-	case r.stopped:
-		return diverged("it had ended, and now goes on and on")
-	case r.calls < len(s.Calls):
-		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.calls)
-	case p.at < len(s.Turns):
-		return diverged("it waited %d times, and now waits %d times", len(s.Turns), p.at)
-	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
-		return diverged("its value was %.80s, and is now %.80s", s.Value, result.Value)
+// NewPrelude makes a prelude of a text; nil of none.
+func NewPrelude(text string) *Prelude {
+	if text == "" {
+		return nil
 	}
-	r.steps++
-	return nil
+	sum := sha256.Sum256([]byte(text))
+	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-func diverged(format string, args ...any) *Failure {
-	return &Failure{Kind: Diverged, Message: fmt.Sprintf(format, args...)}
+// First returns a prelude with its text, which is only with the first one of those
+// that have the hash.
+func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
+	switch {
+	case p == nil:
+		return nil
+	case p.Text != "":
+		texts[p.Hash] = p
+	case texts[p.Hash] != nil:
+		return texts[p.Hash]
+	}
+	return p
 }
 
-// Report implements [Host]: the program has been judged before.
-func (p *replay) Report(Report) func() bool { return func() bool { return true } }
-
-// Call implements [Host]. It is not called: see issue.
-func (p *replay) Call(Call, func(Reply)) func() { return nil }
-
-// expect compares a call with the one that was made.
-func (p *replay) expect(r *run, l letter) {
-	tool := r.scope.tools[l.call.Tool].Path()
-	if l.call.ID > len(p.step.Calls) {
-		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, l.call.Args)
-		return
-	}
-	then := p.step.Calls[l.call.ID-1]
-	if args := Digest(l.call.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, l.call.More) {
-		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", l.call.ID, then.Tool, then.Args, tool, args)
-		return
-	}
-	p.pending[l.call.ID] = l
-}
-
-func (r *run) diverge(format string, args ...any) {
-	r.end(&Result{Failure: diverged(format, args...)})
-	r.vm.Interrupt(errEnded)
-}
-
-// again makes the next turn as it was.
-func (r *run) again() {
-	p := r.replay
-	if p.at == len(p.step.Turns) {
-		r.diverge("it waited %d times, and now once more", p.at)
-		clear(r.waiting)
-		return
-	}
-	t := p.step.Turns[p.at]
-	p.at++
-	r.clock.set(t.At)
-	if t.Call != 0 {
-		l, ok := p.pending[t.Call]
-		if !ok {
-			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
-			clear(r.waiting)
-			return
-		}
-		l.reply = p.step.Calls[t.Call-1].Reply
-		r.deliver(l)
-		return
-	}
-	if i := r.timers.index(t.Timer); i >= 0 {
-		r.timers.fire(i)
-		return
-	}
-	r.diverge("at turn %d its timer %d fired, and now there is none", p.at, t.Timer)
-	clear(r.waiting)
-}
+// PreludeName is what a program calls the value of its prelude.
+const PreludeName = "__writ_library__"

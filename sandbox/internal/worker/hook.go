@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/vm"
 )
 
 // Sandbox is the kind of worker that runs programs with the engine alone.
@@ -32,7 +33,7 @@ type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Re
 // by package init only.
 var hooks = map[string]bool{}
 
-func init() { Hook(Sandbox, new(engine.Engine).Run) }
+func init() { Hook(Sandbox, new(vm.Engine).Run) }
 
 // Hook makes this executable able to become workers of the named kind. It is
 // called from the init of the package that owns the kind, which must not wait

@@ -1,0 +1,96 @@
+package check
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// A program of a session is a function as any other, and what it declares at
+// top level is local to it. Its first statement hands the session a getter and a
+// setter of each of these names, which become properties of the global object:
+//
+//	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
+
+// ExportName is the function that the statement calls. It works once a program.
+const ExportName = "__writ_export__"
+
+// declaration is a top-level declaration of a program.
+type declaration struct {
+	name     string
+	constant bool
+}
+
+// exporter writes the statement.
+func exporter(list []declaration) string {
+	var b strings.Builder
+	b.WriteString(ExportName + "({")
+	for _, d := range list {
+		key, value, set := d.name, "_", "0"
+		if key == "__proto__" {
+			key = `["__proto__"]` // without brackets it would be no member
+		}
+		if d.name == value {
+			value = "$"
+		}
+		if !d.constant {
+			set = value + "=>{" + d.name + "=" + value + "}"
+		}
+		b.WriteString(key + ":[()=>" + d.name + "," + set + "],")
+	}
+	b.WriteString("});")
+	return b.String()
+}
+
+// declarations lists the top-level declarations of a program.
+func declarations(tree *js.AST) []declaration {
+	constants := names{}
+	for _, statement := range tree.List {
+		if d, ok := statement.(*js.VarDecl); ok && d.TokenType == js.ConstToken {
+			for _, element := range d.List {
+				js.Walk(constants, element.Binding)
+			}
+		}
+	}
+	var list []declaration
+	for _, v := range tree.Scope.Declared {
+		switch name := nameOf(v); v.Decl {
+		case js.VariableDecl, js.FunctionDecl, js.LexicalDecl:
+			list = append(list, declaration{name, constants[name]})
+		}
+	}
+	return list
+}
+
+// names collects the names in a syntax tree.
+type names map[string]bool
+
+// Enter implements [js.IVisitor].
+func (s names) Enter(n js.INode) js.IVisitor {
+	if v, ok := n.(*js.Var); ok {
+		s[nameOf(v)] = true
+	}
+	return s
+}
+
+// Exit implements [js.IVisitor].
+func (names) Exit(js.INode) {}
+
+// nameOf is the name of a variable, without escapes.
+func nameOf(v *js.Var) string {
+	name := string(v.Name())
+	if !strings.Contains(name, `\`) {
+		return name
+	}
+	return escapedUnit.ReplaceAllStringFunc(name, func(escape string) string {
+		code, err := strconv.ParseUint(strings.Trim(escape[2:], "{}"), 16, 32)
+		if err != nil {
+			return escape
+		}
+		return string(rune(code))
+	})
+}
+
+var escapedUnit = regexp.MustCompile(`\\u(\{[0-9a-fA-F]+\}|[0-9a-fA-F]{4})`)

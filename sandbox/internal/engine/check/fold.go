@@ -1,0 +1,71 @@
+package check
+
+import (
+	"math/big"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// goja's compiler evaluates constants: those on the left of a logical operator
+// once more at every level of a chain, and what throws, as +1n does, likewise; and
+// it cannot be stopped at 9n ** 9n ** 9n. An expression of one part in sequence is
+// no constant for it, and has the same value.
+
+// unfold keeps the compiler from evaluating an expression that it may not be able to.
+func unfold(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.BinaryExpression:
+		if Conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
+			if isConstant(n.Left) {
+				n.Left = unfolded(n.Left)
+			}
+			return
+		}
+		if isBig(n.Left) {
+			n.Left = unfolded(n.Left)
+		}
+		if isBig(n.Right) {
+			n.Right = unfolded(n.Right)
+		}
+	case *ast.UnaryExpression:
+		if n.Operator != token.MINUS && isBig(n.Operand) {
+			n.Operand = unfolded(n.Operand)
+		}
+	}
+}
+
+func unfolded(e ast.Expression) ast.Expression {
+	return &ast.SequenceExpression{Sequence: []ast.Expression{e}}
+}
+
+// isConstant reports whether the compiler takes an expression for a constant whose
+// own logical operators have variables on their left.
+func isConstant(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral:
+		return true
+	case *ast.UnaryExpression:
+		return isConstant(e.Operand)
+	case *ast.BinaryExpression:
+		return !Conditional(e.Operator) && isConstant(e.Left) && isConstant(e.Right)
+	}
+	return false
+}
+
+// isBig reports whether an expression is a BigInt, behind any operators.
+func isBig(e ast.Expression) bool {
+	for {
+		unary, ok := e.(*ast.UnaryExpression)
+		if !ok {
+			break
+		}
+		e = unary.Operand
+	}
+	number, ok := e.(*ast.NumberLiteral)
+	if !ok {
+		return false
+	}
+	_, ok = number.Value.(*big.Int)
+	return ok
+}

@@ -1,0 +1,260 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/unistring"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Goja's parser refuses programs that have
+//
+//	class Route { get = "/"; static async }
+//	const {size: [w = 1, h = w] = []} = box
+//
+// For it, such a field gets another name, as long; and such a pattern is emptied,
+// and parsed by itself. Both are put right in the syntax tree, where everything
+// stands at its place.
+
+// maxMends bounds how often a text is parsed again, and how deep patterns are that
+// are parsed by themselves, in one another's defaults.
+const maxMends = 8
+
+type mending struct {
+	text     string                         // of the wrapped program
+	other    string                         // the same with other names
+	patterns map[file.Idx]*ast.ArrayPattern // where they open
+	renamed  int                            // fields that have other names
+	fields   []int                          // where those are that do
+	walker   Walker
+	awaits   file.Idx // where an await is that cannot be there; 0 if there is none
+}
+
+// mend parses a wrapped program that goja's parser refuses. Renamed is what it is
+// when its fields have other names.
+func mend(name, text, renamed string) (*ast.Program, error) {
+	m := mending{text: text, other: renamed, patterns: map[file.Idx]*ast.ArrayPattern{}}
+	for i := range len(text) {
+		if text[i] != renamed[i] {
+			m.renamed++
+		}
+	}
+	tree, err := m.parse(name, renamed, 0)
+	if err != nil {
+		return nil, err
+	}
+	m.walker.Visit = m.restore
+	for _, statement := range tree.Body {
+		m.walker.Walk(statement)
+	}
+	switch {
+	case m.renamed > 0: // something that looks like a field
+		return mend(name, text, m.onlyFields())
+	case m.awaits > 0:
+		return nil, m.misplaced()
+	}
+	return tree, nil
+}
+
+// onlyFields is the text in which nothing but fields has other names.
+func (m *mending) onlyFields() string {
+	text := []byte(m.text)
+	for _, at := range m.fields {
+		text[at] = m.other[at]
+	}
+	return string(text)
+}
+
+// misplaced is the error that the parser has missed, which saw a pattern without
+// the function that it is a parameter of.
+func (m *mending) misplaced() error {
+	var list parser.ErrorList
+	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), AwaitMessage)
+	return list
+}
+
+// parse parses a text, and empties patterns as long as that helps: those in the
+// parameters of an arrow function may only be seen in the end.
+func (m *mending) parse(name, text string, depth int) (*ast.Program, error) {
+	tree, err := parseByGoja(name, text)
+	for range maxMends {
+		if !onlyBadTargets(err) || depth == maxMends {
+			break
+		}
+		emptied := m.empty(text, tree, depth+1)
+		if emptied == text {
+			break
+		}
+		text = emptied
+		tree, err = parseByGoja(name, text)
+	}
+	return tree, err
+}
+
+// empty takes the elements out of the patterns that were refused.
+func (m *mending) empty(text string, tree *ast.Program, depth int) string {
+	for _, p := range refusedPatterns(tree) {
+		if m.pattern(text, p, depth) {
+			text = text[:p.LeftBracket] + blank(text[p.LeftBracket:p.RightBracket-1]) + text[p.RightBracket-1:]
+		}
+	}
+	return text
+}
+
+// pattern parses a pattern by itself, as that of an assignment.
+func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
+	before := len(prologue)
+	alone := prologue + blank(text[before:p.LeftBracket-1]) + text[p.LeftBracket-1:p.RightBracket] + "=0" + epilogue
+	tree, err := m.parse("", alone, depth)
+	if err != nil {
+		return false
+	}
+	list := wrapperOf(tree).Body.(*ast.BlockStatement).List
+	statement, _ := list[len(list)-1].(*ast.ExpressionStatement)
+	if statement == nil {
+		return false
+	}
+	assignment, _ := statement.Expression.(*ast.AssignExpression)
+	if assignment == nil {
+		return false
+	}
+	whole, ok := assignment.Left.(*ast.ArrayPattern)
+	m.patterns[p.LeftBracket] = whole
+	return ok
+}
+
+// restore puts a node right that is to be walked.
+func (m *mending) restore(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.AwaitExpression:
+		if !m.walker.Awaits() && m.awaits == 0 {
+			m.awaits = n.Await
+		}
+	case *ast.Identifier:
+		m.identifier(n)
+	case *ast.FieldDefinition:
+		m.name(n.Key)
+	case *ast.ArrayPattern:
+		if whole := m.patterns[n.LeftBracket]; whole != nil {
+			n.Elements, n.Rest = whole.Elements, whole.Rest
+		}
+	case *ast.FunctionLiteral:
+		n.Source = m.slice(n.Function, len(n.Source))
+	case *ast.ArrowFunctionLiteral:
+		n.Source = m.slice(n.Start, len(n.Source))
+	case *ast.ClassLiteral:
+		n.Source = m.slice(n.Class, len(n.Source))
+	case *ast.ClassStaticBlock:
+		n.Source = m.slice(n.Block.LeftBrace, len(n.Source))
+	}
+}
+
+// name gives a field its own name again.
+func (m *mending) name(key ast.Expression) {
+	switch key := key.(type) {
+	case *ast.StringLiteral:
+		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
+			key.Literal, key.Value = name, unistring.String(strings.Trim(name, `"'`))
+			m.restored(key.Idx)
+		}
+	case *ast.PrivateIdentifier:
+		if name := m.slice(key.Idx+1, len("get")); key.Name == "Get" && name == "get" || key.Name == "Set" && name == "set" {
+			key.Name = unistring.String(name)
+			m.restored(key.Idx + 1)
+		}
+	}
+}
+
+// identifier gives the target of a rest its own name again.
+func (m *mending) identifier(id *ast.Identifier) {
+	length, start := len(id.Name), int(id.Idx)-1
+	if !plain.MatchString(string(id.Name)) || start+length > len(m.text) || m.text[start:start+length] == string(id.Name) || m.other[start:start+length] != string(id.Name) {
+		return
+	}
+	id.Name = unistring.NewFromString(m.text[start : start+length])
+	for at := start; at < start+length; at++ {
+		if m.text[at] != m.other[at] {
+			m.restored(file.Idx(at + 1))
+		}
+	}
+}
+
+var (
+	plain = regexp.MustCompile(`^[\w$]+$`)
+	rest  = regexp.MustCompile(`\.\.\.\s*[\pL\pM\pN_$]+\s*[\]}]`)
+)
+
+// renameRests gives what may be the target of a rest a name in ASCII, as goja's
+// parser looks for a comma behind it at the wrong place, and panics.
+func renameRests(text string) string {
+	return rest.ReplaceAllStringFunc(text, func(target string) string {
+		other := []byte(target)
+		for i, c := range other {
+			if c >= utf8.RuneSelf {
+				other[i] = 'x'
+			}
+		}
+		return string(other)
+	})
+}
+
+func (m *mending) restored(at file.Idx) {
+	m.renamed--
+	m.fields = append(m.fields, int(at)-1)
+}
+
+func (m *mending) slice(at file.Idx, length int) string {
+	return m.text[int(at)-1 : int(at)-1+length]
+}
+
+// onlyBadTargets reports whether a parser has refused patterns, and nothing else.
+func onlyBadTargets(err error) bool {
+	var refused parser.ErrorList
+	return errors.As(err, &refused) && !slices.ContainsFunc(refused, func(e *parser.Error) bool {
+		return e.Message != "Invalid destructuring binding target"
+	})
+}
+
+// refusedPatterns lists the array patterns that have lost elements, but not those
+// within one another.
+func refusedPatterns(tree *ast.Program) []*ast.ArrayPattern {
+	var list []*ast.ArrayPattern
+	end := file.Idx(0)
+	for _, statement := range tree.Body {
+		Walk(statement, func(n ast.Node) {
+			p, ok := n.(*ast.ArrayPattern)
+			if ok && p.LeftBracket > end && slices.ContainsFunc(p.Elements, isBad) {
+				list, end = append(list, p), p.RightBracket
+			}
+		})
+	}
+	return list
+}
+
+func isBad(e ast.Expression) bool {
+	_, bad := e.(*ast.BadExpression)
+	return bad
+}
+
+// blank is a text of nothing but space, whose lines are those of another.
+func blank(text string) string {
+	blanks := bytes.Repeat([]byte{' '}, len(text))
+	for i := range blanks {
+		if engine.EndsLine(text, i) {
+			start := i
+			if text[i] >= utf8.RuneSelf { // the last of three bytes
+				start -= 2
+			}
+			copy(blanks[start:], text[start:i+1])
+		}
+	}
+	return string(blanks)
+}

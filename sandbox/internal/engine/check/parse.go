@@ -1,0 +1,152 @@
+package check
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/parser"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// The program becomes the body of a function, for the sake of top-level return;
+// of an async one if it awaits at top level, which costs a promise and all that
+// belongs to it. That is known only when it has been parsed as one. On one line, so
+// that line numbers stay what they were.
+const (
+	prologue = `(async()=>{"use strict";`
+	epilogue = "\n})()"
+)
+
+// Program is a parsed program.
+type Program struct {
+	Name string // in stack traces
+	*Source
+	*Outline
+	HasValue bool // whether it says what its value is
+	AST      *ast.Program
+
+	body []ast.Statement // of the wrapping function, that are the program's own
+}
+
+// Options say how a program is parsed.
+type ParseOptions struct {
+	Name    string // of the program in stack traces
+	Words   bool   // whether every name is listed, to look for forbidden ones
+	Session bool   // whether declarations are exported
+}
+
+// Parse parses a program twice: first with a parser that survives any input, and only
+// what that accepts with goja's.
+func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
+	if strings.HasPrefix(text, "#!") { // a comment elsewhere; goja does not know it
+		text = "//" + text[2:]
+	}
+	src := newSource(text)
+	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
+		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.Pos(strings.Index(text, "`"))}
+	}
+	pre, failure := survive(src)
+	if failure != nil {
+		return nil, failure
+	}
+	if o.Session {
+		if pre.refused != nil {
+			return nil, preflightFailure(src, pre.refused)
+		}
+		src.prologue += exporter(declarations(pre.tree))
+	}
+	src.renamed = pre.renamed
+	tree, err := src.parse(o.Name)
+	switch {
+	case err != nil && pre.refused != nil:
+		return nil, preflightFailure(src, pre.refused)
+	case err != nil:
+		return nil, src.parseFailure(err, pre.unsupported)
+	}
+	p, failure := newProgram(o, src, tree)
+	if p == nil && pre.refused != nil {
+		return nil, preflightFailure(src, pre.refused)
+	}
+	return p, failure
+}
+
+// newProgram takes the function that wraps a program.
+func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engine.Failure) {
+	wrapper := wrapperOf(tree)
+	if wrapper == nil {
+		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program closes a bracket that it did not open"}
+	}
+	first := 1 // its own statement, behind "use strict"
+	if o.Session {
+		first++
+	}
+	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
+	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
+	p.Outline = Survey(p.body, Options{Words: o.Words, Pos: src.fromIdx, Leave: unfold, Lent: lendArguments})
+	src.callees = p.Callees
+	p.HasValue = p.HasValue || p.Returns
+	if p.With != 0 { // the compiler would say so too, but it makes names of members
+		return p, &engine.Failure{Kind: engine.Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.With)}
+	}
+	wrapper.Async = p.Awaits
+	return p, nil
+}
+
+var errPanic = errors.New("the parser cannot make sense of this")
+
+// parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
+// for a syntax error.
+func parseByGoja(name, text string) (tree *ast.Program, err error) {
+	defer func() {
+		if recover() != nil {
+			tree, err = nil, errPanic
+		}
+	}()
+	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
+}
+
+// wrapperOf returns the function that wraps the program, if that is all there is.
+func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
+	if len(tree.Body) != 1 {
+		return nil
+	}
+	statement, ok := tree.Body[0].(*ast.ExpressionStatement)
+	if !ok {
+		return nil
+	}
+	call, ok := statement.Expression.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) != 0 {
+		return nil
+	}
+	arrow, ok := call.Callee.(*ast.ArrowFunctionLiteral)
+	if !ok {
+		return nil
+	}
+	if _, ok := arrow.Body.(*ast.BlockStatement); !ok {
+		return nil
+	}
+	return arrow
+}
+
+// Release drops the syntax tree, which is not needed once the program is compiled.
+func (p *Program) Release() { p.AST, p.body = nil, nil }
+
+// returnLast makes the value of a final expression the value of the program, and
+// reports whether there is one.
+func (p *Program) returnLast() bool {
+	for i, statement := range slices.Backward(p.body) {
+		switch last := statement.(type) {
+		case *ast.EmptyStatement, *ast.FunctionDeclaration, *ast.ClassDeclaration:
+			continue
+		case *ast.ExpressionStatement:
+			p.body[i] = &ast.ReturnStatement{Return: last.Idx0(), Argument: last.Expression}
+			return true
+		case *ast.ReturnStatement, *ast.ThrowStatement:
+			return true
+		}
+		return false
+	}
+	return false
+}

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+const (
+	preludeFile     = "library.js"
+	preludePrologue = `(function(){`
+)
+
+// ParsePrelude parses the prelude of a program.
+func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
+	src := newSource(text)
+	src.prologue = preludePrologue
+	pre, bad := survive(src)
+	switch {
+	case bad != nil:
+		return nil, nil, Unloadable(bad.Message)
+	case pre.refused != nil:
+		return nil, nil, Unloadable(preflightFailure(src, pre.refused).Message)
+	}
+	src.renamed = pre.renamed
+	tree, err := src.parse(preludeFile)
+	if err != nil {
+		return nil, nil, Unloadable(src.parseFailure(err, pre.unsupported).Message)
+	}
+	return tree, src, notOneCall(tree)
+}
+
+// notOneCall refuses a text that is more than the body of one function, or that
+// has patterns which would never match.
+func notOneCall(tree *ast.Program) *engine.Failure {
+	if len(tree.Body) != 1 {
+		return Unloadable("it closes a bracket that it did not open")
+	}
+	var bad *engine.Failure
+	w := Walker{Lent: lendArguments, Visit: func(n ast.Node) {
+		if e, ok := n.(*ast.RegExpLiteral); ok && NeverMatches(e.Pattern, e.Flags) {
+			bad = Unloadable(`it has a pattern with \p{…}, which never matches in this engine`)
+		}
+	}}
+	w.Walk(tree.Body[0])
+	return bad
+}
+
+// Unloadable says why a prelude cannot be used.
+func Unloadable(why string) *engine.Failure {
+	return &engine.Failure{Kind: engine.Syntax, Message: "the library of the program cannot be loaded: " + why, Hint: "do without what it imports"}
+}

@@ -1,0 +1,250 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/unistring"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// resolve finds what names stand for, when all declarations are known.
+func (s *surveyor) resolve() {
+	for _, w := range s.written {
+		s.assignment(w)
+	}
+	unknown := s.refer()
+	for _, w := range s.written {
+		if id, ok := w.expression.(*ast.Identifier); ok && unknown[id.Name] != nil {
+			name := unknown[id.Name]
+			name.assigned = name.assigned || name.at == id.Idx
+		}
+	}
+	s.used()
+	s.mentions()
+	for _, c := range s.called {
+		s.site(c)
+	}
+	for _, t := range s.texts {
+		if name, ok := constantText(t.expression, t.block); ok {
+			s.words = append(s.words, place{name, t.expression.Idx0()})
+		}
+	}
+}
+
+// used finds the variables that are used, and of those that hold a result how they are.
+func (s *surveyor) used() {
+	results := map[*variable]bool{}
+	for _, c := range s.called {
+		if c.awaited && c.holder != nil {
+			results[c.holder.variable()] = true
+		}
+	}
+	for _, r := range s.probes {
+		if v := r.variable(); v != nil {
+			v.probed = true
+		}
+	}
+	for _, u := range s.uses {
+		v := u.variable()
+		if v == nil {
+			continue
+		}
+		switch {
+		case u.how.misreads():
+			v.misread++
+			v.property = cmp.Or(v.property, u.property)
+		case u.how.fails():
+			v.failing = cmp.Or(v.failing, u.property)
+		case u.how == tries:
+			v.tried = true
+		}
+		if u.how == calls && readers[u.property] {
+			v.reader = cmp.Or(v.reader, u.property)
+		}
+		if results[v] {
+			v.uses = append(v.uses, u)
+		}
+	}
+	for _, m := range s.mappings { // unless it is passed on, and may be awaited there
+		if v := m.variable(); v.writes == 0 && v.reader != "" && v.reads == v.misread {
+			s.mapped(m.at, v.reader)
+		}
+	}
+}
+
+// refer looks at every reference, and returns the names that nothing declares.
+func (s *surveyor) refer() map[unistring.String]*usedName {
+	unknown := map[unistring.String]*usedName{}
+	for number, r := range s.walker.references {
+		v := r.variable()
+		switch {
+		case v == nil:
+			s.unknown(unknown, r)
+		case v.id == r.id: // the declaration
+		case v.early(number, r):
+			s.early = append(s.early, usedName{place: place{v.name, r.id.Idx}, elsewhere: v.at})
+		default:
+			v.reads++
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	for _, v := range s.walker.variables {
+		if u := unknown[unistring.NewFromString(v.name)]; u != nil && (u.elsewhere == 0 || v.at < u.at) {
+			u.elsewhere = v.at
+		}
+	}
+	return unknown
+}
+
+func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
+	name := known[r.id.Name]
+	if name == nil {
+		name = &usedName{place: place{r.id.Name.String(), r.id.Idx}}
+		known[r.id.Name] = name
+		s.names = append(s.names, name)
+	}
+	name.at = min(name.at, r.id.Idx)
+}
+
+// assignment notes what is assigned to: a variable, or what nothing declares.
+func (s *surveyor) assignment(w written) {
+	if id, ok := w.expression.(*ast.Identifier); ok {
+		switch v := w.block.find(id.Name); {
+		case v == nil:
+			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
+		case v.id == id: // its default, where it is declared
+		case v.kind == constant && v.writes == 0 && !w.uncertain: // once is enough
+			s.findings = append(s.findings, engine.Finding{
+				Message: v.name + " cannot be assigned to: it is declared by const",
+				Hint:    "declare it with let", Pos: s.pos(id.Idx),
+			})
+			fallthrough
+		default:
+			v.writes++
+		}
+		return
+	}
+	s.changed(w)
+	if p := pathOf(w.expression, w.block); p != nil && len(p.names) == 2 {
+		s.writes = append(s.writes, writeSite{member{p.names[0], p.names[1]}, p.end(), w.delete})
+	}
+}
+
+// changed notes a variable to whose members the program assigns.
+func (s *surveyor) changed(w written) {
+	var object ast.Expression
+	switch e := w.expression.(type) {
+	case *ast.DotExpression:
+		object = e.Left
+	case *ast.BracketExpression:
+		object = e.Left
+	}
+	if id, ok := object.(*ast.Identifier); ok {
+		if v := w.block.find(id.Name); v != nil {
+			v.changed = true
+		}
+	}
+}
+
+// mentions counts how often members of globals are mentioned otherwise than called.
+func (s *surveyor) mentions() {
+	for _, m := range s.members {
+		s.mention(namesIn(m.expression, m.block), 1)
+	}
+	for _, r := range s.walker.references {
+		if v := r.variable(); v != nil && v.id != r.id && v.fixed() != nil {
+			s.mention(namesIn(r.id, r.block), 1)
+		}
+	}
+	for _, v := range s.walker.variables {
+		if v.fixed() != nil && len(v.path) == 0 {
+			s.mention(namesIn(v.value, v.block), -1)
+		}
+	}
+}
+
+func (s *surveyor) mention(names []string, times int) {
+	if len(names) < 2 || len(names) > len(pathKey{}) {
+		return
+	}
+	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
+}
+
+const fromText = "Function cannot be called: code cannot be made from text here"
+
+// site notes a call.
+func (s *surveyor) site(c calledExpression) {
+	p := pathOf(c.expression, c.block)
+	if p == nil {
+		return
+	}
+	if p.is("Function") { // it is known as such, for the sake of instanceof
+		s.findings = append(s.findings, engine.Finding{Message: fromText, Hint: "write the function itself", Pos: s.pos(p.end())})
+	}
+	if c.isNew {
+		return
+	}
+	if len(c.arguments) == 1 {
+		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
+			s.given(p, object)
+		}
+	}
+	s.examine(p, c)
+	for parts := 2; parts <= len(p.names); parts++ {
+		s.mention(p.names[:parts], -1)
+	}
+	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+}
+
+// given looks at an object that is passed to Promise.all or submit.
+func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
+	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
+		s.findings = append(s.findings, engine.Finding{
+			Message: "Promise.all takes an array, not an object",
+			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
+		})
+	}
+	if !p.is("submit") {
+		return
+	}
+	for _, member := range object.Value {
+		keyed, ok := member.(*ast.PropertyKeyed)
+		if !ok {
+			continue
+		}
+		switch keyed.Value.(type) {
+		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+			name, _ := constantText(keyed.Key, nil)
+			s.smells = append(s.smells, engine.Finding{
+				Message: name + " is a function, which is left out of the answer",
+				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
+			})
+		}
+	}
+}
+
+// mayIterate reports whether a member of an object literal may be its iterator.
+func mayIterate(member ast.Property) bool {
+	keyed, ok := member.(*ast.PropertyKeyed)
+	_, spread := member.(*ast.SpreadElement)
+	return spread || ok && keyed.Computed
+}
+
+// examine notes a call that finds out which members a namespace has:
+// Object.keys(orders), Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
+func (s *surveyor) examine(p *path, c calledExpression) {
+	var object *path
+	switch {
+	case len(p.names) == 2 && p.names[1] == "hasOwnProperty":
+		object = &path{names: p.names[:1]}
+	case (p.names[0] == "Object" || p.names[0] == "Reflect") && len(c.arguments) > 0:
+		object = pathOf(c.arguments[0], c.block)
+	}
+	if object != nil {
+		put(&s.examined, object.names[0], true)
+	}
+}

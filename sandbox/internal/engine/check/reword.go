@@ -1,0 +1,373 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// goja's messages often do not name what was wrong. What they say is put into
+// V8's words by what the source has in the place of the error. It is parsed again
+// for that: a program that does not fail pays nothing.
+
+// vague are the messages that say more once the place is known.
+var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic object is not callable$|Class constructor cannot be |` +
+	`object is not iterable$|Cannot convert undefined or null to object$|Cannot access a variable before initialization$)`)
+
+// rewording looks for the node that an error comes from.
+type rewording struct {
+	source  *Source
+	at      file.Idx
+	message string // of goja
+	native  string // the built-in function that threw; "" if it was the program
+	better  string
+}
+
+// Reword says an error's message in better words, if the place tells them.
+func (s *Source) Reword(message, stack string, frames []Frame) string {
+	if len(frames) == 0 || !vague.MatchString(message) {
+		return message
+	}
+	w := rewording{source: s, message: message, native: thrower(stack)}
+	w.at = w.source.idx(frames[0].Line, frames[0].Column)
+	if w.native != "" {
+		return w.ofNative()
+	}
+	w.source.look(w.visit)
+	if w.better != "" {
+		return w.better
+	}
+	return message
+}
+
+// look visits the nodes of a program again.
+func (s *Source) look(visit func(ast.Node)) {
+	tree, err := s.parse("")
+	if err != nil {
+		return // it ran: it cannot be
+	}
+	for _, statement := range tree.Body {
+		Walk(statement, visit)
+	}
+}
+
+var nativeFrame = regexp.MustCompile(`^\tat (\S+) \(native\)`)
+
+// thrower is the built-in function on top of a stack, or "".
+func thrower(stack string) string {
+	for line := range strings.Lines(stack) {
+		if strings.HasPrefix(line, "\tat ") {
+			if m := nativeFrame.FindStringSubmatch(line); m != nil {
+				return m[1]
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+var wrongValue = regexp.MustCompile(`^Value is not (?:an object|callable): ((?s:.*))$`)
+
+// ofNative words what a built-in function says of its arguments.
+func (w *rewording) ofNative() string {
+	m := wrongValue.FindStringSubmatch(w.message)
+	switch {
+	case m != nil && w.native == "fromEntries":
+		return "Iterator value " + m[1] + " is not an entry object"
+	case m != nil:
+		return m[1] + " is not a function"
+	}
+	return w.message
+}
+
+func (w *rewording) visit(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.CallExpression:
+		if n.LeftParenthesis == w.at {
+			w.called(n)
+		}
+	case *ast.NewExpression:
+		if n.New == w.at {
+			w.constructed(n)
+		}
+	case *ast.BinaryExpression:
+		w.binary(n)
+	case *ast.Identifier:
+		if n.Idx == w.at && strings.HasPrefix(w.message, "Cannot access") {
+			w.better = fmt.Sprintf("Cannot access '%s' before initialization", n.Name)
+		}
+	case *ast.AssignExpression:
+		w.set(n.Left)
+		w.taken(n.Left, n.Right)
+	case *ast.Binding:
+		w.taken(n.Target, n.Initializer)
+	case *ast.ForOfStatement:
+		w.loop(n)
+	case *ast.SpreadElement:
+		w.spread(n)
+	case *ast.FunctionLiteral:
+		w.parameters(n, n.ParameterList)
+	case *ast.ArrowFunctionLiteral:
+		w.parameters(n, n.ParameterList)
+	}
+}
+
+func (w *rewording) called(n *ast.CallExpression) {
+	name := shown(n.Callee)
+	switch {
+	case strings.HasPrefix(w.message, "Class"):
+		w.better = fmt.Sprintf("Class constructor %s cannot be invoked without 'new'", name)
+	case strings.HasPrefix(w.message, "Value is not an object"), strings.HasPrefix(w.message, "Value is not callable"),
+		strings.HasPrefix(w.message, "Object has no member"), strings.HasPrefix(w.message, "Dynamic object"):
+		w.better = name + " is not a function"
+	}
+}
+
+func (w *rewording) constructed(n *ast.NewExpression) {
+	name := shown(n.Callee)
+	m := wrongValue.FindStringSubmatch(w.message)
+	switch {
+	case m != nil && (name == "Map" || name == "WeakMap"):
+		w.better = "Iterator value " + m[1] + " is not an entry object"
+	case m != nil && name == "Promise":
+		w.better = "Promise resolver " + m[1] + " is not a function"
+	case w.iterates() && len(n.ArgumentList) > 0:
+		w.better = shown(n.ArgumentList[0]) + " is not iterable"
+	case strings.HasPrefix(w.message, "Value is not a constructor"), m != nil:
+		w.better = name + " is not a constructor"
+	}
+}
+
+func (w *rewording) binary(n *ast.BinaryExpression) {
+	if n.Left.Idx0() != w.at || !strings.HasPrefix(w.message, "Value is not an object: ") {
+		return
+	}
+	switch n.Operator {
+	case token.IN:
+		w.better = fmt.Sprintf("Cannot use 'in' operator to search for %s in %s", key(n.Left), wrongValue.ReplaceAllString(w.message, "$1"))
+	case token.INSTANCEOF:
+		w.better = "Right-hand side of 'instanceof' is not an object"
+	}
+}
+
+func key(e ast.Expression) string {
+	if text, ok := e.(*ast.StringLiteral); ok {
+		return "'" + text.Value.String() + "'"
+	}
+	return shown(e)
+}
+
+// set words an assignment to a property of nothing.
+func (w *rewording) set(target ast.Expression) {
+	name := ""
+	switch t := target.(type) {
+	case *ast.DotExpression:
+		if t.Identifier.Idx == w.at {
+			name = t.Identifier.Name.String()
+		}
+	case *ast.BracketExpression:
+		if t.LeftBracket == w.at {
+			name = strings.Trim(key(t.Member), "'")
+		}
+	}
+	if name != "" && strings.HasPrefix(w.message, "Cannot convert") {
+		w.better = fmt.Sprintf("Cannot set properties of undefined or null (setting '%s')", name)
+	}
+}
+
+// iterates reports whether the message may be about what cannot be iterated.
+func (w *rewording) iterates() bool {
+	return w.message == "object is not iterable" || strings.HasPrefix(w.message, "Cannot convert")
+}
+
+// uncoercible reports whether it is about what cannot be taken apart.
+func (w *rewording) uncoercible() bool { return w.message == "Value is not object coercible" }
+
+// taken words a value that a pattern takes apart.
+func (w *rewording) taken(target, value ast.Expression) {
+	if value != nil && value.Idx0() == w.at {
+		name := shown(value)
+		if _, ok := target.(*ast.ObjectPattern); ok {
+			name = "'" + name + "'"
+		}
+		w.apart(target, name)
+	}
+}
+
+// apart words what a pattern was given, under the name by which it is known.
+func (w *rewording) apart(target ast.Expression, name string) {
+	switch t := target.(type) {
+	case *ast.ArrayPattern:
+		if w.iterates() {
+			w.better = name + orPart(t.Elements) + " is not iterable"
+		}
+	case *ast.ObjectPattern:
+		inner := make([]ast.Expression, len(t.Properties))
+		for i, p := range t.Properties {
+			inner[i] = p
+		}
+		part := orPart(inner)
+		switch {
+		case w.uncoercible() && part == "" && len(inner) > 0:
+			w.better = fmt.Sprintf("Cannot destructure property '%s' of %s as it is undefined or null", propertyName(t.Properties[0]), name)
+		case w.uncoercible():
+			w.better = fmt.Sprintf("Cannot destructure %s%s as it is undefined or null", name, part)
+		case w.iterates():
+			w.better = "a part of " + name + " is not iterable"
+		}
+	}
+}
+
+// orPart says that it may also be a part of the value, if the pattern has
+// patterns in it.
+func orPart(inner []ast.Expression) string {
+	for _, e := range inner {
+		if keyed, ok := e.(*ast.PropertyKeyed); ok {
+			e = keyed.Value
+		}
+		if assigned, ok := e.(*ast.AssignExpression); ok {
+			e = assigned.Left
+		}
+		if binding, ok := e.(*ast.Binding); ok {
+			e = binding.Target
+		}
+		switch e.(type) {
+		case *ast.ArrayPattern, *ast.ObjectPattern:
+			return ", or a part of it,"
+		}
+	}
+	return ""
+}
+
+func propertyName(p ast.Property) string {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		return p.Name.Name.String()
+	case *ast.PropertyKeyed:
+		return strings.Trim(key(p.Key), "'")
+	}
+	return "…"
+}
+
+func (w *rewording) loop(n *ast.ForOfStatement) {
+	if n.Source.Idx0() != w.at {
+		return
+	}
+	name := shown(n.Source)
+	into := n.Into
+	switch declared := into.(type) {
+	case *ast.ForDeclaration:
+		w.element(declared.Target, name)
+	case *ast.ForIntoVar:
+		w.element(declared.Binding.Target, name)
+	case *ast.ForIntoExpression:
+		w.element(declared.Expression, name)
+	}
+}
+
+// element words a loop over what cannot be iterated, or whose elements cannot be
+// taken apart.
+func (w *rewording) element(target ast.Expression, list string) {
+	_, isArray := target.(*ast.ArrayPattern)
+	switch {
+	case w.iterates() && isArray:
+		w.better = list + ", or an element of it, is not iterable"
+	case w.iterates():
+		w.better = list + " is not iterable"
+	default:
+		w.apart(target, "an element of "+list)
+	}
+}
+
+func (w *rewording) spread(n *ast.SpreadElement) {
+	if n.Expression.Idx0() == w.at && w.iterates() {
+		w.better = shown(n.Expression) + " is not iterable"
+	}
+}
+
+func (w *rewording) parameters(function ast.Expression, list *ast.ParameterList) {
+	if function.Idx0() != w.at || list == nil {
+		return
+	}
+	patterns := 0
+	for _, p := range list.List {
+		if _, plain := p.Target.(*ast.Identifier); !plain {
+			patterns++
+		}
+	}
+	for i, p := range list.List {
+		if _, plain := p.Target.(*ast.Identifier); !plain && patterns == 1 {
+			w.apart(p.Target, fmt.Sprintf("argument %d", i+1))
+		}
+	}
+}
+
+// maxShown is how long an expression may be that a message names.
+const maxShown = 60
+
+// shown writes an expression as V8 does in messages.
+func shown(e ast.Expression) string {
+	if text := expressionText(e); len(text) <= maxShown {
+		return text
+	}
+	return intermediate
+}
+
+const intermediate = "(intermediate value)"
+
+func expressionText(e ast.Expression) string {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return e.Name.String()
+	case *ast.ThisExpression:
+		return "this"
+	case *ast.SuperExpression:
+		return "super"
+	case *ast.ArrayLiteral:
+		return "[...]"
+	case *ast.ObjectLiteral:
+		return "{...}"
+	case *ast.StringLiteral:
+		return e.Literal
+	case *ast.NumberLiteral:
+		return e.Literal
+	case *ast.NullLiteral:
+		return "null"
+	case *ast.BooleanLiteral:
+		return e.Literal
+	case *ast.DotExpression:
+		return expressionText(e.Left) + "." + e.Identifier.Name.String()
+	case *ast.BracketExpression:
+		return expressionText(e.Left) + "[" + expressionText(e.Member) + "]"
+	case *ast.CallExpression:
+		return expressionText(e.Callee) + "(...)"
+	case *ast.OptionalChain:
+		return expressionText(e.Expression)
+	case *ast.Optional:
+		return expressionText(e.Expression)
+	case *ast.AwaitExpression:
+		return "(await " + expressionText(e.Argument) + ")"
+	}
+	return intermediate
+}
+
+// SkipSuper leaves out the frames of super(…) on top of a stack: an error of the
+// program's own class comes from where it is thrown.
+func (s *Source) SkipSuper(frames []Frame) []Frame {
+	supers := map[file.Idx]bool{}
+	s.look(func(n ast.Node) {
+		if call, ok := n.(*ast.CallExpression); ok {
+			if _, ok := call.Callee.(*ast.SuperExpression); ok {
+				supers[call.LeftParenthesis] = true
+			}
+		}
+	})
+	for len(frames) > 1 && supers[s.idx(frames[0].Line, frames[0].Column)] {
+		frames = frames[1:]
+	}
+	return frames
+}

@@ -1,0 +1,355 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// impatient are the methods of arrays that make nothing of the promise which an
+// async callback returns, and what comes of it.
+var impatient = map[string]string{
+	"forEach": "does not wait for its async callback",
+	"filter":  "keeps every element if its callback is async: a promise counts as true",
+	"find":    "takes the first element if its callback is async: a promise counts as true",
+	"some":    "is always true if its callback is async: a promise counts as true",
+	"every":   "is always true if its callback is async: a promise counts as true",
+	"sort":    "does not wait for its async callback",
+}
+
+// callback looks at what a method of arrays is given.
+func (s *surveyor) callback(n *ast.CallExpression) {
+	method, ok := n.Callee.(*ast.DotExpression)
+	if !ok || len(n.ArgumentList) == 0 {
+		return
+	}
+	name := method.Identifier.Name.String()
+	fault := impatient[name]
+	if fault == "" {
+		return
+	}
+	arrow, isArrow := n.ArgumentList[0].(*ast.ArrowFunctionLiteral)
+	switch {
+	case isAsync(n.ArgumentList[0]):
+		s.smells = append(s.smells, engine.Finding{
+			Message: fmt.Sprintf("%s %s", name, fault),
+			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
+			Pos:     s.pos(method.Identifier.Idx),
+		})
+	case isArrow && name == "forEach":
+		if body, ok := arrow.Body.(*ast.ExpressionBody); ok {
+			s.discard(body.Expression)
+		}
+	}
+}
+
+func isAsync(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.ArrowFunctionLiteral:
+		return e.Async
+	case *ast.FunctionLiteral:
+		return e.Async
+	}
+	return false
+}
+
+// readers are the methods of arrays that make something of the elements, and nothing
+// sensible of promises.
+var readers = map[string]bool{
+	"filter": true, "find": true, "some": true, "every": true, "includes": true,
+	"reduce": true, "join": true, "sort": true, "toSorted": true,
+}
+
+// mapping returns where an expression calls map with an async callback, which gives an
+// array of promises; 0 if it does not.
+func mapping(e ast.Expression) file.Idx {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) == 0 || !isAsync(call.ArgumentList[0]) {
+		return 0
+	}
+	if method, ok := call.Callee.(*ast.DotExpression); ok && method.Identifier.Name == "map" {
+		return method.Identifier.Idx
+	}
+	return 0
+}
+
+// mapped warns of an array of promises that is taken for one of results.
+func (s *surveyor) mapped(at file.Idx, method string) {
+	s.smells = append(s.smells, engine.Finding{
+		Message: fmt.Sprintf("map gives promises if its callback is async, and %s does not wait for them", method),
+		Hint:    "write await Promise.all(list.map(async …))",
+		Pos:     s.pos(at),
+	})
+}
+
+// looseCall is what becomes of the promise of a call, or of its result if the call is
+// awaited where it stands.
+type looseCall struct {
+	discarded bool       // nothing looks at it
+	awaited   bool       // where it stands
+	property  string     // what is read of the promise as if it were the result, "" if nothing is
+	fails     bool       // whether to read that throws, for certain
+	holder    *reference // to the variable that it initializes; nil if there is none
+	uses      []use      // of the result
+	varies    bool       // whether other members are tried, or added
+}
+
+// use is how a program uses a value.
+type use struct {
+	reference // to the variable that holds the value, if one does
+	how       how
+	property  string
+	at        file.Idx
+}
+
+// how is a way to use a value.
+type how int
+
+const (
+	reads     how = iota // a property of it
+	destructs            // a property of it, by a pattern; next to a use that reads all of them
+	reaches              // a property of a property
+	calls                // a method of it
+	iterates
+	computes // with its value
+	parses   // as JSON
+	tries    // a member of it, or else another
+)
+
+// fails reports whether that throws, for certain, if the value is a promise.
+func (h how) fails() bool { return h == reaches || h == calls || h == iterates || h == parses }
+
+// misreads reports whether it takes a promise for its result. A method that is called
+// is also a property that is read.
+func (h how) misreads() bool { return h == reads || h == computes }
+
+func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
+	if s.loose == nil {
+		s.loose = map[*ast.CallExpression]looseCall{}
+	}
+	known := s.loose[call]
+	if l.uses != nil {
+		l.uses = append(known.uses, l.uses...)
+	}
+	if !known.fails {
+		s.loose[call] = l
+	}
+}
+
+// discard notes a call whose result nothing looks at.
+func (s *surveyor) discard(e ast.Expression) {
+	if call, ok := e.(*ast.CallExpression); ok {
+		s.lose(call, looseCall{discarded: true})
+	}
+}
+
+const (
+	itsElements   = "its elements"
+	itsValue      = "its value"
+	itsProperties = "its properties"
+)
+
+// use notes how a value is used.
+func (s *surveyor) use(e ast.Expression, h how, property string, at file.Idx) {
+	if optional, ok := e.(*ast.Optional); ok {
+		e = optional.Expression
+	}
+	e = original(e)
+	u := use{how: h, property: property, at: at}
+	switch e := e.(type) {
+	case *ast.CallExpression:
+		if h.misreads() || h.fails() {
+			s.lose(e, looseCall{property: property, fails: h.fails()})
+		}
+	case *ast.AwaitExpression:
+		if call, ok := e.Argument.(*ast.CallExpression); ok {
+			s.lose(call, looseCall{awaited: true, uses: []use{u}})
+		}
+	case *ast.Identifier:
+		u.reference = reference{id: e, block: s.walker.block}
+		s.uses = append(s.uses, u)
+	}
+}
+
+// method notes a method of a value that is called, and what its arguments are.
+func (s *surveyor) method(n *ast.CallExpression) {
+	s.spread(n.ArgumentList)
+	dot, ok := n.Callee.(*ast.DotExpression)
+	if !ok {
+		return
+	}
+	name := dot.Identifier.Name.String()
+	if !ofPromises(name) {
+		s.use(dot.Left, calls, name, dot.Identifier.Idx)
+	}
+	if at := mapping(dot.Left); at > 0 && readers[name] {
+		s.mapped(at, name)
+	}
+	object, isName := dot.Left.(*ast.Identifier)
+	if !isName || len(n.ArgumentList) == 0 {
+		return
+	}
+	switch argument := n.ArgumentList[0]; {
+	case object.Name == "JSON" && name == "parse":
+		s.use(argument, parses, itsValue, argument.Idx0())
+	case object.Name == "Array" && name == "isArray":
+		s.probe(argument)
+	}
+}
+
+// original is the value of which JSON.parse(JSON.stringify(value)) makes a copy.
+func original(e ast.Expression) ast.Expression {
+	if text := argumentOf(e, "parse"); text != nil {
+		return cmp.Or(argumentOf(text, "stringify"), e)
+	}
+	return e
+}
+
+// argumentOf is the one argument of a function of JSON; nil if e does not call it.
+func argumentOf(e ast.Expression, function string) ast.Expression {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || len(call.ArgumentList) != 1 {
+		return nil
+	}
+	dot, ok := call.Callee.(*ast.DotExpression)
+	if !ok || dot.Identifier.Name.String() != function {
+		return nil
+	}
+	if object, ok := dot.Left.(*ast.Identifier); !ok || object.Name != "JSON" {
+		return nil
+	}
+	return call.ArgumentList[0]
+}
+
+// probe notes that the program finds out what kind of value a variable has.
+func (s *surveyor) probe(e ast.Expression) {
+	if id, ok := e.(*ast.Identifier); ok {
+		s.probes = append(s.probes, reference{id: id, block: s.walker.block})
+	}
+}
+
+// spread notes elements that are spread.
+func (s *surveyor) spread(list []ast.Expression) {
+	for _, e := range list {
+		if spread, ok := e.(*ast.SpreadElement); ok {
+			s.use(spread.Expression, iterates, itsElements, spread.Expression.Idx0())
+		}
+	}
+}
+
+func ofPromises(method string) bool {
+	return method == "then" || method == "catch" || method == "finally"
+}
+
+func (s *surveyor) interpolate(n *ast.TemplateLiteral) {
+	if n.Tag != nil {
+		return
+	}
+	for _, e := range n.Expressions {
+		s.use(e, computes, itsValue, e.Idx0())
+	}
+}
+
+func (s *surveyor) compute(n *ast.BinaryExpression) {
+	switch n.Operator {
+	case token.PLUS, token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT,
+		token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
+		s.use(n.Left, computes, itsValue, n.Left.Idx0())
+		s.use(n.Right, computes, itsValue, n.Right.Idx0())
+	case token.INSTANCEOF:
+		s.probe(n.Left)
+	case token.LOGICAL_OR, token.COALESCE: // list.items || list
+		if one, other := holderOf(n.Left), holderOf(n.Right); one != nil && other != nil && one.Name == other.Name {
+			s.use(one, tries, "", one.Idx)
+		}
+	}
+}
+
+// holderOf is the variable of which an expression reads a member, or the variable itself.
+func holderOf(e ast.Expression) *ast.Identifier {
+	for {
+		switch of := e.(type) {
+		case *ast.Identifier:
+			return of
+		case *ast.DotExpression:
+			e = of.Left
+		case *ast.Optional:
+			e = of.Expression
+		case *ast.OptionalChain:
+			e = of.Expression
+		case *ast.BinaryExpression:
+			e = of.Right
+		default:
+			return nil
+		}
+	}
+}
+
+// held notes the variables that hold a promise, or its result.
+func (s *surveyor) held(b *ast.Binding) {
+	if b.Initializer == nil || s.walker.block.parameters {
+		return // of parameters, it is but a default
+	}
+	switch target := b.Target.(type) {
+	case *ast.Identifier:
+		if at := mapping(b.Initializer); at > 0 {
+			s.mappings = append(s.mappings, mappingOf{reference{id: target, block: s.walker.block}, at})
+		}
+		initializer, awaited := original(b.Initializer), false
+		if await, ok := initializer.(*ast.AwaitExpression); ok {
+			initializer, awaited = await.Argument, true
+		}
+		if call, ok := initializer.(*ast.CallExpression); ok {
+			s.lose(call, looseCall{awaited: awaited, holder: &reference{id: target, block: s.walker.block}})
+		}
+	case *ast.ArrayPattern:
+		s.use(b.Initializer, iterates, itsElements, b.Initializer.Idx0())
+	case *ast.ObjectPattern:
+		s.use(b.Initializer, reads, itsProperties, b.Initializer.Idx0())
+		s.destruct(target, b.Initializer)
+	}
+}
+
+// mappingOf is a variable that holds an array of promises, made by map at a place.
+type mappingOf struct {
+	reference
+	at file.Idx
+}
+
+// destruct notes the properties that a pattern takes of a value.
+func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
+	for _, p := range pattern.Properties {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			s.use(value, destructs, p.Name.Name.String(), p.Idx0())
+		case *ast.PropertyKeyed:
+			if name, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
+				s.use(value, destructs, name.Value.String(), p.Idx0())
+			}
+		}
+	}
+}
+
+// resolved tells what becomes of a call when all that is done with the variable that
+// holds it is known: a promise is taken for its result if each use of it does that.
+func (l looseCall) resolved() looseCall {
+	if l.holder == nil {
+		return l
+	}
+	v := l.holder.variable()
+	switch {
+	case v.writes > 0:
+	case l.awaited && !v.probed:
+		l.uses, l.varies = v.uses, v.changed || v.tried
+	case l.awaited:
+	case v.failing != "" && !v.changed:
+		l.property, l.fails = v.failing, true
+	case v.reads == v.misread:
+		l.property = v.property
+	}
+	return l
+}

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"errors"
+	"unicode/utf16"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// Source is the text of a program and the geometry of its lines.
+type Source struct {
+	Text     string
+	prologue string // what the wrapped program has before it
+	renamed  string // the text with other names for the fields that goja does not know; "" if there are none
+	*engine.LineTable
+	callees []Callee
+}
+
+func newSource(text string) *Source {
+	return &Source{Text: text, prologue: prologue, LineTable: engine.NewLineTable(text)}
+}
+
+// fromIdx translates a place in the wrapped program; the zero Pos if it is in
+// the wrapping.
+func (s *Source) fromIdx(idx file.Idx) engine.Pos {
+	offset := int(idx) - 1 - len(s.prologue)
+	if offset < 0 || offset > len(s.Text) {
+		return engine.Pos{}
+	}
+	return s.Pos(offset)
+}
+
+// FromFrame translates a place in the wrapped program as goja counts it in
+// stack traces. For a call goja names the parenthesis; people look at the name.
+func (s *Source) FromFrame(line, column int) engine.Pos {
+	idx := s.idx(line, column)
+	for _, c := range s.callees {
+		if c.Parenthesis == idx {
+			idx = c.Name
+		}
+	}
+	return s.fromIdx(idx)
+}
+
+// parse parses the wrapped program.
+func (s *Source) parse(name string) (*ast.Program, error) {
+	wrapped := s.prologue + s.Text + epilogue
+	if s.renamed != "" {
+		return mend(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
+	}
+	tree, err := parseByGoja(name, wrapped)
+	switch {
+	case onlyBadTargets(err):
+		return mend(name, wrapped, wrapped)
+	case errors.Is(err, errPanic):
+		return mend(name, wrapped, renameRests(wrapped))
+	}
+	return tree, err
+}
+
+// idx is the place in the wrapped program; 0 if there is none.
+func (s *Source) idx(line, column int) file.Idx {
+	if line < 1 || line > s.Len() {
+		return 0
+	}
+	offset := s.Start(line) + column - 1
+	if line > 1 {
+		offset += len(s.prologue)
+	}
+	return file.Idx(offset + 1)
+}
+
+// fromLine translates a line and a column in bytes of the program itself. A
+// place beyond the end is the end.
+func (s *Source) fromLine(line, column int) engine.Pos {
+	if line < 1 {
+		return engine.Pos{}
+	}
+	if line > s.Len() {
+		return s.Pos(len(s.Text))
+	}
+	return s.Pos(min(s.Start(line)+max(column, 1)-1, len(s.Text)))
+}
+
+// fromRunes is fromLine for a column in characters.
+func (s *Source) fromRunes(line, column int) engine.Pos {
+	if line < 1 || line > s.Len() {
+		return s.fromLine(line, column)
+	}
+	start := s.Start(line)
+	for offset := range s.Text[start:] {
+		if column--; column == 0 {
+			return s.Pos(start + offset)
+		}
+	}
+	return s.Pos(len(s.Text))
+}
+
+// around returns what stands on the line before a place, and from there on.
+func (s *Source) around(at engine.Pos) (before, behind string) {
+	if at.Line < 1 {
+		return "", ""
+	}
+	line := s.Text[s.Start(at.Line):s.End(at.Line)]
+	units := 1
+	for i, r := range line {
+		if units >= at.Column {
+			return line[:i], line[i:]
+		}
+		units += max(utf16.RuneLen(r), 1)
+	}
+	return line, ""
+}
+
+// fromGoja is FromFrame for syntax errors, which may be found only behind the
+// program's end.
+func (s *Source) fromGoja(line, column int) engine.Pos {
+	if line == 1 {
+		column -= len(s.prologue)
+	}
+	return s.fromLine(line, column)
+}
+
+// Frame is a place in the wrapped program.
+type Frame struct{ Line, Column int }

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// MaxDepth bounds the nesting of values on their way in and out of a program.
+const MaxDepth = 500
+
+// ErrTooDeep says that a value is nested deeper than MaxDepth.
+var ErrTooDeep = fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
+
+// Check reports why a program cannot be given a JSON value.
+func Check(text json.RawMessage) error {
+	if Nesting(string(text)) > MaxDepth {
+		return ErrTooDeep
+	}
+	return nil
+}
+
+// Nesting is how deep the brackets of a JSON text are nested.
+func Nesting(text string) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[', c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']', c == '}':
+			depth--
+		}
+	}
+	return deepest
+}

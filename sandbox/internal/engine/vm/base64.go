@@ -1,0 +1,68 @@
+package vm
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// btoa writes a text whose characters are bytes in base64.
+func (r *run) btoa(c goja.FunctionCall) goja.Value {
+	text := r.byteText("btoa", c)
+	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.mostText() {
+		panic(r.rangeError("Invalid string length"))
+	}
+	bytes := make([]byte, text.Length())
+	for i := range bytes {
+		char := text.CharAt(i)
+		if char > 0xff {
+			panic(r.invalidCharacter("btoa: a character is above U+00FF; write btoa(unescape(encodeURIComponent(text)))"))
+		}
+		bytes[i] = byte(char)
+	}
+	return r.vm.ToValue(base64.StdEncoding.EncodeToString(bytes))
+}
+
+// atob reads base64, and returns a text whose characters are the bytes.
+func (r *run) atob(c goja.FunctionCall) goja.Value {
+	text := strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(r.byteText("atob", c).String())
+	if len(text)%4 == 0 {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
+	}
+	bytes, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		panic(r.invalidCharacter("atob: the text is not base64; for base64url, replace - by + and _ by / first"))
+	}
+	chars := make([]rune, len(bytes))
+	for i, b := range bytes {
+		chars[i] = rune(b)
+	}
+	return r.vm.ToValue(string(chars))
+}
+
+// byteText makes text of the argument that a function needs.
+func (r *run) byteText(function string, c goja.FunctionCall) goja.String {
+	if len(c.Arguments) == 0 {
+		panic(r.typeError(function + ": the argument is missing"))
+	}
+	return r.textOf(c.Argument(0))
+}
+
+// textOf makes text of a value as the language does.
+func (r *run) textOf(v goja.Value) goja.String {
+	switch v := v.(type) {
+	case goja.String:
+		return v
+	case *goja.Symbol:
+		panic(r.typeError("Cannot convert a Symbol value to a string"))
+	}
+	return r.vm.ToValue(v.String()).(goja.String)
+}
+
+func (r *run) invalidCharacter(message string) *goja.Object {
+	e := r.error("Error", message)
+	name := r.vm.ToValue("InvalidCharacterError")
+	_ = e.DefineDataProperty("name", name, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return e
+}

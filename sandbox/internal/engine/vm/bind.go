@@ -1,0 +1,242 @@
+package vm
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// function makes a function of the VM. goja would name it after the Go function.
+func (r *run) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
+	object := r.vm.ToValue(f).ToObject(r.vm)
+	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
+	return object
+}
+
+// namespace makes the object that holds a server's tools.
+func (r *run) namespace(name string) goja.Value {
+	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
+}
+
+// namespace makes the members of a namespace on demand. It implements
+// [goja.DynamicObject].
+type namespace struct {
+	run  *run
+	name string
+	made map[string]goja.Value
+}
+
+func (n *namespace) tools() map[string]int { return n.run.scope.objects[n.name] }
+
+// Get implements [goja.DynamicObject].
+func (n *namespace) Get(name string) goja.Value {
+	if v, ok := n.made[name]; ok {
+		return v
+	}
+	if !n.Has(name) {
+		return nil
+	}
+	identifier := n.identifier(name)
+	v, ok := n.made[identifier]
+	if !ok {
+		v = n.run.function(identifier, n.run.tool(n.name, identifier))
+	}
+	n.made[name], n.made[identifier] = v, v
+	return v
+}
+
+// Has implements [goja.DynamicObject].
+func (n *namespace) Has(name string) bool {
+	n.run.use(n.name, name)
+	_, ok := n.tools()[name]
+	return ok
+}
+
+// Set implements [goja.DynamicObject]: tools are constants.
+func (n *namespace) Set(string, goja.Value) bool { return false }
+
+// Delete implements [goja.DynamicObject].
+func (n *namespace) Delete(string) bool { return false }
+
+// Keys implements [goja.DynamicObject]. A tool that has two names is shown by its
+// identifier only.
+func (n *namespace) Keys() []string {
+	names := slices.Sorted(maps.Keys(n.tools()))
+	return slices.DeleteFunc(names, func(name string) bool {
+		n.run.use(n.name, name)
+		return name != n.identifier(name)
+	})
+}
+
+// identifier is the first name of the tool that has the name.
+func (n *namespace) identifier(name string) string {
+	return n.run.scope.tools[n.tools()[name]].Names[0]
+}
+
+// input makes the value of an input.
+func (r *run) input(in engine.Input) goja.Value {
+	v, err := r.convert.Decode(in.JSON)
+	if err != nil {
+		panic(r.typeError("input " + in.Name + ": " + err.Error()))
+	}
+	return v
+}
+
+// tool returns the function that calls a tool: it takes an object and gives a
+// promise. A session may have kept it from a program that had other tools.
+func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
+	return func(fc goja.FunctionCall) goja.Value {
+		index, ok := r.scope.find(namespace, name)
+		if !ok {
+			panic(r.typeError("the tool " + name + " is not bound any more"))
+		}
+		r.use(namespace, name)
+		c := engine.Call{Tool: index, Pos: r.here()}
+		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
+		promise, resolve, reject := r.vm.NewPromise()
+		object := r.vm.ToValue(promise).ToObject(r.vm)
+		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
+			return object
+		}
+		r.seePromises(object)
+		r.promises.add(called{promise, index, c.Pos})
+		r.calls++
+		c.ID = r.calls
+		put(&r.waiting, c.ID, true)
+		r.issue(letter{call: c, resolve: resolve, reject: reject})
+		return object
+	}
+}
+
+// issue makes a call.
+func (r *run) issue(l letter) {
+	if r.replay != nil {
+		r.replay.expect(r, l)
+		return
+	}
+	r.letters.open()
+	letters := r.letters
+	perform := r.host.Call(l.call, func(reply engine.Reply) {
+		l.reply = reply
+		letters.post(l)
+	})
+	if perform != nil {
+		r.hands.perform(perform)
+	}
+}
+
+// deliver gives the program the reply to a call.
+func (r *run) deliver(l letter) {
+	if delete(r.waiting, l.call.ID); !r.ended {
+		r.settle(l.call, l.reply, l.resolve, l.reject)
+	}
+}
+
+// arguments writes what a tool is called with as JSON: its one argument, and what
+// may follow it.
+func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
+	if tool.Params != nil {
+		return r.gather(fc.Arguments, tool), nil
+	}
+	if first := fc.Argument(0); goja.IsUndefined(first) {
+		args = json.RawMessage(`{}`)
+	} else {
+		args = r.encoded("the argument", tool, first)
+	}
+	if second := fc.Argument(1); !goja.IsUndefined(second) && !goja.IsNumber(second) { // list.map(tool) passes an index
+		more = r.encoded("the second argument", tool, second)
+	}
+	return args, more
+}
+
+// gather makes one object of several arguments.
+func (r *run) gather(values []goja.Value, tool *engine.Binding) json.RawMessage {
+	object, params := []byte{'{'}, tool.Params
+	for i, v := range values[:min(len(values), len(params))] {
+		if goja.IsUndefined(v) {
+			continue
+		}
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = append(strconv.AppendQuote(object, params[i]), ':')
+		object = append(object, r.encoded("the argument "+params[i], tool, v)...)
+	}
+	return append(object, '}')
+}
+
+// encoded writes what the program hands over as JSON, null where there is none:
+// what it is, and of which tool, if of any. What its getters throw, it throws.
+func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
+	limit := r.limits.Output
+	if of != nil {
+		limit = r.limits.Argument
+	}
+	text, err := r.convert.Encode(v, limit)
+	var thrown *goja.Exception
+	switch {
+	case errors.As(err, &thrown):
+		panic(thrown.Value())
+	case err != nil && of != nil:
+		panic(r.typeError(what + " of " + of.Path() + ": " + err.Error()))
+	case err != nil:
+		panic(r.typeError(what + ": " + err.Error()))
+	case text == nil:
+		return json.RawMessage(`null`)
+	}
+	return text
+}
+
+// typeError makes an exception; unlike goja's, it takes text as it is.
+func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
+
+func (r *run) settle(c engine.Call, reply engine.Reply, resolve, reject func(any) error) {
+	value, err := r.convert.Decode(reply.Value)
+	if err != nil {
+		tool := r.scope.tools[c.Tool]
+		reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+	}
+	if reply.Error != nil {
+		r.check(reject(r.thrown(reply.Error, c)))
+		return
+	}
+	r.check(resolve(value))
+}
+
+// submit ends the program with a value, or with a failure if calls are not awaited.
+// It does not return to the program. It does not interrupt a program that is made again:
+// a VM that was interrupted is of no use to a later program, and what this one catches
+// and does then, only its session sees.
+func (r *run) submit(fc goja.FunctionCall) goja.Value {
+	value := r.encoded("submit", nil, fc.Argument(0))
+	failure := r.unawaited()
+	if failure == nil {
+		failure = r.promiseAsText(value)
+	}
+	if failure != nil {
+		r.end(&engine.Result{Failure: failure})
+	} else {
+		r.end(&engine.Result{Value: value, Submitted: true})
+	}
+	if r.replay != nil {
+		panic(r.typeError("the program has submitted"))
+	}
+	r.vm.Interrupt(errEnded)
+	return goja.Undefined()
+}
+
+// here is where the program is calling from.
+func (r *run) here() engine.Pos {
+	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
+		if frame.SrcName() == r.program.Name {
+			at := frame.Position()
+			return r.program.Source.FromFrame(at.Line, at.Column)
+		}
+	}
+	return engine.Pos{}
+}

@@ -1,0 +1,68 @@
+package vm
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// clock is what the VM asks for time and chance. The zero clock shows the real
+// time.
+type clock struct {
+	pinned bool
+	fixed  bool
+	now    time.Time
+	random *rand.Rand
+}
+
+// pin sets the clock of a VM for a program.
+func (r *run) pin(c *engine.Clock) {
+	if c == nil {
+		return
+	}
+	first := !r.clock.pinned
+	r.clock = clock{
+		pinned: true, fixed: c.Fixed, now: time.UnixMilli(c.Start),
+		random: rand.New(rand.NewPCG(uint64(c.Seed), 0)),
+	}
+	if first {
+		r.vm.SetTimeSource(func() time.Time { return r.clock.now })
+		r.vm.SetRandSource(goja.RandSource(func() float64 { return r.clock.random.Float64() }))
+	}
+}
+
+// uint64 is the next random number.
+func (c *clock) uint64() uint64 {
+	if c.random != nil {
+		return c.random.Uint64()
+	}
+	return rand.Uint64()
+}
+
+// time is what the program takes for now.
+func (c *clock) time() time.Time {
+	if c.pinned {
+		return c.now
+	}
+	return time.Now()
+}
+
+// turn moves the clock because the program is woken, perhaps by a timer that was
+// due then, and returns what it shows, in ms since 1970.
+func (c *clock) turn(due time.Time) int64 {
+	switch {
+	case !c.pinned:
+		return 0
+	case !c.fixed:
+		due = time.Now()
+	}
+	if due.After(c.now) {
+		c.now = due
+	}
+	return c.now.UnixMilli()
+}
+
+// set makes the clock show what it showed once.
+func (c *clock) set(ms int64) { c.now = time.UnixMilli(ms) }

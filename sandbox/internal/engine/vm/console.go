@@ -1,0 +1,197 @@
+package vm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// console makes the console: log, info, debug, dir and table write to stdout;
+// warn, error and trace to stderr. What is rarely used is there only if the
+// program has its name in it.
+func (r *run) console() goja.Value {
+	console := r.vm.NewObject()
+	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
+		must(console.Set(name, r.function(name, r.print(&r.stdout))))
+	}
+	for _, name := range []string{"warn", "error", "trace"} {
+		must(console.Set(name, r.function(name, r.print(&r.stderr))))
+	}
+	for _, rare := range rareConsole { // a program can see in which order they are made
+		if r.globals.job.Session != nil || strings.Contains(r.program.Source.Text, rare.name) {
+			must(console.Set(rare.name, r.function(rare.name, func(c goja.FunctionCall) goja.Value {
+				rare.method(r, c)
+				return goja.Undefined()
+			})))
+		}
+	}
+	return console
+}
+
+// rareConsole is the rest of the console, as Node has it.
+var rareConsole = []struct {
+	name   string
+	method func(*run, goja.FunctionCall)
+}{
+	{"group", (*run).consoleGroup},
+	{"groupCollapsed", (*run).consoleGroup},
+	{"groupEnd", func(r *run, _ goja.FunctionCall) { r.notes.indent = max(0, r.notes.indent-1) }},
+	{"clear", func(*run, goja.FunctionCall) {}},
+	{"assert", (*run).consoleAssert},
+	{"count", (*run).consoleCount},
+	{"countReset", func(r *run, c goja.FunctionCall) { delete(r.notes.counts, r.label(c)) }},
+	{"time", (*run).consoleTime},
+	{"timeLog", func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) }},
+	{"timeEnd", func(r *run, c goja.FunctionCall) {
+		r.consoleElapsed("timeEnd", c)
+		delete(r.notes.timers, r.label(c))
+	}},
+}
+
+// notes are what the console remembers of one program.
+type notes struct {
+	indent int
+	counts map[string]int
+	timers map[string]time.Time
+}
+
+func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		r.printLine(stream, "", call.Arguments)
+		return goja.Undefined()
+	}
+}
+
+// printLine writes values behind a text, if there is one.
+func (r *run) printLine(stream *stream, text string, values []goja.Value) {
+	words := make([]string, 0, len(values)+1)
+	if text != "" {
+		words = append(words, text)
+	}
+	for _, v := range values {
+		words = append(words, r.convert.Inspect(v))
+	}
+	line := strings.Join(words, " ")
+	if r.notes.indent > 0 {
+		indent := strings.Repeat("  ", min(r.notes.indent, maxIndent))
+		line = indent + strings.ReplaceAll(line, "\n", "\n"+indent)
+	}
+	stream.write(line) // not joined with its end: a long text is not copied
+	stream.write("\n")
+}
+
+// maxIndent is how deep groups are indented.
+const maxIndent = 20
+
+func (r *run) consoleGroup(c goja.FunctionCall) {
+	if len(c.Arguments) > 0 {
+		r.printLine(&r.stdout, "", c.Arguments)
+	}
+	r.notes.indent++
+}
+
+func (r *run) consoleAssert(c goja.FunctionCall) {
+	switch {
+	case c.Argument(0).ToBoolean():
+	case len(c.Arguments) > 1:
+		r.printLine(&r.stderr, "Assertion failed:", c.Arguments[1:])
+	default:
+		r.printLine(&r.stderr, "Assertion failed", nil)
+	}
+}
+
+func (r *run) consoleCount(c goja.FunctionCall) {
+	label := r.label(c)
+	if r.notes.counts == nil {
+		r.notes.counts = map[string]int{}
+	}
+	r.notes.counts[label]++
+	r.printLine(&r.stdout, fmt.Sprintf("%s: %d", label, r.notes.counts[label]), nil)
+}
+
+func (r *run) consoleTime(c goja.FunctionCall) {
+	put(&r.notes.timers, r.label(c), r.clock.time())
+}
+
+func (r *run) consoleElapsed(method string, c goja.FunctionCall) {
+	label := r.label(c)
+	start, ok := r.notes.timers[label]
+	if !ok {
+		r.printLine(&r.stderr, fmt.Sprintf("No such label '%s' for console.%s()", label, method), nil)
+		return
+	}
+	ms := float64(r.clock.time().Sub(start)) / float64(time.Millisecond)
+	r.printLine(&r.stdout, fmt.Sprintf("%s: %.3fms", label, ms), c.Arguments[min(1, len(c.Arguments)):])
+}
+
+// label is the first argument, by which counts and timers are told apart.
+func (r *run) label(c goja.FunctionCall) string {
+	if label := c.Argument(0); !goja.IsUndefined(label) {
+		return label.String()
+	}
+	return "default"
+}
+
+// stream keeps the beginning and the end of what is written to it, and counts all
+// of it.
+type stream struct {
+	text  strings.Builder
+	tail  []byte // what came last, once something did not fit; more than is kept
+	full  bool
+	bytes int
+	limit int
+}
+
+func (s *stream) write(text string) {
+	s.bytes += len(text)
+	if !s.full {
+		head := text[:min(len(text), s.limit-s.text.Len())]
+		if s.full = len(head) < len(text); s.full { // do not cut a character in two
+			head = head[:len(head)-partial(head)]
+		}
+		s.text.WriteString(head)
+		text = text[len(head):]
+	}
+	if s.full {
+		s.keep(text)
+	}
+}
+
+// keep appends to the tail, of which it moves the last part to the front before
+// it grows too long.
+func (s *stream) keep(text string) {
+	most := s.limit / tailShare
+	if len(s.tail)+len(text) > 4*most {
+		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-most):])]
+		text = text[max(0, len(text)-most):]
+	}
+	s.tail = append(s.tail, text...)
+}
+
+// tailShare of the limit is kept of the end, besides the beginning.
+const tailShare = 16
+
+func (s *stream) output() engine.Output {
+	tail := s.tail[max(0, len(s.tail)-s.limit/tailShare):]
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return engine.Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
+}
+
+// partial is how many bytes at the end of a text are the beginning of a character.
+func partial(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if c := text[len(text)-n]; utf8.RuneStart(c) {
+			if utf8.FullRuneInString(text[len(text)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,181 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/check"
+	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+)
+
+// thrown makes the object that a failed tool call throws, and remembers where
+// the call was made: the error comes into being outside any stack.
+func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
+	data, err := r.convert.Decode(e.Data)
+	if err != nil {
+		data = goja.Undefined()
+	}
+	var object *goja.Object
+	exception := r.vm.Try(func() {
+		object, err = r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
+	})
+	if exception != nil || err != nil { // the program broke what the class is made of
+		object = r.typeError(e.Message)
+	}
+	if r.thrownBy == nil {
+		r.thrownBy = map[*goja.Object]toolFailure{}
+	}
+	r.thrownBy[object] = toolFailure{e, by}
+	return object
+}
+
+// toolFailure is what is known of an error that a tool call threw.
+type toolFailure struct {
+	*engine.ToolError
+	call engine.Call
+}
+
+// toolErrorSource is the class of what a failed tool call throws.
+var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
+	constructor(message, tool, kind, data) {
+		super(message);
+		Object.defineProperty(this, "name", {value: "ToolError"});
+		this.tool = tool;
+		this.kind = kind;
+		if (data !== undefined) this.data = data;
+	}
+})`, true)
+
+func (r *run) toolErrorClass() goja.Value {
+	class, err := r.vm.RunProgram(toolErrorSource)
+	if err != nil {
+		panic(r.typeError("ToolError: " + err.Error())) // the program took away what it needs
+	}
+	return class
+}
+
+// failure describes what RunProgram or a callback returned.
+func (r *run) failure(err error) *engine.Failure {
+	var exception *goja.Exception
+	var overflow *goja.StackOverflowError
+	switch {
+	case errors.As(err, &overflow):
+		f := &engine.Failure{
+			Kind: engine.Thrown, Message: "RangeError: too much recursion",
+			Hint: fmt.Sprintf("functions can be nested %d calls deep; use a loop", maxCallStack),
+		}
+		r.locate(f, framesOf(&overflow.Exception, r.program.Name))
+		return f
+	case errors.As(err, &exception):
+		f := r.rejectionOf(exception.Value())
+		if f.Line == 0 {
+			r.locate(f, framesOf(exception, r.program.Name))
+		}
+		return f
+	default:
+		return &engine.Failure{Kind: engine.Thrown, Message: err.Error()}
+	}
+}
+
+func framesOf(e *goja.Exception, name string) []check.Frame {
+	var frames []check.Frame
+	for _, f := range e.Stack() {
+		if f.SrcName() == name {
+			frames = append(frames, check.Frame{Line: f.Position().Line, Column: f.Position().Column})
+		}
+	}
+	return frames
+}
+
+// rejection describes a thrown value.
+func (r *run) rejection(v goja.Value) *engine.Failure {
+	f := &engine.Failure{Kind: engine.Thrown, Message: "uncaught " + r.convert.Inspect(v)}
+	object, ok := v.(*goja.Object)
+	if !ok || object.ClassName() != "Error" {
+		return f
+	}
+	if by, ok := r.thrownBy[object]; ok {
+		f.Pos, f.Tool, f.Call = by.call.Pos, by.ToolError, by.call.ID
+		f.Message = r.convert.Describe(object, "")
+		return f
+	}
+	stack := r.convert.Text(object, "stack")
+	frames := parseStack(stack, r.program.Name)
+	if len(frames) > 1 && !r.builtinError(object) {
+		frames = r.program.Source.SkipSuper(frames)
+	}
+	f.Message = r.convert.Describe(object, r.program.Source.Reword(r.convert.Text(object, "message"), stack, frames))
+	r.locate(f, frames)
+	if f.Line == 0 {
+		r.locateFirst(f, object)
+	}
+	return f
+}
+
+// locateFirst locates an error without a place, as Promise.any throws it, by the
+// first of those that it consists of.
+func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
+	if errs := r.convert.ErrorsOf(object); len(errs) > 0 {
+		if first, ok := errs[0].(*goja.Object); ok {
+			r.locate(f, parseStack(r.convert.Text(first, "stack"), r.program.Name))
+		}
+	}
+}
+
+// builtinError reports whether an error's class is the language's.
+func (r *run) builtinError(object *goja.Object) bool {
+	builtin := false
+	_ = r.vm.Try(func() {
+		class := object.Get("constructor")
+		for _, name := range []string{"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError"} {
+			builtin = builtin || class != nil && class.SameAs(r.vm.Get(name))
+		}
+	})
+	return builtin
+}
+
+var stackFrame = regexp.MustCompile(`(program[-\d]*\.js):(\d+):(\d+)`)
+
+func parseStack(stack, name string) []check.Frame {
+	var frames []check.Frame
+	for line := range strings.Lines(stack) {
+		m := stackFrame.FindStringSubmatch(line)
+		if m == nil || m[1] != name {
+			continue
+		}
+		l, _ := strconv.Atoi(m[2])
+		c, _ := strconv.Atoi(m[3])
+		frames = append(frames, check.Frame{Line: l, Column: c})
+	}
+	return frames
+}
+
+// maxStack is how many places of a stack are kept.
+const maxStack = 10
+
+// locate translates frames into places in the source.
+func (r *run) locate(f *engine.Failure, frames []check.Frame) {
+	for _, at := range frames {
+		if pos := r.program.Source.FromFrame(at.Line, at.Column); pos.Line != 0 && len(f.Stack) < maxStack {
+			f.Stack = append(f.Stack, pos)
+		}
+	}
+	if len(f.Stack) > 0 {
+		f.Pos = f.Stack[0]
+	}
+}
+
+func encodeFailure(err error) *engine.Failure {
+	if errors.Is(err, convert.ErrTooLarge) {
+		return &engine.Failure{
+			Kind: engine.TooLarge, Message: err.Error(),
+			Hint: "return a summary, or only the part that is needed",
+		}
+	}
+	return &engine.Failure{Kind: engine.BadValue, Message: "the value of the program cannot be written as JSON: " + err.Error()}
+}

@@ -1,0 +1,57 @@
+package vm
+
+import (
+	"slices"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/check"
+)
+
+// export is what the statement calls.
+func (r *run) export(fc goja.FunctionCall) goja.Value {
+	list, ok := fc.Argument(0).(*goja.Object)
+	if r.exported || !ok {
+		panic(r.typeError(check.ExportName + " is not a function"))
+	}
+	r.exported = true
+	if r.exports == nil {
+		r.exports = map[string]bool{}
+	}
+	global := r.vm.GlobalObject()
+	for _, name := range list.Keys() {
+		pair := list.Get(name).ToObject(r.vm)
+		set := pair.Get("1")
+		_, variable := goja.AssertFunction(set)
+		if !variable {
+			set = nil
+		}
+		_ = global.Delete(name)
+		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			panic(r.typeError(name + " cannot be declared in a session: it is on the global object for good"))
+		}
+		r.exports[name] = !variable
+		r.declare(name, pair.Get("0"))
+	}
+	return goja.Undefined()
+}
+
+// conceal takes away what earlier programs have declared, or put on the global
+// object, by a name that now is an input or a tool.
+func (r *run) conceal() *engine.Failure {
+	global := r.vm.GlobalObject()
+	present := global.GetOwnPropertyNames()
+	for _, name := range r.scope.names() {
+		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
+			r.useGlobal(name) // without it, this program would not take the name away
+		}
+		delete(r.exports, name)
+		if err := global.Delete(name); err != nil {
+			return &engine.Failure{
+				Kind: engine.Thrown, Message: "an earlier program has put " + name + " on the global object for good, which now is an input or a tool",
+				Hint: "start another session",
+			}
+		}
+	}
+	return nil
+}

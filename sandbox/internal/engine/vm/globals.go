@@ -1,0 +1,227 @@
+package vm
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/check"
+	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+)
+
+// maxCallStack bounds the guest's call depth. More is dangerous: unwinding
+// nested native callbacks takes quadratic time.
+const maxCallStack = 1000
+
+// own makes the globals that goja lacks.
+var own = map[string]func(*run) goja.Value{
+	"console":       (*run).console,
+	"setTimeout":    func(r *run) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
+	"setInterval":   func(r *run) goja.Value { return r.function("setInterval", r.startTimer(true)) },
+	"clearTimeout":  func(r *run) goja.Value { return r.function("clearTimeout", r.clearTimer) },
+	"clearInterval": func(r *run) goja.Value { return r.function("clearInterval", r.clearTimer) },
+	"sleep":         func(r *run) goja.Value { return r.function("sleep", r.sleep) },
+	"crypto":        (*run).crypto,
+	"ToolError":     (*run).toolErrorClass,
+
+	"structuredClone": (*run).structuredClone,
+	"queueMicrotask":  func(r *run) goja.Value { return r.addition("queueMicrotask") },
+	"atob":            func(r *run) goja.Value { return r.function("atob", r.atob) },
+	"btoa":            func(r *run) goja.Value { return r.function("btoa", r.btoa) },
+	"URLSearchParams": (*run).urlSearchParams,
+}
+
+// globalNames are the globals of a VM as every program sees it.
+var globalNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{"arguments": true} // bound inside functions
+	for _, name := range goja.New().GlobalObject().GetOwnPropertyNames() {
+		names[name] = true
+	}
+	for name := range own {
+		names[name] = true
+	}
+	delete(names, "eval")
+	return names
+})
+
+// inherited are the names that every object has, inheritedByFunctions those that
+// every function has, and membersOfText those that every text has.
+var (
+	inherited = sync.OnceValue(func() map[string]bool {
+		return namesOf(goja.New().NewObject().Prototype())
+	})
+	inheritedByFunctions = sync.OnceValue(func() map[string]bool {
+		vm := goja.New()
+		names := namesOf(vm.Get("Function").ToObject(vm).Get("prototype").ToObject(vm))
+		maps.Copy(names, inherited())
+		return names
+	})
+	membersOfText = sync.OnceValue(func() map[string]bool {
+		vm := goja.New()
+		names := namesOf(vm.Get("String").ToObject(vm).Get("prototype").ToObject(vm))
+		maps.Copy(names, inherited())
+		return names
+	})
+)
+
+func namesOf(o *goja.Object) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range o.GetOwnPropertyNames() {
+		names[name] = true
+	}
+	return names
+}
+
+// prepare gives the VM its limits and its globals. The program's own globals
+// stand behind the standard ones, in their prototype, and are made when first
+// used: a hundred bound tools cost a program nothing.
+func (r *run) prepare(job *engine.Job) *engine.Failure {
+	r.watchRejections()
+	if r.globals != nil { // by an earlier program of the session
+		r.globals.renew(job)
+		r.guard(job)
+		return r.conceal()
+	}
+	r.vm.SetMaxCallStackSize(maxCallStack)
+	if job.Session != nil {
+		r.intrinsics = convert.NewIntrinsics(r.vm)
+	}
+	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
+	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
+	global := r.vm.GlobalObject()
+	behind := r.vm.NewDynamicObject(r.globals)
+	must(behind.SetPrototype(r.vm.NewObject().Prototype()))
+	must(global.SetPrototype(behind))
+	kinds := r.program.functionKinds
+	named := strings.Contains(job.Source, "constructor") || strings.Contains(job.Source, "Function")
+	if job.Session != nil || job.Prelude != nil { // later programs may have others, and so may the prelude
+		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
+	}
+	r.refuseText(global, kinds, named)
+	r.guard(job)
+	return nil
+}
+
+// renew puts the globals of another program in place of those of the last one.
+// The session's inputs stay.
+func (g *globals) renew(job *engine.Job) {
+	g.job = job
+	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
+		return !g.run.lasts(name) && (own[name] == nil || g.borrowed[name] || g.run.scope.has(name))
+	})
+	g.borrowed = nil
+}
+
+// lasts reports whether a name is that of an input of the session.
+func (r *run) lasts(name string) bool {
+	return slices.ContainsFunc(r.lasting, func(in engine.Input) bool { return in.Name == name })
+}
+
+// must passes over errors that only guest code could have caused, before any
+// has run.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// refuseText takes away the ways to make code from text: eval, Function, and
+// the constructor that every kind of function inherits. Kinds that do not occur
+// in the program cannot be reached from it. What stands in their place says so,
+// where the program has their name in it; else there is nothing, which costs less.
+func (r *run) refuseText(global *goja.Object, kinds []*goja.Program, named bool) {
+	function := r.vm.Get("Function").ToObject(r.vm)
+	refuse := goja.Undefined()
+	if named {
+		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
+			panic(r.typeError("code cannot be made from text here"))
+		})
+		must(refusal.Set("prototype", function.Get("prototype")))
+		refuse = refusal
+	}
+	must(global.Delete("eval"))
+	must(global.Set("Function", refuse))
+	r.refuseConstructor(function.Get("prototype"), refuse)
+	for _, sample := range kinds {
+		f, err := r.vm.RunProgram(sample)
+		must(err)
+		r.refuseConstructor(f.ToObject(r.vm).Prototype(), refuse)
+	}
+}
+
+func (r *run) refuseConstructor(prototype, refuse goja.Value) {
+	must(prototype.ToObject(r.vm).DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
+}
+
+// Samples of the kinds of function whose prototype is not Function's.
+var (
+	asyncFunction     = goja.MustCompile("", `(async () => {})`, true)
+	generatorFunction = goja.MustCompile("", `(function* () {})`, true)
+)
+
+// globals makes the program's own globals on demand. It implements
+// [goja.DynamicObject].
+type globals struct {
+	run  *run
+	job  *engine.Job
+	made map[string]goja.Value
+
+	borrowed map[string]bool // names of tools and inputs that were made
+}
+
+// Get implements [goja.DynamicObject].
+func (g *globals) Get(name string) goja.Value {
+	v, ok := g.made[name]
+	if !ok {
+		if v = g.make(name); name != check.ExportName {
+			g.made[name] = v
+		}
+	}
+	return v
+}
+
+func (g *globals) make(name string) goja.Value {
+	r := g.run
+	if name == engine.PreludeName && r.prelude != nil {
+		return r.prelude
+	}
+	if name == check.ExportName && g.job.Session != nil && !r.exported {
+		return r.function(name, r.export)
+	}
+	if r.scope.has(name) {
+		put(&g.borrowed, name, true)
+		r.useGlobal(name)
+	}
+	if r.scope.objects[name] != nil {
+		return r.namespace(name)
+	}
+	if _, ok := r.scope.globals[name]; ok {
+		return r.function(name, r.tool("", name))
+	}
+	if input, ok := r.scope.inputs[name]; ok {
+		return r.input(g.job.Inputs[input])
+	}
+	if name == "submit" && g.job.Submit {
+		return r.function(name, r.submit)
+	}
+	if build, ok := own[name]; ok {
+		return build(r)
+	}
+	return nil
+}
+
+// Has implements [goja.DynamicObject].
+func (g *globals) Has(name string) bool { return g.Get(name) != nil }
+
+// Set implements [goja.DynamicObject]: the program's globals are constants.
+func (g *globals) Set(string, goja.Value) bool { return false }
+
+// Delete implements [goja.DynamicObject].
+func (g *globals) Delete(string) bool { return false }
+
+// Keys implements [goja.DynamicObject]: for…in over the globals finds none.
+func (g *globals) Keys() []string { return nil }

@@ -1,0 +1,207 @@
+package vm
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// goja has no Intl: toLocaleString and its kin would write numbers as they are,
+// and take a locale for a radix. What programs mostly want is done here, as
+// other engines do it for en-US; the rest is refused rather than done wrong.
+
+// addLocales replaces the toLocale… methods of numbers and dates.
+func (r *run) addLocales() {
+	r.replaceLocale("Number", "toLocaleString", r.localNumber)
+	for name, forms := range map[string]struct{ date, time bool }{
+		"toLocaleString": {true, true}, "toLocaleDateString": {true, false}, "toLocaleTimeString": {false, true},
+	} {
+		r.replaceLocale("Date", name, func(c goja.FunctionCall) string { return r.localDate(name, c, forms.date, forms.time) })
+	}
+}
+
+func (r *run) replaceLocale(class, name string, write func(goja.FunctionCall) string) {
+	r.replace(r.prototype(class), name, func(_ goja.Callable, c goja.FunctionCall) goja.Value {
+		return r.vm.ToValue(write(c))
+	})
+}
+
+// refuseLocale throws what is not done.
+func (r *run) refuseLocale(what string) {
+	panic(r.rangeError(what + "; format by hand"))
+}
+
+// checkLocale refuses every locale but en-US, and those that are the same.
+func (r *run) checkLocale(method string, v goja.Value) {
+	list := []string{v.String()}
+	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {
+		list = strings.Split(v.String(), ",")
+	}
+	if goja.IsUndefined(v) || list[0] == "en-US" || list[0] == "en" || list[0] == "" {
+		return
+	}
+	r.refuseLocale(fmt.Sprintf("%s knows the locale en-US only, not %q", method, list[0]))
+}
+
+// numberFormat are the options of toLocaleString that are known.
+type numberFormat struct {
+	least, most int // digits behind the point
+	suffix      string
+	prefix      string
+	scale       float64
+	plain       bool // without commas
+}
+
+var currencySigns = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "INR": "₹", "CNY": "CN¥", "JPY": "¥"}
+
+func (r *run) numberFormat(v goja.Value) numberFormat {
+	f := numberFormat{least: 0, most: 3, scale: 1}
+	options, ok := v.(*goja.Object)
+	if !ok {
+		return f
+	}
+	for _, key := range options.Keys() {
+		switch key {
+		case "style", "currency", "minimumFractionDigits", "maximumFractionDigits", "useGrouping":
+		default:
+			r.refuseLocale("toLocaleString does not know the option " + key)
+		}
+	}
+	switch style := r.option(options, "style", "decimal"); style {
+	case "decimal":
+	case "percent":
+		f.suffix, f.scale, f.most = "%", 100, 0
+	case "currency":
+		code := strings.ToUpper(r.option(options, "currency", ""))
+		sign, known := currencySigns[code]
+		if !known {
+			r.refuseLocale(fmt.Sprintf("toLocaleString does not know the currency %q", code))
+		}
+		if f.prefix, f.least, f.most = sign, 2, 2; code == "JPY" {
+			f.least, f.most = 0, 0
+		}
+	default:
+		r.refuseLocale(fmt.Sprintf("toLocaleString does not know the style %q", style))
+	}
+	f.plain = r.option(options, "useGrouping", "true") == "false"
+	r.digits(options, &f)
+	return f
+}
+
+func (r *run) option(options *goja.Object, name, otherwise string) string {
+	if v := options.Get(name); v != nil && !goja.IsUndefined(v) {
+		return v.String()
+	}
+	return otherwise
+}
+
+// digits reads how many digits there are behind the point.
+func (r *run) digits(options *goja.Object, f *numberFormat) {
+	read := func(name string) (int, bool) {
+		v := options.Get(name)
+		if v == nil || goja.IsUndefined(v) {
+			return 0, false
+		}
+		n := v.ToFloat()
+		if !(n >= 0 && n <= 100) {
+			panic(r.rangeError(name + " value is out of range."))
+		}
+		return int(n), true
+	}
+	least, hasLeast := read("minimumFractionDigits")
+	most, hasMost := read("maximumFractionDigits")
+	switch {
+	case hasLeast && hasMost && least > most:
+		panic(r.rangeError("maximumFractionDigits value is out of range."))
+	case hasLeast && hasMost:
+		f.least, f.most = least, most
+	case hasLeast:
+		f.least, f.most = least, max(f.most, least)
+	case hasMost:
+		f.least, f.most = min(f.least, most), most
+	}
+}
+
+// localNumber writes a number with commas between the thousands.
+func (r *run) localNumber(c goja.FunctionCall) string {
+	n, ok := numberOf(c.This)
+	if !ok {
+		panic(r.typeError("Number.prototype.toLocaleString requires that 'this' be a Number"))
+	}
+	r.checkLocale("toLocaleString", c.Argument(0))
+	f := r.numberFormat(c.Argument(1))
+	switch n *= f.scale; {
+	case math.IsNaN(n):
+		return f.prefix + "NaN" + f.suffix
+	case math.IsInf(n, 0):
+		return sign(n) + f.prefix + "∞" + f.suffix
+	}
+	whole, fraction, _ := strings.Cut(rounded(math.Abs(n), f.most), ".")
+	fraction = strings.TrimRight(fraction, "0")
+	fraction += strings.Repeat("0", max(0, f.least-len(fraction)))
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	if !f.plain {
+		whole = grouped(whole)
+	}
+	return sign(n) + f.prefix + whole + fraction + f.suffix
+}
+
+func numberOf(v goja.Value) (float64, bool) {
+	if goja.IsNumber(v) {
+		return v.ToFloat(), true
+	}
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Number" {
+		return o.ToFloat(), true
+	}
+	return 0, false
+}
+
+func sign(n float64) string {
+	if math.Signbit(n) {
+		return "-"
+	}
+	return ""
+}
+
+// rounded writes a number with so many digits behind the point, half away from
+// zero as it is written: 1.005 is 1.01, though it is a little less.
+func rounded(n float64, digits int) string {
+	text := strconv.FormatFloat(n, 'f', -1, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(fraction) <= digits {
+		return text
+	}
+	kept := []byte(whole + fraction[:digits])
+	if fraction[digits] >= '5' {
+		kept = increment(kept)
+	}
+	point := len(kept) - digits
+	if digits == 0 {
+		return string(kept)
+	}
+	return string(kept[:point]) + "." + string(kept[point:])
+}
+
+// increment adds one to a decimal number.
+func increment(digits []byte) []byte {
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i] != '9' {
+			digits[i]++
+			return digits
+		}
+		digits[i] = '0'
+	}
+	return append([]byte{'1'}, digits...)
+}
+
+func grouped(whole string) string {
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return whole
+}

@@ -1,0 +1,18 @@
+//go:build linux || darwin
+
+package vm
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processor is the time of processors that this process has taken.
+func processor() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		return wall()
+	}
+	return time.Duration(t.Nano())
+}

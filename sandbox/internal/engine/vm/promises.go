@@ -1,0 +1,142 @@
+package vm
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+)
+
+// maxStrays is how many places are reported of each kind.
+const maxStrays = 20
+
+// promises remembers the promises of tool calls that nothing has awaited so far, and
+// where promises were used as if they were values.
+type promises struct {
+	made []called
+	uses []usedPromise
+}
+
+type usedPromise struct {
+	engine.Stray
+	promise *goja.Promise
+}
+
+// called is the promise of a call.
+type called struct {
+	promise *goja.Promise
+	tool    int
+	at      engine.Pos
+}
+
+// add remembers the promise of a call. Those that were awaited are forgotten before the
+// list grows: it must not keep the results of calls alive.
+func (p *promises) add(c called) {
+	if len(p.made) == cap(p.made) {
+		p.made = slices.DeleteFunc(p.made, func(c called) bool { return handled(c.promise) })
+	}
+	p.made = append(p.made, c)
+}
+
+// handledField is where goja notes that something reacts to a promise, as await and then
+// do. It has no method that tells.
+var handledField, tellsHandled = reflect.TypeFor[goja.Promise]().FieldByName("handled")
+
+// handled reports whether something reacts to a promise. If goja does not tell, all are
+// taken to be handled.
+func handled(p *goja.Promise) bool {
+	if !tellsHandled || handledField.Type.Kind() != reflect.Bool {
+		return true
+	}
+	return reflect.ValueOf(p).Elem().FieldByIndex(handledField.Index).Bool()
+}
+
+// usePromise notes that a promise is used as a value where the program is now.
+func (r *run) usePromise(o *goja.Object, use string) {
+	p, ok := convert.PromiseOf(o)
+	if !ok || r.ended || len(r.promises.uses) == maxStrays {
+		return
+	}
+	at := r.here()
+	if slices.ContainsFunc(r.promises.uses, func(u usedPromise) bool { return u.Pos == at && u.Use == use }) {
+		return
+	}
+	stray := engine.Stray{Use: use, Tool: -1, Pos: at}
+	if i := slices.IndexFunc(r.promises.made, func(c called) bool { return c.promise == p }); i >= 0 {
+		stray.Tool, stray.Call = r.promises.made[i].tool, r.promises.made[i].at
+	}
+	r.promises.uses = append(r.promises.uses, usedPromise{stray, p})
+}
+
+// promiseAsText refuses an answer that has the text of a promise in it.
+func (r *run) promiseAsText(answer []byte) *engine.Failure {
+	converted := slices.ContainsFunc(r.promises.uses, func(u usedPromise) bool { return u.Use == engine.Converted })
+	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
+		return nil
+	}
+	return &engine.Failure{
+		Kind: engine.Unawaited, Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
+		Hint: "await the promise before you use it as text",
+	}
+}
+
+// strays lists what is to be told of the program's promises. What nothing has awaited is
+// listed if the program went wrong or came to its end, not if it was stopped.
+func (r *run) strays(f *engine.Failure) (list []engine.Stray) {
+	for _, u := range r.promises.uses {
+		u.Awaited = handled(u.promise)
+		list = append(list, u.Stray)
+	}
+	if f != nil && f.Kind != engine.Thrown && f.Kind != engine.BadValue && f.Kind != engine.TooLarge {
+		return list
+	}
+	places := 0
+	for _, c := range r.promises.made {
+		if handled(c.promise) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(s engine.Stray) bool { return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at })
+		switch {
+		case i >= 0:
+			list[i].Calls++
+		case places < maxStrays:
+			places++
+			list = append(list, engine.Stray{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at})
+		}
+	}
+	return list
+}
+
+// seePromises has the engine see that a promise is converted to text, to a number or to
+// JSON. The program gets what it would get without that.
+func (r *run) seePromises(promise *goja.Object) {
+	if r.seeing {
+		return
+	}
+	r.seeing = true
+	prototype := promise.Prototype()
+	own := prototype.GetOwnPropertyNames()
+	_ = r.vm.Try(func() { // a getter of the program's may throw
+		inherited, ok := goja.AssertFunction(prototype.Get("toString"))
+		if ok && !slices.Contains(own, "toString") {
+			r.see(prototype, "toString", engine.Converted, func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) })
+		}
+		if prototype.Get("toJSON") == nil {
+			r.see(prototype, "toJSON", engine.Written, func(c goja.FunctionCall) goja.Value { return c.This })
+		}
+	})
+}
+
+// see adds a method to promises that notes how they are used.
+func (r *run) see(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
+	f := r.function(name, func(c goja.FunctionCall) goja.Value {
+		if o, ok := c.This.(*goja.Object); ok {
+			r.usePromise(o, use)
+		}
+		return result(c)
+	})
+	_ = prototype.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}

@@ -1,0 +1,122 @@
+package vm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// stepJob is the program of a step that number programs went before.
+func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
+	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
+	return &engine.Job{
+		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
+		Session: &engine.SessionJob{Step: number},
+	}
+}
+
+// turn notes a turn, and moves the clock.
+func (r *run) turn(t engine.Turn) {
+	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
+	if r.recording {
+		r.turns = append(r.turns, t)
+	}
+	if len(r.turns) > engine.MaxTurns {
+		r.end(&engine.Result{Failure: &engine.Failure{
+			Kind: engine.WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
+			Hint: "sleep longer",
+		}})
+		r.vm.Interrupt(errEnded)
+	}
+}
+
+// replay is a program that runs again: it gets what it got, in that order.
+type replay struct {
+	step    *engine.Step
+	at      int // turns that have been
+	pending map[int]letter
+}
+
+// rebuild runs a program of the log again, within limits that are not those which
+// it had.
+func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
+	p := &replay{step: s, pending: map[int]letter{}}
+	result := r.play(ctx, e, stepJob(s, r.steps, limits), p)
+	switch f := result.Failure; {
+	case f != nil:
+		return f
+	case r.stopped:
+		return diverged("it had ended, and now goes on and on")
+	case r.calls < len(s.Calls):
+		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.calls)
+	case p.at < len(s.Turns):
+		return diverged("it waited %d times, and now waits %d times", len(s.Turns), p.at)
+	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
+		return diverged("its value was %.80s, and is now %.80s", s.Value, result.Value)
+	}
+	r.steps++
+	return nil
+}
+
+func diverged(format string, args ...any) *engine.Failure {
+	return &engine.Failure{Kind: engine.Diverged, Message: fmt.Sprintf(format, args...)}
+}
+
+// Report implements [Host]: the program has been judged before.
+func (p *replay) Report(engine.Report) func() bool { return func() bool { return true } }
+
+// Call implements [Host]. It is not called: see issue.
+func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
+
+// expect compares a call with the one that was made.
+func (p *replay) expect(r *run, l letter) {
+	tool := r.scope.tools[l.call.Tool].Path()
+	if l.call.ID > len(p.step.Calls) {
+		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, l.call.Args)
+		return
+	}
+	then := p.step.Calls[l.call.ID-1]
+	if args := engine.Digest(l.call.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, l.call.More) {
+		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", l.call.ID, then.Tool, then.Args, tool, args)
+		return
+	}
+	p.pending[l.call.ID] = l
+}
+
+func (r *run) diverge(format string, args ...any) {
+	r.end(&engine.Result{Failure: diverged(format, args...)})
+	r.vm.Interrupt(errEnded)
+}
+
+// again makes the next turn as it was.
+func (r *run) again() {
+	p := r.replay
+	if p.at == len(p.step.Turns) {
+		r.diverge("it waited %d times, and now once more", p.at)
+		clear(r.waiting)
+		return
+	}
+	t := p.step.Turns[p.at]
+	p.at++
+	r.clock.set(t.At)
+	if t.Call != 0 {
+		l, ok := p.pending[t.Call]
+		if !ok {
+			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
+			clear(r.waiting)
+			return
+		}
+		l.reply = p.step.Calls[t.Call-1].Reply
+		r.deliver(l)
+		return
+	}
+	if i := r.timers.index(t.Timer); i >= 0 {
+		r.timers.fire(i)
+		return
+	}
+	r.diverge("at turn %d its timer %d fired, and now there is none", p.at, t.Timer)
+	clear(r.waiting)
+}

@@ -1,0 +1,384 @@
+package vm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+	"golang.org/x/text/collate"
+)
+
+// run is a VM, and the program that runs in it. All but post belongs to one
+// goroutine.
+type run struct {
+	vm        *goja.Runtime
+	convert   convert.Converter
+	globals   *globals
+	frames    []goja.StackFrame
+	clock     clock
+	exports   map[string]bool // what earlier programs of the session have declared, and whether it is constant
+	guarded   map[string]bool // which guards are installed
+	seeing    bool            // uses of promises are noted
+	collators map[collation]*collate.Collator
+	memory    int64 // bytes the program may use, 0 if unknown
+	session   string
+	lasting   []engine.Input        // of every program of the session
+	preloaded map[string]goja.Value // the values of its preludes, by their hashes
+	steps     int                   // programs of the session that the VM has run
+	declared  []declared            // the variables of the session, the newest last
+
+	intrinsics *convert.Intrinsics // of a session
+	attempt
+}
+
+// attempt is what belongs to one program alone.
+type attempt struct {
+	host    engine.Host
+	program *program
+	prelude goja.Value // what that has returned; nil if there is none
+	limits  engine.Limits
+	scope   *scope
+	watch   *watch
+
+	thrownBy map[*goja.Object]toolFailure
+	floating []*goja.Promise // rejected, and nothing handles them
+
+	letters letters
+	hands   hands
+	timers  timers
+	calls   int          // made so far
+	waiting map[int]bool // calls without a reply
+
+	promises promises
+
+	exported  bool              // whether the program's own declarations are
+	recording bool              // whether turns are noted
+	turns     []engine.Turn     // so far
+	used      used              // of the tools; noted if turns are
+	listed    []engine.Variable // of the session, if they were asked for
+	replay    *replay           // what they were when the program first ran; nil if it has not
+
+	stdout, stderr stream
+	notes          notes
+
+	touched bool // the program has begun
+	stopped bool // it was, by a limit or by whoever called
+	failing bool // it has failed; what its getters still call is not made
+	ended   bool
+	result  *engine.Result
+}
+
+// begin makes the VM ready for a program.
+func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host) {
+	r.attempt = attempt{
+		host: host, limits: job.Limits, scope: s,
+		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
+	}
+	if r.replay, _ = host.(*replay); r.replay == nil {
+		r.recording = job.Session != nil
+	}
+	r.vm.ClearInterrupt()
+	r.pin(job.Clock)
+	r.timers.fixed = r.clock.fixed
+	r.memory = job.Limits.Memory
+	stucker, _ := host.(engine.Stucker)
+	r.watch = newWatch(ctx, r.vm, job.Limits, stucker)
+	if stucker != nil {
+		stucker.Begin(r.watch.stop)
+	}
+}
+
+// execute runs the program to its end, however that comes about.
+func (r *run) execute(code *goja.Program) {
+	r.touched = true
+	value, err := r.vm.RunProgram(code)
+	if err != nil {
+		r.check(err)
+		return
+	}
+	r.loop(value, r.promised(value))
+}
+
+// promised is the promise that the program's value is, or nil.
+func (r *run) promised(value goja.Value) *goja.Promise {
+	object, ok := value.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	if p, ok := convert.PromiseOf(object); ok {
+		return p
+	}
+	var then goja.Value
+	if exception := r.vm.Try(func() { then = object.Get("then") }); exception != nil {
+		r.check(exception)
+		return nil
+	}
+	if _, ok := goja.AssertFunction(then); !ok {
+		return nil
+	}
+	promise, resolve, _ := r.vm.NewPromise()
+	r.check(resolve(value))
+	return promise
+}
+
+// loop gives the VM what it waits for until the program has settled and every
+// call has been answered.
+func (r *run) loop(value goja.Value, main *goja.Promise) {
+	for !r.ended && r.unsettled(main) {
+		if len(r.waiting) == 0 && len(r.timers.list) == 0 {
+			r.end(&engine.Result{Failure: &engine.Failure{
+				Kind:    engine.Deadlock,
+				Message: "the program awaits a promise that nothing will settle",
+				Hint:    "a promise must be settled by a tool call, sleep or timer",
+			}})
+			return
+		}
+		r.next()
+	}
+	if !r.ended {
+		r.finish(value, main)
+	}
+}
+
+// unsettled reports whether the program goes on: its promise is pending, or calls
+// are that it did not await.
+func (r *run) unsettled(main *goja.Promise) bool {
+	if main == nil || main.State() == goja.PromiseStateFulfilled {
+		return len(r.waiting) > 0
+	}
+	return main.State() == goja.PromiseStatePending
+}
+
+// next does what comes next.
+func (r *run) next() {
+	if r.replay != nil {
+		r.again()
+		return
+	}
+	r.watch.waits(true)
+	select {
+	case l := <-r.letters.box():
+		r.watch.waits(false)
+		r.turn(engine.Turn{Call: l.call.ID})
+		r.deliver(l)
+	case <-r.timers.next():
+		r.watch.waits(false)
+		r.turn(engine.Turn{Timer: r.timers.list[0].id})
+		r.timers.fire(0)
+	case <-r.watch.over:
+		r.watch.waits(false)
+		r.interrupted(r.watch.cause)
+	}
+}
+
+// end records the result, if it is the first. From here on no guest code runs.
+func (r *run) end(result *engine.Result) {
+	if !r.ended {
+		r.ended, r.result = true, result
+		r.timers.list = nil
+	}
+}
+
+// recovered ends a run that panicked: a getter of the program's value, read when
+// the program had ended, was interrupted; or the engine has a bug.
+func (r *run) recovered(p any) {
+	switch p := p.(type) {
+	case *goja.InterruptedError:
+		r.check(p)
+	case *goja.StackOverflowError:
+		r.check(p)
+	case *goja.Object: // thrown where nothing catches
+		r.end(&engine.Result{Failure: r.rejectionOf(p)})
+	case runtime.Error:
+		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
+			r.end(&engine.Result{Failure: outOfMemory()})
+		}
+	}
+	r.end(&engine.Result{Failure: &engine.Failure{
+		Kind: engine.Crashed, Message: "a built-in function of the engine failed",
+		Hint: "look for objects that imitate arrays, collections or regular expressions, and write that part differently",
+	}})
+}
+
+// rejectionOf is rejection for a value of which not even that is certain.
+func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
+	r.failing = true
+	defer func() {
+		p := recover()
+		if interrupt, ok := p.(*goja.InterruptedError); ok {
+			panic(interrupt)
+		}
+		if p != nil || f.Message == "" {
+			f = &engine.Failure{Kind: engine.Thrown, Message: "uncaught [a value that cannot be printed]"}
+		}
+	}()
+	return r.rejection(v)
+}
+
+// check looks at what came out of the VM: an interrupt or an exception that no
+// promise caught ends the run.
+func (r *run) check(err error) {
+	var interrupt *goja.InterruptedError
+	switch {
+	case err == nil:
+	case errors.As(err, &interrupt):
+		cause, _ := interrupt.Value().(error)
+		r.interrupted(cause)
+	default:
+		r.end(&engine.Result{Failure: r.failure(err)})
+	}
+}
+
+// interrupted ends the run because the host, or submit, said so.
+func (r *run) interrupted(cause error) {
+	if !errors.Is(cause, errEnded) {
+		r.stopped = true
+		r.end(&engine.Result{Failure: r.watch.failure(cause)})
+	}
+}
+
+// finish takes the value of a program that settled by itself.
+func (r *run) finish(value goja.Value, main *goja.Promise) {
+	if main != nil {
+		value = main.Result()
+		if main.State() == goja.PromiseStateRejected {
+			r.end(&engine.Result{Failure: r.rejectionOf(value)})
+			return
+		}
+	}
+	if failure := r.unhandled(); failure != nil {
+		r.end(&engine.Result{Failure: failure})
+		return
+	}
+	text, err := r.convert.Encode(value, r.limits.Output)
+	var thrown *goja.Exception
+	switch {
+	case errors.As(err, &thrown): // by a getter
+		r.end(&engine.Result{Failure: r.failure(err)})
+	case err != nil:
+		r.end(&engine.Result{Failure: encodeFailure(err)})
+	default:
+		failure := r.unawaited() // getters of the value may have made calls
+		if failure != nil {
+			text = nil
+		}
+		r.end(&engine.Result{Value: text, Failure: failure})
+	}
+}
+
+// unhandled describes the first rejection that nothing has handled, if there is one.
+func (r *run) unhandled() *engine.Failure {
+	if len(r.floating) == 0 {
+		return nil
+	}
+	failure := r.rejectionOf(r.floating[0].Result())
+	failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
+	return failure
+}
+
+// unawaited says why the program may not submit yet: calls have no reply, or have
+// failed and nothing handles that. The answer may then rest on what has not happened.
+func (r *run) unawaited() *engine.Failure {
+	calls := slices.Collect(maps.Keys(r.waiting))
+	for _, p := range r.floating {
+		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].ToolError != nil {
+			calls = append(calls, r.thrownBy[object].call.ID)
+		}
+	}
+	if len(calls) == 0 {
+		return r.unhandled()
+	}
+	slices.Sort(calls)
+	calls = slices.Compact(calls)
+	message := "1 call was not awaited when the program answered. Write await before every call"
+	if len(calls) > 1 {
+		message = fmt.Sprintf("%d calls were not awaited when the program answered. Await every call: "+
+			"write for (const x of list) { await … } or await Promise.all(list.map(…))", len(calls))
+	}
+	return &engine.Failure{Kind: engine.Unawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
+}
+
+// maxUnawaited is how many unawaited calls a failure names.
+const maxUnawaited = 10
+
+// watchRejections keeps the promises that were rejected and that nothing
+// handles.
+func (r *run) watchRejections() {
+	r.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
+		if op == goja.PromiseRejectionReject {
+			r.floating = append(r.floating, p)
+		} else if i := slices.Index(r.floating, p); i >= 0 {
+			r.floating = slices.Delete(r.floating, i, i+1)
+		}
+	})
+}
+
+// hands are goroutines that perform calls, one after the other. Growing the stack
+// of a new one would take longer than many a handler.
+type hands chan func()
+
+// perform has a free hand perform a call, or a new one. It is for the run's
+// goroutine.
+func (h *hands) perform(call func()) {
+	if *h == nil {
+		*h = make(hands)
+	}
+	select {
+	case *h <- call:
+	default:
+		go (*h).work(call)
+	}
+}
+
+// work performs a call, and what comes after it until the run has ended.
+func (h hands) work(call func()) {
+	call()
+	for call := range h {
+		call()
+	}
+}
+
+// free ends those who wait for a call, and the others when they would.
+func (h hands) free() {
+	if h != nil {
+		close(h)
+	}
+}
+
+// letters are replies on their way to the loop.
+type letters struct {
+	in   chan letter
+	over chan struct{} // closed when nobody takes them any more
+}
+
+// letter is the reply to a call, and what to do with it.
+type letter struct {
+	call            engine.Call
+	reply           engine.Reply
+	resolve, reject func(any) error
+}
+
+// open is called before the first call.
+func (l *letters) open() {
+	if l.in == nil {
+		l.in, l.over = make(chan letter, 16), make(chan struct{})
+	}
+}
+
+// box is where replies come in; nil before the first call.
+func (l *letters) box() <-chan letter { return l.in }
+
+// post sends a letter to the loop, from any goroutine; after the end, to nobody.
+func (l letters) post(reply letter) {
+	select {
+	case l.in <- reply:
+	case <-l.over:
+	}
+}

@@ -1,0 +1,143 @@
+package vm
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// scope is what a job adds to the globals.
+type scope struct {
+	*index
+	inputs  map[string]int  // input → its place
+	earlier map[string]bool // what the session's programs have declared, and whether it is constant
+}
+
+// index finds tools by the names they have in a program. It does not change.
+type index struct {
+	tools   []engine.Binding
+	objects map[string]map[string]int // namespace → member → tool
+	globals map[string]int            // global function → tool
+}
+
+// scope makes the scope of a job. The index of the last tools is kept, as most
+// runs have the same.
+func (e *Engine) scope(job *engine.Job, earlier map[string]bool) *scope {
+	known := e.index.Load()
+	if known == nil || !same(known.tools, job.Tools) {
+		known = newIndex(job.Tools)
+		e.index.Store(known)
+	}
+	s := &scope{index: known, earlier: earlier}
+	for i, input := range job.Inputs {
+		put(&s.inputs, input.Name, i)
+	}
+	return s
+}
+
+// same says whether two lists are the very same one.
+func same(a, b []engine.Binding) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func newIndex(tools []engine.Binding) *index {
+	x := &index{tools: tools}
+	for i, b := range tools {
+		if b.Namespace == "" {
+			put(&x.globals, b.Names[0], i)
+			continue
+		}
+		members := x.objects[b.Namespace]
+		for _, name := range b.Names {
+			put(&members, name, i)
+		}
+		put(&x.objects, b.Namespace, members)
+	}
+	return x
+}
+
+// put makes the map if need be: most programs use few of these.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
+// find finds a tool; namespace is "" for a global function.
+func (x *index) find(namespace, name string) (tool int, ok bool) {
+	if namespace == "" {
+		tool, ok = x.globals[name]
+	} else {
+		tool, ok = x.objects[namespace][name]
+	}
+	return tool, ok
+}
+
+// names lists the names that the job adds to the globals, in an order that is always
+// the same: of several that cannot be had, the first is told.
+func (s *scope) names() []string {
+	return slices.Concat(slices.Sorted(maps.Keys(s.objects)), slices.Sorted(maps.Keys(s.globals)), slices.Sorted(maps.Keys(s.inputs)))
+}
+
+func (s *scope) has(name string) bool {
+	_, object := s.objects[name]
+	_, global := s.globals[name]
+	_, input := s.inputs[name]
+	return object || global || input
+}
+
+// report says what is to be judged of the program before it runs.
+func (p *program) report(s *scope, job *engine.Job) engine.Report {
+	r := p.Report(globalScope{s, job}, job.Forbidden)
+	r.NoValue = !p.HasValue && !job.Submit
+	return r
+}
+
+// globalScope is the globals of a job. It implements [check.Globals].
+type globalScope struct {
+	*scope
+	job *engine.Job
+}
+
+// Has implements [check.Globals].
+func (g globalScope) Has(name string) bool {
+	return g.Bound(name) || globalNames()[name] || g.job.Submit && name == "submit" || g.job.Prelude != nil && name == engine.PreludeName
+}
+
+// Bound implements [check.Globals].
+func (g globalScope) Bound(name string) bool {
+	_, earlier := g.earlier[name]
+	return earlier || g.has(name)
+}
+
+// Constant implements [check.Globals].
+func (g globalScope) Constant(object, name string) bool {
+	if object != "" {
+		return g.Object(object)
+	}
+	return g.has(name) || g.earlier[name]
+}
+
+// Object implements [check.Globals].
+func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
+
+// Tool implements [check.Globals].
+func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {
+	if tool, ok = g.find(object, name); ok {
+		params = g.tools[tool].Params
+	}
+	return tool, params, ok
+}
+
+// Inherited implements [check.Globals].
+func (g globalScope) Inherited(member string, ofFunctions bool) bool {
+	if ofFunctions {
+		return inheritedByFunctions()[member]
+	}
+	return inherited()[member]
+}
+
+// OfText implements [check.Globals].
+func (g globalScope) OfText(member string) bool { return membersOfText()[member] }
