@@ -22,7 +22,10 @@ func attach() (io.ReadWriter, error) {
 	if err := dieWithHost(); err != nil {
 		return nil, fmt.Errorf("descriptor %d: %w", harden.LivenessFD, err)
 	}
-	return newSocket(harden.LinkFD)
+	if err := unix.SetNonblock(harden.LinkFD, true); err != nil { // so that os.File uses the poller
+		return nil, err
+	}
+	return os.NewFile(harden.LinkFD, "host"), nil
 }
 
 // checkHost makes sure that the link is a socket made by our parent.

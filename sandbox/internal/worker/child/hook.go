@@ -75,7 +75,7 @@ func work(run Run) error {
 		return fmt.Errorf("this is not a worker's place, start the program by its own name: %w", err)
 	}
 	s := newServer(link, run)
-	h, err := s.greeting(os.Getenv(TokenEnv))
+	h, err := s.handshake(os.Getenv(TokenEnv))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,6 @@ func work(run Run) error {
 		s.run = watched(run, h.Memory*harden.MemoryFactor)
 	}
 	s.growth, s.collector = newGrowth(h.Memory), newCollector(h.Memory*harden.MemoryFactor)
-	onNudge(s.look)
 	if err := s.out.Send(worker.KindReady, 0, worker.Ready{Isolation: isolation}); err != nil {
 		return err
 	}

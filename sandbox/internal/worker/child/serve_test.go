@@ -44,15 +44,6 @@ func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 	return value(job.Source)
 }
 
-func waitFor(t *testing.T, done func() bool) {
-	t.Helper()
-	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
-		if time.Since(start) > endTime {
-			t.Fatal("it never happened")
-		}
-	}
-}
-
 // served is a server in this process, with the host's end of its connection.
 type served struct {
 	t    *testing.T
@@ -153,27 +144,6 @@ func TestServeStop(t *testing.T) {
 	v.close("")
 }
 
-// TestServeNudged has the host nudge while the verdict is read, and say stop after it:
-// somebody reads on to hear that.
-func TestServeNudged(t *testing.T) {
-	t.Parallel()
-	v := serve(t)
-	v.send(worker.KindRun, 1, job("wait"))
-	v.expect(worker.KindReport, 1, &engine.Report{})
-	waitFor(t, func() bool { return v.s.current().reader.Load() == itself })
-	v.s.look()
-	v.send(worker.KindVerdict, 1, true)
-	late := time.AfterFunc(endTime, func() { v.end.Close() })
-	defer late.Stop()
-	v.send(worker.KindStop, 1, nil)
-	var res engine.Result
-	v.expect(worker.KindResult, 1, &res)
-	if res.Failure == nil || res.Failure.Kind != engine.Stopped {
-		t.Errorf("%+v", res)
-	}
-	v.close("")
-}
-
 func TestServeNonsense(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -181,7 +151,7 @@ func TestServeNonsense(t *testing.T) {
 		body any
 		want string
 	}{
-		{worker.KindHello, worker.Hello{}, "frame 'H' from the host is not due"},
+		{worker.KindHello, worker.Hello{}, "unexpected frame 'H' from the host"},
 		{worker.KindRun, "no job", `frame 'R': unexpected "\"" at byte 0`},
 		{worker.KindTools, 1, `frame 'T': unexpected "1" at byte 0`},
 	} {
@@ -194,7 +164,7 @@ func TestServeNonsense(t *testing.T) {
 	}
 }
 
-func TestGreeting(t *testing.T) {
+func TestHandshake(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		kind  worker.Kind
@@ -203,9 +173,9 @@ func TestGreeting(t *testing.T) {
 		want  string
 	}{
 		{worker.KindHello, worker.Hello{Token: "a", Memory: 1}, "a", ""},
-		{worker.KindHello, worker.Hello{Token: "a"}, "b", "the host doesn't know the token in WRIT_WORKER_TOKEN"},
-		{worker.KindHello, worker.Hello{}, "", "the host doesn't know the token in WRIT_WORKER_TOKEN"},
-		{worker.KindRun, worker.Hello{Token: "a"}, "a", "the host began with frame 'R'"},
+		{worker.KindHello, worker.Hello{Token: "a"}, "b", "the host does not know the token in WRIT_WORKER_TOKEN"},
+		{worker.KindHello, worker.Hello{}, "", "the host does not know the token in WRIT_WORKER_TOKEN"},
+		{worker.KindRun, worker.Hello{Token: "a"}, "a", "the first frame is 'R'"},
 	} {
 		var wire strings.Builder
 		_ = worker.NewWriter(&wire).Send(tt.kind, 0, tt.body)
@@ -213,7 +183,7 @@ func TestGreeting(t *testing.T) {
 			io.Reader
 			io.Writer
 		}{strings.NewReader(wire.String()), io.Discard}, fake)
-		_, err := s.greeting(tt.token)
+		_, err := s.handshake(tt.token)
 		if got := message(err); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
@@ -271,11 +241,11 @@ func tame(ctx context.Context, j *engine.Job, h engine.Host) *engine.Result {
 	return value(j.Source)
 }
 
-// TestFitting makes sure that no failure is too long for the host.
-func TestFitting(t *testing.T) {
+// TestShortened makes sure that no failure is too long for the host.
+func TestShortened(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\x00", 1<<20)
-	res := fitting(&engine.Result{Value: json.RawMessage("1"), Failure: &engine.Failure{
+	res := shortened(&engine.Result{Value: json.RawMessage("1"), Failure: &engine.Failure{
 		Message: long, Hint: long, Tool: &engine.ToolError{Tool: long, Kind: long, Message: long, Data: json.RawMessage(`"x"`)},
 	}})
 	text, err := json.Marshal(res)

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
@@ -36,4 +38,18 @@ func actHere(name string) string {
 // rawLink is the worker's end of the connection.
 type rawLink struct{}
 
-func (rawLink) Write(b []byte) (int, error) { return unix.Write(harden.LinkFD, b) }
+func (rawLink) Write(b []byte) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := unix.Write(harden.LinkFD, b[done:])
+		done += max(n, 0)
+		switch err {
+		case nil, unix.EINTR:
+		case unix.EAGAIN:
+			time.Sleep(time.Millisecond)
+		default:
+			return done, err
+		}
+	}
+	return done, nil
+}

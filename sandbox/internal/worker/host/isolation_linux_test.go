@@ -57,6 +57,7 @@ var escapes = []struct {
 	{name: "socketpair", number: unix.SYS_SOCKETPAIR, args: [6]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}},
 	{name: "connect", number: unix.SYS_CONNECT, args: [6]uintptr{harden.LinkFD}},
 	{name: "sendmsg", number: unix.SYS_SENDMSG, args: [6]uintptr{harden.LinkFD}},
+	{name: "recvfrom", number: unix.SYS_RECVFROM, args: [6]uintptr{harden.LinkFD}},
 	{name: "recvmsg", number: unix.SYS_RECVMSG, args: [6]uintptr{harden.LinkFD}},
 	{name: "own another's signals", number: unix.SYS_FCNTL, args: [6]uintptr{harden.LivenessFD, unix.F_SETOWN, uintptr(parent)}},
 	{name: "live without the host", number: unix.SYS_FCNTL, args: [6]uintptr{harden.LivenessFD, unix.F_SETFL, 0}},

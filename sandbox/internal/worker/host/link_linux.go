@@ -1,7 +1,6 @@
 package host
 
 import (
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -12,11 +11,7 @@ import (
 // hostLink is the host's end of a socket.
 type hostLink struct {
 	*os.File
-	raw  syscall.RawConn
-	poll func(fd uintptr) bool // receive
-	buf  []byte                // what to read into, n and err: what came of it
-	n    int
-	err  error
+	raw syscall.RawConn
 }
 
 func newLink(socket *os.File) *hostLink {
@@ -24,32 +19,7 @@ func newLink(socket *os.File) *hostLink {
 	if err != nil {
 		panic(err) // only a closed file has none
 	}
-	l := &hostLink{File: socket, raw: raw}
-	l.poll = l.receive
-	return l
-}
-
-// Read implements io.Reader.
-func (l *hostLink) Read(b []byte) (int, error) {
-	if len(b) == 0 {
-		return 0, nil
-	}
-	l.buf = b
-	switch err := l.raw.Read(l.poll); {
-	case err != nil:
-		return 0, err
-	case l.err != nil:
-		return 0, os.NewSyscallError("recv", l.err)
-	case l.n == 0:
-		return 0, io.EOF
-	}
-	return l.n, nil
-}
-
-// receive says whether it has received anything: bytes, the end, or an error.
-func (l *hostLink) receive(fd uintptr) bool {
-	l.n, _, l.err = unix.Recvfrom(int(fd), l.buf, unix.MSG_DONTWAIT)
-	return l.err != unix.EAGAIN && l.err != unix.EINTR
+	return &hostLink{File: socket, raw: raw}
 }
 
 // try implements link.

@@ -148,7 +148,6 @@ func (r *run) stop() {
 	r.gone.Store(true)
 	time.AfterFunc(stopping, func() { r.w.kill(errStopped) })
 	_ = r.w.out.Send(worker.KindStop, r.id, nil)
-	r.w.nudge()
 }
 
 // end makes late replies be dropped. What has not been read by now makes the

@@ -86,12 +86,3 @@ func (c *process) dying() bool {
 func (c *process) idle() bool {
 	return c.link.(*hostLink).silent()
 }
-
-// nudge tells the worker that there is something to read.
-func (c *process) nudge() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.reaped {
-		_ = unix.Kill(c.cmd.Process.Pid, unix.SIGUSR1)
-	}
-}

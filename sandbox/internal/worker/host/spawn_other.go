@@ -81,6 +81,3 @@ func (p pipes) try([]byte) (int, error) { return 0, nil }
 // lastWords implements link. It does nothing on Windows, where pipes have no
 // deadlines.
 func (p pipes) lastWords() { _ = p.out.SetReadDeadline(time.Now().Add(drain)) }
-
-// nudge does nothing: the worker always reads.
-func (*process) nudge() {}
