@@ -10,6 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/vm"
 	"github.com/writ-go/writ/sandbox/internal/worker"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
 // ErrStuck is returned by a run in this process that was told to stop and two
@@ -90,7 +91,7 @@ func (p *inProcess) take() (runner, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, worker.ErrClosed
+		return nil, workers.ErrClosed
 	}
 	if last := len(p.idle) - 1; last >= 0 {
 		r := p.idle[last]

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/sandbox/internal/worker"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -265,7 +265,7 @@ func validInputs(list []engine.Input) error {
 // maker is what a record must have been made by.
 func (s *Sandbox) maker() string {
 	tier := "in process"
-	if _, ok := s.tier.(*worker.Pool); ok {
+	if _, ok := s.tier.(*workers.Pool); ok {
 		tier = "isolated"
 	}
 	return modules() + ", " + tier + ", " + s.rules.fingerprint()

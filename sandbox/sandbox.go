@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -82,7 +83,7 @@ func New(o *Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := worker.NewPool(worker.Options{
+	pool, err := workers.NewPool(workers.Options{
 		Memory: limits.Memory, Max: o.Workers, Command: o.Command, InheritEnv: o.InheritEnv,
 		MinIsolation: worker.Isolation(o.MinIsolation),
 	})
@@ -272,7 +273,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, session *s
 	result = h.overruled(result)
 	origin.result(result)
 	switch {
-	case errors.Is(err, worker.ErrClosed):
+	case errors.Is(err, workers.ErrClosed):
 		return nil, ErrClosed
 	case err != nil:
 		return h.done(), fmt.Errorf("sandbox: %w", err)

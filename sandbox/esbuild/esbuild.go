@@ -11,6 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
 // Options configures a [Bundler]. A zero field means its default.
@@ -74,7 +75,7 @@ func or[T comparable](v, otherwise T) T {
 // for those that do. It is safe for concurrent use.
 type Bundler struct {
 	options Options
-	pool    *worker.Pool
+	pool    *workers.Pool
 	alone   *packages
 }
 
@@ -85,7 +86,7 @@ func New(o *Options) (*Bundler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := worker.NewPool(worker.Options{
+	pool, err := workers.NewPool(workers.Options{
 		Kind: kind, Memory: options.Memory, Max: options.Workers, Command: options.Command,
 		InheritEnv: options.InheritEnv, MinIsolation: worker.Isolation(options.MinIsolation),
 	})
@@ -165,7 +166,7 @@ func (b *Bundler) run(ctx context.Context, t task, host engine.Host, answer any)
 	}
 	result, err := b.pool.Run(ctx, job, host)
 	switch {
-	case errors.Is(err, worker.ErrClosed):
+	case errors.Is(err, workers.ErrClosed):
 		return nil, ErrClosed
 	case err != nil:
 		return nil, fmt.Errorf("esbuild: %w", err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/sandbox/internal/worker"
+	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
 // kind is that of the workers in which esbuild runs. What it reads, a model or a
@@ -15,7 +15,7 @@ import (
 // deep; so it is in the same cage as programs are.
 const kind = "writ-esbuild"
 
-func init() { worker.Hook(kind, work) }
+func init() { child.Hook(kind, work) }
 
 // maxAnswer is how much a worker may say at once: a library as JSON, and its map.
 const maxAnswer = 8 << 20

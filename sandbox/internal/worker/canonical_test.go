@@ -15,6 +15,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 func canonicalOf(text []byte) ([]byte, error) {
 	var raw json.RawMessage
 	err := distrusted(text, 0, &raw)
@@ -239,9 +246,9 @@ func TestBodies(t *testing.T) {
 	for _, body := range []any{
 		&engine.Call{ID: 7, Tool: 2, Args: json.RawMessage(`{"a":"é"}`), More: json.RawMessage(`{"same":"x"}`), Pos: at},
 		&engine.Call{ID: 1, Args: json.RawMessage(`{}`)},
-		&reply{ID: 3},
-		&reply{ID: 3, Reply: engine.Reply{Value: json.RawMessage(`[1,"x"]`)}},
-		&reply{ID: 3, Reply: engine.Reply{Error: te}},
+		&Reply{ID: 3},
+		&Reply{ID: 3, Reply: engine.Reply{Value: json.RawMessage(`[1,"x"]`)}},
+		&Reply{ID: 3, Reply: engine.Reply{Error: te}},
 		&engine.Report{
 			Findings: []engine.Finding{{Message: "m", Hint: "h", Pos: at}}, Undeclared: []engine.Name{{Name: "n", Assigned: true, Pos: at}},
 			Constants: []engine.Write{{Object: "o", Name: "c", Delete: true, Pos: at}},
@@ -255,19 +262,15 @@ func TestBodies(t *testing.T) {
 			Source: "x\x00y", Inputs: []engine.Input{{Name: "i", JSON: json.RawMessage(`{}`)}}, Submit: true,
 			Tools: []engine.Binding{{Namespace: "n", Names: []string{"a", "b"}}}, Limits: engine.Limits{Time: 5, Output: 6},
 		},
-		&hello{Token: "t", Memory: 1 << 40},
-		&ready{},
+		&Hello{Token: "t", Memory: 1 << 40},
+		&Ready{},
 	} {
 		want, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sent := body
-		if c, ok := body.(*engine.Call); ok {
-			sent = (*callBody)(c)
-		}
 		var wire bytes.Buffer
-		if err := newFrameWriter(&wire).send(kindCall, 1, sent); err != nil {
+		if err := NewWriter(&wire).Send(KindCall, 1, body); err != nil {
 			t.Fatal(err)
 		}
 		text := wire.Bytes()[headerSize:]

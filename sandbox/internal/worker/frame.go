@@ -31,86 +31,89 @@ import (
 // Runs count from 1. The worker drops replies and stops of a run that is over,
 // as they may cross its result; for the host any frame that isn't due is a
 // breach, and ends the worker.
-type kind byte
+type Kind byte
 
 const (
-	kindHello   kind = 'H'
-	kindReady   kind = 'Y'
-	kindTools   kind = 'T'
-	kindRun     kind = 'R'
-	kindReport  kind = 'P'
-	kindVerdict kind = 'V'
-	kindCall    kind = 'C'
-	kindReply   kind = 'A'
-	kindStop    kind = 'S'
-	kindResult  kind = 'E'
-	kindLast    kind = 'L'
+	KindHello   Kind = 'H'
+	KindReady   Kind = 'Y'
+	KindTools   Kind = 'T'
+	KindRun     Kind = 'R'
+	KindReport  Kind = 'P'
+	KindVerdict Kind = 'V'
+	KindCall    Kind = 'C'
+	KindReply   Kind = 'A'
+	KindStop    Kind = 'S'
+	KindResult  Kind = 'E'
+	KindLast    Kind = 'L'
 )
 
 const (
 	headerSize = 9
 	chunk      = 64 << 10 // how far a buffer grows ahead of what has arrived
 	keep       = 1 << 20  // larger buffers are given back after use
-	maxBody    = 1 << 30  // what the host may send; a worker dies of less
+	MaxBody    = 1 << 30  // what the host may send; a worker dies of less
 )
 
-// errEncode says that nothing was written, as the body can't be sent.
-var errEncode = errors.New("can't be sent")
+// ErrBreach says that a worker sent what the protocol does not allow.
+var ErrBreach = errors.New("the worker broke the protocol")
 
-// frame is one message. Its body is valid until the next is read.
-type frame struct {
-	kind kind
-	run  uint32
-	body []byte
+// ErrEncode says that nothing was written, as the body can't be sent.
+var ErrEncode = errors.New("can't be sent")
+
+// Frame is one message. Its body is valid until the next is read.
+type Frame struct {
+	Kind Kind
+	Run  uint32
+	Body []byte
 }
 
 // decode reads a body that the host wrote into v.
-func (f frame) decode(v any) error {
-	if err := trusted(f.body, v); err != nil {
-		return fmt.Errorf("frame %q: %w", f.kind, err)
+func (f Frame) Decode(v any) error {
+	if err := trusted(f.Body, v); err != nil {
+		return fmt.Errorf("frame %q: %w", f.Kind, err)
 	}
 	return nil
 }
 
 // distrust reads a body that a worker wrote into v, with so many bytes of memory
 // for its lists. One that can't be read is a breach.
-func (f frame) distrust(v any, room int) error {
-	if err := distrusted(f.body, room, v); err != nil {
-		return fmt.Errorf("%w: frame %q: %w", errBreach, f.kind, err)
+func (f Frame) DecodeUntrusted(v any, room int) error {
+	if err := distrusted(f.Body, room, v); err != nil {
+		return fmt.Errorf("%w: frame %q: %w", ErrBreach, f.Kind, err)
 	}
 	return nil
 }
 
-// frameReader reads frames. It is used by one goroutine at a time.
-type frameReader struct {
+// Reader reads frames. It is used by one goroutine at a time.
+type Reader struct {
 	r     *bufio.Reader
-	limit func(kind) int // bytes of a body
+	Limit func(Kind) int // bytes of a body
 	buf   []byte
 }
 
-func newFrameReader(r io.Reader, limit int) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, 16<<10), limit: func(kind) int { return limit }}
+func NewReader(r io.Reader, limit int) *Reader {
+	return &Reader{r: bufio.NewReaderSize(r, 16<<10), Limit: func(Kind) int { return limit }}
 }
 
 // next reads one frame. io.EOF is returned only between frames.
-func (fr *frameReader) next() (frame, error) {
+func (fr *Reader) Next() (Frame, error) {
 	head, err := fr.r.Peek(headerSize)
 	if err != nil {
-		return frame{}, truncated(err, len(head))
+		return Frame{}, truncated(err, len(head))
 	}
 	size := uint64(binary.BigEndian.Uint32(head))
-	f := frame{kind: kind(head[4]), run: binary.BigEndian.Uint32(head[5:])}
-	if limit := fr.limit(f.kind); size > uint64(limit) {
-		return frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", errBreach, f.kind, size, limit)
+	f := Frame{Kind: Kind(head[4]), Run: binary.BigEndian.Uint32(head[5:])}
+	if limit := fr.Limit(f.Kind); size > uint64(limit) {
+		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrBreach, f.Kind, size, limit)
 	}
 	_, _ = fr.r.Discard(headerSize) // they are buffered: it can't fail
-	f.body, err = fr.body(int(size))
+	f.Body, err = fr.body(int(size))
 	return f, err
 }
 
 // body reads size bytes. The buffer grows as they arrive: a length alone, which
 // costs its sender nothing, must not cost the receiver memory.
-func (fr *frameReader) body(size int) ([]byte, error) {
+func (fr *Reader) body(size int) ([]byte, error) {
 	if cap(fr.buf) > keep {
 		fr.buf = nil
 	}
@@ -128,7 +131,7 @@ func (fr *frameReader) body(size int) ([]byte, error) {
 }
 
 // silent says that nothing has been received beyond the last frame.
-func (fr *frameReader) silent() bool { return fr.r.Buffered() == 0 }
+func (fr *Reader) Drained() bool { return fr.r.Buffered() == 0 }
 
 func truncated(err error, received int) error {
 	if err == io.EOF && received > 0 {
@@ -139,65 +142,52 @@ func truncated(err error, received int) error {
 
 // frameWriter writes each frame with one system call. It is safe for concurrent
 // use; whoever locks it keeps frames from being written.
-type frameWriter struct {
+type Writer struct {
 	sync.Mutex
 	w    io.Writer
 	buf  bytes.Buffer
 	json *json.Encoder
 }
 
-func newFrameWriter(w io.Writer) *frameWriter {
-	fw := &frameWriter{w: w}
+func NewWriter(w io.Writer) *Writer {
+	fw := &Writer{w: w}
 	fw.json = json.NewEncoder(&fw.buf)
 	fw.json.SetEscapeHTML(false)
 	return fw
 }
 
 // send writes one frame; a nil body is empty.
-func (fw *frameWriter) send(k kind, run uint32, body any) error {
+func (fw *Writer) Send(k Kind, run uint32, body any) error {
 	fw.Lock()
 	defer fw.Unlock()
-	if err := fw.add(k, run, body); err != nil {
+	if err := fw.Add(k, run, body); err != nil {
 		return err
 	}
-	return fw.flush()
+	return fw.Flush()
 }
 
 // add puts a frame behind those that wait to be flushed; a frame whose body
 // can't be encoded leaves no trace. The caller holds the lock.
-func (fw *frameWriter) add(k kind, run uint32, body any) error {
+func (fw *Writer) Add(k Kind, run uint32, body any) error {
 	start := fw.buf.Len()
 	var head [headerSize]byte
 	fw.buf.Write(head[:])
-	if err := fw.encode(body); err != nil {
-		fw.buf.Truncate(start)
-		return fmt.Errorf("%w: frame %q: %w", errEncode, k, err)
+	if body != nil {
+		if err := fw.json.Encode(body); err != nil {
+			fw.buf.Truncate(start)
+			return fmt.Errorf("%w: frame %q: %w", ErrEncode, k, err)
+		}
 	}
 	size := fw.buf.Len() - start - headerSize
-	if size > maxBody {
+	if size > MaxBody {
 		fw.buf.Truncate(start)
-		return fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", errEncode, k, size, maxBody)
+		return fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrEncode, k, size, MaxBody)
 	}
 	putHeader(fw.buf.Bytes()[start:], size, k, run)
 	return nil
 }
 
-func (fw *frameWriter) encode(body any) error {
-	switch body := body.(type) {
-	case nil:
-		return nil
-	case appender:
-		b, err := body.appendTo(fw.buf.AvailableBuffer())
-		if err == nil {
-			fw.buf.Write(b)
-		}
-		return err
-	default:
-		return fw.json.Encode(body)
-	}
-}
-
-func (fw *frameWriter) flush() error {
+func (fw *Writer) Flush() error {
 	_, err := fw.w.Write(fw.buf.Bytes())
 	if fw.buf.Reset(); fw.buf.Cap() > keep {
 		fw.buf = bytes.Buffer{}
@@ -205,7 +195,7 @@ func (fw *frameWriter) flush() error {
 	return err
 }
 
-func putHeader(b []byte, size int, k kind, run uint32) {
+func putHeader(b []byte, size int, k Kind, run uint32) {
 	binary.BigEndian.PutUint32(b, uint32(size))
 	b[4] = byte(k)
 	binary.BigEndian.PutUint32(b[5:], run)

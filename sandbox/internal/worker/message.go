@@ -2,20 +2,20 @@ package worker
 
 import "github.com/writ-go/writ/sandbox/internal/engine"
 
-// hello is what the host says first.
-type hello struct {
+// Hello is what the host says first.
+type Hello struct {
 	Token  string `json:"token"`  // the one that is also in the environment
 	Memory int64  `json:"memory"` // bytes on top of what the worker needs empty
 }
 
-// ready is the worker's answer, before it has read a byte of any program: what it
+// Ready is the worker's answer, before it has read a byte of any program: what it
 // has found itself unable to do.
-type ready struct {
+type Ready struct {
 	Isolation Isolation `json:"isolation"`
 }
 
-// reply is an engine.Reply and the call that it answers.
-type reply struct {
+// Reply is an engine.Reply and the call that it answers.
+type Reply struct {
 	ID int `json:"id"`
 	engine.Reply
 }

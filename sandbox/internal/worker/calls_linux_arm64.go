@@ -1,7 +1,0 @@
-package worker
-
-import "golang.org/x/sys/unix"
-
-const auditArch = unix.AUDIT_ARCH_AARCH64
-
-var archRules []rule

@@ -1,0 +1,95 @@
+package child
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker"
+)
+
+// run is one job in this worker. It implements [engine.Host] and [engine.Stucker] by
+// exchanging frames with the host.
+type run struct {
+	s       *server
+	id      uint32
+	job     *engine.Job
+	ctx     context.Context
+	cancel  context.CancelFunc
+	verdict chan bool
+
+	mu      sync.Mutex
+	pending map[int]func(engine.Reply) // calls without a reply
+}
+
+func newRun(s *server, id uint32, job *engine.Job) *run {
+	r := &run{s: s, id: id, job: job, verdict: make(chan bool, 1), pending: map[int]func(engine.Reply){}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// Report implements [engine.Host].
+func (r *run) Report(report engine.Report) (allowed func() bool) {
+	if err := r.s.out.Send(worker.KindReport, r.id, report); err != nil {
+		r.s.end(err)
+	}
+	return func() bool { return <-r.verdict }
+}
+
+// decide receives the verdict.
+func (r *run) decide(f worker.Frame) error {
+	var ok bool
+	if err := f.Decode(&ok); err != nil {
+		return err
+	}
+	select {
+	case r.verdict <- ok:
+	default:
+	}
+	return nil
+}
+
+// Call implements [engine.Host].
+func (r *run) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
+	r.mu.Lock()
+	r.pending[c.ID] = reply
+	r.mu.Unlock()
+	if err := r.s.out.Send(worker.KindCall, r.id, c); err != nil {
+		r.s.end(err)
+	}
+	return nil
+}
+
+// answer passes a reply to the call that waits for it.
+func (r *run) answer(f worker.Frame) error {
+	var a worker.Reply
+	if err := f.Decode(&a); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	reply := r.pending[a.ID]
+	delete(r.pending, a.ID)
+	r.mu.Unlock()
+	if reply != nil {
+		reply(a.Reply)
+	}
+	return nil
+}
+
+// Begin implements [engine.Stucker].
+func (r *run) Begin(func(error)) {}
+
+// patience is short because a slow program loses nothing: it fails in the same way,
+// and its worker is not used again.
+const patience = 100 * time.Millisecond
+
+// Patience implements [engine.Stucker].
+func (r *run) Patience() time.Duration { return patience }
+
+// Stuck implements [engine.Stucker]. It reports the failure and ends the process,
+// because the program will not end.
+func (r *run) Stuck(f *engine.Failure) {
+	_ = r.s.out.Send(worker.KindLast, r.id, &engine.Result{Failure: f})
+	leave(0)
+}

@@ -1,0 +1,7 @@
+package harden
+
+import "golang.org/x/sys/unix"
+
+const auditArch = unix.AUDIT_ARCH_AARCH64
+
+var archRules []rule

@@ -1,0 +1,32 @@
+package harden
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/writ-go/writ/sandbox/internal/worker"
+)
+
+// TestGap makes sure that only what a kernel lacks is forgiven.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	var i worker.Isolation
+	if err := addLayer(&i, "a", func() error { return missing(named("x", unix.EINVAL)) }); err == nil || err.Error() != "a: x: invalid argument" {
+		t.Error(err)
+	}
+	if err := addLayer(&i, "b", func() error { return missing(named("x", unix.EPERM)) }); err != nil {
+		t.Error(err)
+	}
+	if err := addLayer(&i, "c", func() error { return gap{errors.New("no")} }); err != nil {
+		t.Error(err)
+	}
+	if err := addLayer(&i, "d", func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if got := fmt.Sprint(i.Layers, i.Gaps); got != "[d] [b is not in force (x: operation not permitted) c is not in force (no)]" {
+		t.Error(got)
+	}
+}

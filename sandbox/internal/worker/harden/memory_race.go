@@ -1,0 +1,6 @@
+//go:build race
+
+package harden
+
+// memoryFactor is what the race detector's shadow costs.
+const memoryFactor = 4

@@ -1,0 +1,126 @@
+package harden
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// rule allows a system call, if its arguments are as they should be.
+type rule struct {
+	number uint32
+	args   []arg
+}
+
+// arg is what an argument has to be. The upper half of it is always zero.
+type arg struct {
+	index  uint32
+	values []uint32 // one of these; or, if there are none:
+	must   uint32   // these bits are set,
+	may    uint32   // and besides them, none but these
+}
+
+const (
+	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	allowed = unix.SECCOMP_RET_ALLOW
+
+	offNumber, offArch, offArgs = 0, 4, 16 // in struct seccomp_data
+	lower, upper                = 0, 4     // half of an argument: both systems are little-endian
+
+	load = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	and  = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
+	ifEq = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	ifIn = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	ret  = unix.BPF_RET | unix.BPF_K
+
+	readWrite = unix.PROT_READ | unix.PROT_WRITE // of memory
+)
+
+// filter is the program that the kernel runs for every system call. What isn't
+// listed is refused, not fatal: a call that a later version of Go makes and can do
+// without is then no death. It leaves the numbers of x32 out like all others, and
+// those of another architecture before they are looked at.
+//
+// A kernel since 5.11 knows for each number without arguments that it is allowed,
+// and doesn't run the program. For older ones those made often come first.
+func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
+	code := []unix.SockFilter{
+		{Code: load, K: offArch},
+		{Code: ifEq, K: auditArch, Jt: 1},
+		{Code: ret, K: refused},
+		{Code: load, K: offNumber},
+	}
+	for _, r := range rules {
+		code = append(code, only(r.number, r.code())...)
+	}
+	for number, errno := range answers {
+		code = append(code, only(number, []unix.SockFilter{{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}})...)
+	}
+	return append(code, unix.SockFilter{Code: ret, K: refused})
+}
+
+// only skips the code for calls of another number.
+func only(number uint32, code []unix.SockFilter) []unix.SockFilter {
+	return append([]unix.SockFilter{{Code: ifEq, K: number, Jf: uint8(len(code))}}, code...)
+}
+
+// code refuses, or allows in the end.
+func (r rule) code() []unix.SockFilter {
+	var code []unix.SockFilter
+	for _, a := range r.args {
+		code = append(code, a.code()...)
+	}
+	return append(code, unix.SockFilter{Code: ret, K: allowed})
+}
+
+// code refuses what the argument may not be, and goes on after its end otherwise.
+func (a arg) code() []unix.SockFilter {
+	at := offArgs + 8*a.index
+	code := []unix.SockFilter{
+		{Code: load, K: at + upper},
+		{Code: ifEq, K: 0, Jt: 1},
+		{Code: ret, K: refused},
+		{Code: load, K: at + lower},
+	}
+	if len(a.values) == 0 {
+		return append(code,
+			unix.SockFilter{Code: ifIn, K: ^(a.must | a.may), Jt: 2},
+			unix.SockFilter{Code: and, K: a.must},
+			unix.SockFilter{Code: ifEq, K: a.must, Jt: 1},
+			unix.SockFilter{Code: ret, K: refused})
+	}
+	for i, v := range a.values {
+		code = append(code, unix.SockFilter{Code: ifEq, K: v, Jt: uint8(len(a.values) - i)})
+	}
+	return append(code, unix.SockFilter{Code: ret, K: refused})
+}
+
+// filterCalls puts every thread behind the filter.
+func filterCalls() error {
+	if auditArch == 0 {
+		return gap{errors.New("there is no list of system calls for this architecture")}
+	}
+	const everyThread = unix.SECCOMP_FILTER_FLAG_TSYNC
+	// A kernel that can filter tries to read the program, which isn't there.
+	switch _, errno := seccomp(everyThread, nil); errno {
+	case unix.EFAULT:
+	case unix.ENOSYS, unix.EINVAL:
+		return gap{named("seccomp", errno)}
+	default:
+		return named("seccomp", errno)
+	}
+	code := filter(callRules(os.Getpid()), callAnswers)
+	thread, errno := seccomp(everyThread, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
+	if errno == 0 && thread != 0 {
+		return fmt.Errorf("thread %d has another filter", thread)
+	}
+	return named("seccomp", errno)
+}
+
+func seccomp(flags uintptr, program *unix.SockFprog) (uintptr, unix.Errno) {
+	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(program)))
+	return r, errno
+}

@@ -1,0 +1,62 @@
+package harden
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// threads are the open status files of the threads of this process, which are
+// read when nothing can be opened any more.
+type threads []int
+
+// openThreads opens them.
+func openThreads() (threads, error) {
+	const dir = "/proc/self/task/"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := make(threads, 0, len(entries))
+	for _, e := range entries {
+		fd, err := unix.Open(dir+e.Name()+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err == unix.ENOENT {
+			continue // it has ended
+		}
+		if err != nil {
+			t.close()
+			return nil, fmt.Errorf("thread %s: %w", e.Name(), err)
+		}
+		t = append(t, fd)
+	}
+	return t, nil
+}
+
+func (t threads) close() {
+	for _, fd := range t {
+		unix.Close(fd)
+	}
+}
+
+// check makes sure that every thread that hasn't ended has the lines.
+func (t threads) check(lines ...string) error {
+	status := make([]byte, 4<<10)
+	for _, fd := range t {
+		n, err := unix.Pread(fd, status, 0)
+		if err == unix.ESRCH {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if !bytes.Contains(status[:n], []byte("\n"+line+"\n")) {
+				name, _, _ := bytes.Cut(status[:n], []byte("\n"))
+				return fmt.Errorf("a thread (%s) is not behind it: %q is not in its status", name, line)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"testing"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker/child"
+)
+
+// tools50 is what a program sees of fifty tools.
+func tools50() []engine.Binding {
+	tools := make([]engine.Binding, 50)
+	for i := range tools {
+		tools[i] = engine.Binding{Namespace: "server", Names: []string{fmt.Sprintf("tool_%d", i)}}
+	}
+	return tools
+}
+
+// BenchmarkFloor is a byte to another process and back.
+func BenchmarkFloor(b *testing.B) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Skip(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Skip(err)
+	}
+	defer func() { in.Close(); _ = cmd.Wait() }()
+	buf := make([]byte, 64)
+	for b.Loop() {
+		if _, err := in.Write(buf); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRun is a warm run: a job, a report, a verdict, a result.
+func BenchmarkRun(b *testing.B) {
+	for _, bb := range []struct{ name, kind, source string }{
+		{"fake", fakes, "echo:2"},
+		{"engine", child.Sandbox, "1+1"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			p := newPool(b, Options{Kind: bb.kind})
+			j := job(bb.source)
+			j.Tools = tools50()
+			benchmarkRun(context.Background(), b, p, j)
+		})
+	}
+	b.Run("cancelable", func(b *testing.B) {
+		benchmarkRun(b.Context(), b, newPool(b, Options{}), job("echo:2"))
+	})
+}
+
+func benchmarkRun(ctx context.Context, b *testing.B, p *Pool, j *engine.Job) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, err := p.Run(ctx, j, &host{}); err != nil || res.Failure != nil {
+			b.Fatal(res, err)
+		}
+	}
+}
+
+// BenchmarkParallel is many callers, on as many workers as the pool allows.
+func BenchmarkParallel(b *testing.B) {
+	p := newPool(b, Options{})
+	j := job("echo:2")
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if res, err := p.Run(context.Background(), j, &host{}); err != nil || res.Failure != nil {
+				b.Error(res, err)
+			}
+		}
+	})
+}
+
+// BenchmarkCall is one tool call of a program that makes many: out, to the
+// handler, and back.
+func BenchmarkCall(b *testing.B) {
+	p := newPool(b, Options{})
+	for _, bb := range []struct {
+		name   string
+		answer func(engine.Call, func(engine.Reply))
+	}{
+		{"goroutine", nil},
+		{"direct", func(c engine.Call, reply func(engine.Reply)) { reply(engine.Reply{Value: c.Args}) }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			j := job("call:" + itoa(b.N))
+			j.Limits.Time = 0
+			if res, err := p.Run(context.Background(), j, &host{answer: bb.answer}); err != nil || res.Failure != nil {
+				b.Fatal(res, err)
+			}
+		})
+	}
+}
+
+// BenchmarkSpawn is a start, from the pool's decision to a worker that is ready,
+// and its end.
+func BenchmarkSpawn(b *testing.B) {
+	o := Options{Kind: fakes}
+	if err := o.complete(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		w, err := newInstance(context.Background(), &o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.retire()
+	}
+}

@@ -1,0 +1,43 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/writ-go/writ/sandbox/internal/worker/child"
+)
+
+// TestBusyMachine runs a program whose worker seldom gets a processor: what it waits
+// for one is not time that it has computed.
+func TestBusyMachine(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Kind: child.Sandbox, Max: 1})
+	pid := p.idle[0].cmd.Process.Pid
+	j := job(`const end = Date.now() + 3000; while (Date.now() < end); "done"`)
+	j.Limits.Time, j.Limits.Compute = 2*time.Minute, 2*time.Second
+	ended, busy := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(busy)
+		for {
+			_ = unix.Kill(pid, unix.SIGSTOP)
+			time.Sleep(190 * time.Millisecond)
+			_ = unix.Kill(pid, unix.SIGCONT)
+			select {
+			case <-ended:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	res, err := p.Run(t.Context(), j, &host{})
+	close(ended)
+	<-busy
+	if err != nil || res.Failure != nil || string(res.Value) != `"done"` {
+		t.Errorf("%+v (%v), %v", res, res.Failure, err)
+	}
+	if res != nil && (res.Computed <= 0 || res.Computed > j.Limits.Compute) {
+		t.Errorf("it has computed for %v", res.Computed)
+	}
+}

@@ -1,0 +1,65 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker/child"
+)
+
+// TestJudgedTooLate has the host judge for so long that the program's time is over and
+// its worker has gone: it says so, though the verdict reaches nobody.
+func TestJudgedTooLate(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Kind: child.Sandbox, Max: 1})
+	w := first(p)
+	j := job("1 + 1")
+	j.Limits.Time = 50 * time.Millisecond
+	res, err := p.Run(t.Context(), j, &beginning{began: func() { <-w.exited }})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+		t.Errorf("%+v (%v), %v", res, res.Failure, err)
+	}
+}
+
+// TestEngine runs programs with the engine itself, harmful ones included.
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Kind: child.Sandbox})
+	members := ""
+	for i := range 300 {
+		members += "a" + itoa(i) + ": 1, "
+	}
+	for _, tt := range []struct{ source, value, kind string }{
+		{"1+1", "2", ""},
+		{"const x = {}; if (!x) await t.f({" + members + strings.Repeat("...x, ", 300) + "}); 3", "3", ""}, // a long report
+		{"throw new Error('x'.repeat(1 << 20))", "", engine.Thrown},
+		{"(await t.f({n: 7})).n + 1", "8", ""},
+		{"(await Promise.all([t.f({n: 1}), t.f({n: 2})])).map(x => x.n)", "[1,2]", ""},
+		{"throw new Error('no')", "", engine.Thrown},
+		{"1 +", "", engine.Syntax},
+		{"while (true) {}", "", engine.Timeout},
+		{"await new Promise(() => {})", "", engine.Deadlock},
+		{"const a = []; a.push(a); a['fla'+'t'](Infinity)", "", engine.Crashed},
+		{"'x'['repea'+'t'](2**40)", "", engine.Memory},
+		{"let s = 'x'.repeat(1 << 20), a = []; while (true) a.push((s + a.length).split(''))", "", engine.Memory},
+	} {
+		j := job(tt.source)
+		if tt.kind == engine.Timeout {
+			j.Limits.Time = 100 * time.Millisecond
+		}
+		j.Limits.Output = 1 << 20
+		res, err := p.Run(t.Context(), j, &host{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := ""
+		if res.Failure != nil {
+			kind = res.Failure.Kind
+		}
+		if string(res.Value) != tt.value || kind != tt.kind {
+			t.Errorf("%.80s: %s, %+v", tt.source, res.Value, res.Failure)
+		}
+	}
+}

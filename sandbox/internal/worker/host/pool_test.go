@@ -1,0 +1,772 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// host is a host for tests.
+type host struct {
+	refuse bool
+	answer func(engine.Call, func(engine.Reply))
+	called atomic.Int32
+}
+
+func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
+
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
+	h.called.Add(1)
+	if h.answer != nil {
+		h.answer(c, reply)
+		return nil
+	}
+	return func() { reply(engine.Reply{Value: c.Args}) }
+}
+
+// tool is a set of one.
+var tool = []engine.Binding{{Namespace: "t", Names: []string{"f"}}}
+
+func job(source string) *engine.Job {
+	return &engine.Job{Source: source, Tools: tool, Limits: engine.Limits{Time: 4 * time.Minute}}
+}
+
+func newPool(t testing.TB, o Options) *Pool {
+	t.Helper()
+	o.Kind = defaulted(o.Kind, fakes)
+	p, err := NewPool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// first is the idle worker that was put aside first. The pool looks at them too, now and
+// then.
+func first(p *Pool) *instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idle[0].instance
+}
+
+// mustEcho makes sure that the pool still works.
+func mustEcho(t testing.TB, p *Pool, text string) {
+	t.Helper()
+	res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+	if err != nil || res.Failure != nil || string(res.Value) != `"`+text+`"` {
+		t.Fatalf("echo: %+v (%v), %v", res, res.Failure, err)
+	}
+}
+
+// mustFail runs a program that must fail, within a time, and the next run work.
+func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
+	t.Helper()
+	start := time.Now()
+	res, err := p.Run(t.Context(), j, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Failure == nil {
+		t.Fatalf("it ended well: %+v", res)
+	}
+	if d := time.Since(start); d > endTime {
+		t.Errorf("it took %v", d)
+	}
+	mustEcho(t, p, "next")
+	return res.Failure
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	for i := range 20 {
+		mustEcho(t, p, itoa(i))
+	}
+	res, err := p.Run(t.Context(), job("echo:x"), &host{refuse: true})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Refused {
+		t.Errorf("refused: %+v, %v", res, err)
+	}
+	res, err = p.Run(t.Context(), job("syntax"), &host{})
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Syntax {
+		t.Errorf("syntax: %+v, %v", res, err)
+	}
+	mustEcho(t, p, "again")
+	if w := first(p); w.runs != 23 {
+		t.Errorf("worker %d did %d runs, not all 23", w.cmd.Process.Pid, w.runs)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	h := &host{}
+	res, err := p.Run(t.Context(), job("call:50"), h)
+	if err != nil || string(res.Value) != `{"n":1}` || h.called.Load() != 50 {
+		t.Errorf("%+v, %v after %d calls", res, err, h.called.Load())
+	}
+	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		reply(engine.Reply{Error: &engine.ToolError{Kind: "denied", Message: "no"}}) // at once, and twice
+		reply(engine.Reply{})
+	}}
+	res, err = p.Run(t.Context(), job("call"), h)
+	if err != nil || res.Failure == nil || res.Failure.Tool.Kind != "denied" {
+		t.Errorf("denied: %+v, %v", res, err)
+	}
+	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		reply(engine.Reply{Value: json.RawMessage("{not json")})
+	}}
+	res, err = p.Run(t.Context(), job("call"), h)
+	if err != nil || res.Failure == nil || res.Failure.Message != "the tool's answer has no JSON form" {
+		t.Errorf("bad reply: %+v, %v", res, err)
+	}
+}
+
+func TestLargeFrames(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	long := strings.Repeat("x", 2<<20)
+	mustEcho(t, p, long)
+	big, _ := json.Marshal(long)
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
+	res, err := p.Run(t.Context(), job("call:3"), h)
+	if err != nil || string(res.Value) != string(big) {
+		t.Errorf("%d bytes, %v", len(res.Value), err)
+	}
+}
+
+func TestToolsChange(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	mustEcho(t, p, "with a tool")
+	j := job("call")
+	j.Tools = nil
+	if f := mustFail(t, p, j, &host{}); !strings.Contains(f.Message, "tool 0 of 0") {
+		t.Error(f.Message)
+	}
+}
+
+func TestManyRuns(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 4})
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for i := range 20 {
+				text := fmt.Sprintf("%d-%d", g, i)
+				res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+				if err != nil || string(res.Value) != `"`+text+`"` {
+					t.Errorf("%s: %+v, %v", text, res, err)
+				}
+				res, err = p.Run(t.Context(), job("call:3"), &host{})
+				if err != nil || string(res.Value) != `{"n":1}` {
+					t.Errorf("%s: %+v, %v", text, res, err)
+				}
+			}
+			if _, err := p.Run(t.Context(), job("die"), &host{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.idle); n > 4 {
+		t.Errorf("%d workers idle, more than the pool may have", n)
+	}
+}
+
+func TestDeaths(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Memory: 64 << 20})
+	for _, tt := range []struct{ source, kind, message string }{
+		{"die", engine.Crashed, "the process that ran the program died: panic: no more"},
+		{"exit", engine.Crashed, "the process that ran the program died: exit status 7"},
+		{"recurse", engine.Crashed, stackOverflow().Message},
+		{"allocate", engine.Memory, "the program ran out of memory"},
+		{"grow", engine.Memory, "the program ran out of memory"},
+	} {
+		f := mustFail(t, p, job(tt.source), &host{})
+		if f.Kind != tt.kind || f.Message != tt.message {
+			t.Errorf("%s: %s: %s", tt.source, f.Kind, f.Message)
+		}
+	}
+}
+
+func TestLies(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	const broke = "the worker broke the protocol: "
+	for source, message := range map[string]string{
+		"raw-early-call":   broke + "call 1 of a program that was not allowed",
+		"raw-bad-id":       broke + "call 7 after call 0",
+		"raw-same-id":      broke + "call 1 after call 1",
+		"raw-bad-tool":     broke + "call of tool 5 of 1",
+		"echo:bad-site":    broke + "a call site of tool 99 of 1",
+		"raw-old-run":      broke + "frame 'E' of run 0 in run 1",
+		"raw-two-reports":  broke + "a second report",
+		"raw-unknown-kind": broke + "frame '?' is not due",
+		"raw-host-kind":    broke + "frame 'V' is not due",
+		"raw-early-end":    broke + "a good end of a program that was not allowed",
+		"raw-odd-failure":  broke + `a failure of kind "approved"`,
+		"raw-used":         broke + "it used tools that it does not have",
+		"raw-stale":        broke + "it says that it lacks what it has",
+		"raw-late-stale":   broke + "it says that it lacks what it has",
+		"raw-same-key":     broke + `frame 'C': the key "a" comes twice`,
+		"raw-other-case":   broke + `frame 'C': the key "ID" is unknown`,
+		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",
+		"raw-not-json":     broke + "frame 'E': unexpected end of JSON input",
+		"raw-huge":         broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
+		"raw-garbage":      broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
+		"close":            broke + "it closed the connection",
+	} {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			p := newPool(t, Options{Max: 1})
+			f := mustFail(t, p, job(source), &host{})
+			if f.Kind != engine.Crashed || f.Message != message {
+				t.Errorf("%s: %s", f.Kind, f.Message)
+			}
+		})
+	}
+	for _, pause := range []time.Duration{0, 40 * time.Millisecond} {
+		res, err := p.Run(t.Context(), job("raw-unasked"), &host{})
+		if err != nil || string(res.Value) != "1" {
+			t.Errorf("unasked: %+v, %v", res, err)
+		}
+		time.Sleep(pause) // it speaks before the next run, or in it
+		mustEcho(t, p, "in another worker")
+	}
+}
+
+// endTime is how long a busy machine may take to end what would never end.
+const endTime = 2 * time.Minute
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for _, source := range []string{"hang", "spin"} {
+		j := job(source)
+		j.Limits.Time = 100 * time.Millisecond
+		start := time.Now()
+		res, err := p.Run(t.Context(), j, &host{})
+		late := time.Since(start) - j.Limits.Time
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if late < lateness || late > endTime {
+			t.Errorf("%s: returned %v after the deadline", source, late)
+		}
+		mustEcho(t, p, "next")
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for source, message := range map[string]string{
+		"wait": "stopped in time", // what the worker says of it
+		"hang": "the program was stopped",
+	} {
+		start := time.Now()
+		res, err := cancelled(t, p, source)
+		for source == "wait" && err == nil && res.Failure != nil && res.Failure.Message != message && time.Since(start) < endTime {
+			res, err = cancelled(t, p, source) // it was too busy to say it
+		}
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped || res.Failure.Message != message {
+			t.Errorf("%s: %+v, %v", source, res, err)
+		}
+		if d := time.Since(start); d > endTime {
+			t.Errorf("%s took %v", source, d)
+		}
+		mustEcho(t, p, "next")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+// cancelled has the caller go when the program begins.
+func cancelled(t *testing.T, p *Pool, source string) (*engine.Result, error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	return p.Run(ctx, job(source), &beginning{began: cancel})
+}
+
+// beginning is a host that notes when a program begins.
+type beginning struct {
+	host
+	began func()
+}
+
+func (b *beginning) Report(engine.Report) func() bool {
+	b.began()
+	return func() bool { return true }
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	busy, cancel := context.WithCancel(t.Context())
+	started := make(chan struct{})
+	h := &host{answer: func(engine.Call, func(engine.Reply)) { close(started) }}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = p.Run(busy, job("call"), h) })
+	<-started
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("in the queue: %v", err)
+	}
+	wg.Go(func() {
+		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("in the queue of a closed pool: %v", err)
+		}
+	})
+	time.Sleep(10 * time.Millisecond) // until he waits, or he finds it closed
+	wg.Go(func() { p.Close() })
+	<-p.done
+	cancel() // not before, or it would be his turn
+	wg.Wait()
+	if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestLateReply(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	var late func(engine.Reply)
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { late = reply }}
+	res, err := p.Run(t.Context(), job("abandon"), h)
+	if err != nil || string(res.Value) != `"gone"` {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	late(engine.Reply{Value: json.RawMessage("1")})
+	mustEcho(t, p, "next")
+	if first(p).runs != 2 {
+		t.Error("the worker was not used again")
+	}
+}
+
+func TestHostPanics(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	h := &host{answer: func(engine.Call, func(engine.Reply)) { panic("host") }}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was lost")
+			}
+		}()
+		_, _ = p.Run(t.Context(), job("call"), h)
+	}()
+	mustEcho(t, p, "next")
+}
+
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	res, err := p.Run(t.Context(), job("noise"), &host{})
+	if err != nil || string(res.Value) != `"said"` {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	mustEcho(t, p, "next")
+	if n := len(first(p).log.String()); n < logEnd || n > 2*logEnd+10 {
+		t.Errorf("%d bytes were kept", n)
+	}
+}
+
+func TestNest(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	res, err := p.Run(t.Context(), job("nest"), &host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	if err := json.Unmarshal(res.Value, &got); err != nil || got != errNested.Error() {
+		t.Errorf("%s, %v", res.Value, err)
+	}
+}
+
+func TestBadJob(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	j := job("echo:x")
+	j.Inputs = []engine.Input{{Name: "x", JSON: json.RawMessage("{")}}
+	if _, err := p.Run(t.Context(), j, &host{}); !errors.Is(err, worker.ErrEncode) {
+		t.Error(err)
+	}
+	mustEcho(t, p, "next")
+}
+
+func TestDiesIdle(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	w := first(p)
+	w.end()
+	<-w.exited
+	mustEcho(t, p, "in another")
+}
+
+func TestIdleEnds(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 3, Idle: 200 * time.Millisecond})
+	var wg sync.WaitGroup
+	var all sync.WaitGroup
+	all.Add(3)
+	for range 3 {
+		wg.Go(func() {
+			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+				all.Done()
+				go func() { all.Wait(); reply(engine.Reply{}) }()
+			}}
+			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		p.mu.Lock()
+		n := len(p.idle)
+		p.mu.Unlock()
+		if n == 1 {
+			break
+		}
+		if time.Since(start) > time.Minute {
+			t.Fatalf("%d workers are idle", n)
+		}
+	}
+	mustEcho(t, p, "in the last")
+}
+
+// TestIdleEndsWithPool closes a pool when it is time for its idle workers to end.
+func TestIdleEndsWithPool(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		p := newPool(t, Options{Max: 2, Idle: time.Nanosecond})
+		w, err := newInstance(t.Context(), &p.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go p.trim() // as its timer does
+		p.park(w)
+		go p.trim()
+		p.Close()
+		<-w.exited
+		p.mu.Lock()
+		if n := len(p.idle); n != 0 {
+			t.Errorf("%d workers are idle", n)
+		}
+		p.mu.Unlock()
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Kind: "nobody"}, `start worker: nothing in this program can become a worker of kind "nobody": import the package that has its hook, or set a command`},
+		{Options{Memory: 1}, "a memory of 1 bytes is too small to run anything: give at least 16777216"},
+		{Options{Max: -1}, "an option is negative: leave it zero for the default"},
+	} {
+		if _, err := NewPool(tt.o); err == nil || err.Error() != tt.want {
+			t.Errorf("%+v: %v", tt.o, err)
+		}
+	}
+}
+
+// TestFlood has a worker call on and on when its caller has gone.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &host{answer: func(c engine.Call, _ func(engine.Reply)) {
+		if c.ID == 5 {
+			cancel()
+		}
+	}}
+	res, err := p.Run(ctx, job("raw-flood"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped {
+		t.Errorf("%+v, %v", res, err)
+	}
+	mustEcho(t, p, "next")
+}
+
+// TestUnread has a worker that doesn't read: no handler waits for it, and what
+// waits is limited.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1, Memory: 64 << 20})
+	big, _ := json.Marshal(strings.Repeat("x", 8<<20))
+	var wg sync.WaitGroup
+	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		wg.Go(func() { reply(engine.Reply{Value: big}) })
+	}}
+	res, err := p.Run(t.Context(), job("raw-deaf"), h)
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Memory || !strings.Contains(res.Failure.Message, "results of tools waited") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	wg.Wait()
+	mustEcho(t, p, "next")
+}
+
+// TestUsedUp makes sure that a program finds the whole of its memory, whatever
+// ran before.
+func TestUsedUp(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
+	for range 10 {
+		res, err := p.Run(t.Context(), job("swell:70"), &host{})
+		if err != nil || string(res.Value) != `"70"` {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	mustEcho(t, p, "in a fresh worker")
+	if runs := first(p).runs; runs != 1 {
+		t.Errorf("%d runs in a worker that has grown", runs)
+	}
+	for range 100 {
+		res, err := p.Run(t.Context(), job("swell:1"), &host{})
+		if err != nil || string(res.Value) != `"1"` {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	if runs := first(p).runs; runs < 50 {
+		t.Errorf("%d runs in a worker that has not grown", runs)
+	}
+}
+
+// TestFIFO makes sure that who has waited longest is next. That somebody waits can't
+// be seen: he is given a while for it, and a longer one if it was too short.
+func TestFIFO(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	for pause := 5 * time.Millisecond; ; pause *= 4 {
+		order := inTurn(t, p, pause)
+		if slices.IsSorted(order) && len(order) == 20 {
+			return
+		}
+		if pause > time.Second {
+			t.Fatal(order)
+		}
+	}
+}
+
+// inTurn has twenty callers wait for one worker, each a while after the one before,
+// and says in which order they get it.
+func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	wg.Go(func() {
+		h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+			go func() { <-start; reply(engine.Reply{}) }()
+		}}
+		_, _ = p.Run(t.Context(), job("call"), h)
+	})
+	waitFor(t, func() bool { return len(p.slots) == 1 })
+	for i := range 20 {
+		arrived := make(chan struct{})
+		wg.Go(func() {
+			close(arrived)
+			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+				order = append(order, i) // one at a time
+				reply(engine.Reply{})
+			}}
+			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+				t.Error(err)
+			}
+		})
+		<-arrived
+		time.Sleep(pause)
+	}
+	close(start)
+	wg.Wait()
+	return order
+}
+
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatal("it never happened")
+		}
+	}
+}
+
+// TestHostile has some callers kill worker after worker. The others go on.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 2, Memory: 64 << 20})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				res, err := p.Run(ctx, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &host{})
+				if err == nil && res.Failure == nil || err != nil && ctx.Err() == nil {
+					t.Error(res, err)
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		mustEcho(t, p, itoa(i))
+	}
+	cancel()
+	wg.Wait()
+	mustEcho(t, p, "after all")
+}
+
+// TestBackOff has workers that can't start any more.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 2})
+	good := p.starter.start
+	var tries atomic.Int32
+	p.starter.start = func(context.Context) (*instance, error) {
+		tries.Add(1)
+		return nil, errors.New("start worker: no luck")
+	}
+	first(p).end()
+	<-first(p).exited
+	for i := range patience {
+		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); fmt.Sprint(err) != "start worker: no luck" && i == 0 {
+			t.Error(err)
+		}
+	}
+	n := tries.Load()
+	for range 50 {
+		_, err := p.Run(t.Context(), job("echo:x"), &host{})
+		if !errors.Is(err, ErrCannotStart) && fmt.Sprint(err) != "start worker: no luck" {
+			t.Error(err)
+		}
+	}
+	if more := tries.Load() - n; more > 25 {
+		t.Errorf("%d tries in 50 runs", more)
+	}
+	p.starter.mu.Lock()
+	p.starter.start, p.starter.next = good, time.Time{}
+	p.starter.mu.Unlock()
+	mustEcho(t, p, "again")
+	if p.starter.failures != 0 {
+		t.Error("the failures are not forgotten")
+	}
+}
+
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	var s starter
+	last := time.Duration(0)
+	for range 100 {
+		s.failed(errors.New("no"))
+		if d := s.interval(); d < last || d > lastInterval {
+			t.Fatalf("%v after %v", d, last)
+		} else {
+			last = d
+		}
+	}
+	if last != lastInterval {
+		t.Error(last)
+	}
+}
+
+func TestBootAndDie(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	err := stillborns(t, p)
+	for begin := time.Now(); err == nil && time.Since(begin) < endTime; { // so busy that it was time for the next try
+		err = stillborns(t, p)
+	}
+	if !errors.Is(err, ErrCannotStart) || !strings.Contains(err.Error(), "it ended with signal: killed") {
+		t.Error(err)
+	}
+	p.starter.mu.Lock()
+	p.starter.next = time.Time{}
+	p.starter.mu.Unlock()
+	mustEcho(t, p, "later")
+}
+
+// stillborns runs a program in a pool whose workers were ready, and died before their
+// first run.
+func stillborns(t *testing.T, p *Pool) error {
+	t.Helper()
+	p.unpark(&engine.Job{}).retire()
+	for range patience {
+		w, err := newInstance(t.Context(), &p.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.end()
+		<-w.exited
+		p.mu.Lock()
+		p.idle = append(p.idle, idler{w, time.Now()})
+		p.mu.Unlock()
+	}
+	_, err := p.Run(t.Context(), job("echo:x"), &host{})
+	return err
+}
+
+// TestDiagnosis looks at the ways in which workers have been seen to die.
+func TestDiagnosis(t *testing.T) {
+	t.Parallel()
+	status := func(command string) *os.ProcessState {
+		cmd := exec.Command("/bin/sh", "-c", command)
+		err := cmd.Run()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return cmd.ProcessState
+	}
+	two, race := status("exit 2"), status("exit 66")
+	for _, tt := range []struct {
+		log   string
+		state *os.ProcessState
+		kind  string
+		want  string
+	}{
+		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.Crashed, stackOverflow().Message},
+		{"fatal error: runtime: out of memory", two, engine.Memory, ""},
+		{"fatal error: runtime: cannot map pages in arena address space", two, engine.Memory, ""},
+		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two, engine.Memory, ""},
+		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.Memory, ""},
+		{"", two, engine.Memory, ""},
+		{"", status("kill -SEGV $$"), engine.Memory, ""},
+		{"", status("kill -BUS $$"), engine.Memory, ""},
+		{"", status("kill -KILL $$"), engine.Memory, ""},
+		{"ThreadSanitizer: CHECK failed", race, engine.Memory, ""},
+		{"", race, engine.Memory, ""},
+		{"panic: no more\n\ngoroutine 7", two, engine.Crashed, "the process that ran the program died: panic: no more"},
+		{"fatal error: concurrent map writes", two, engine.Crashed, "the process that ran the program died: fatal error: concurrent map writes"},
+		{"writ worker: frame 'T' is odd", status("exit 125"), engine.Crashed, "the process that ran the program died: writ worker: frame 'T' is odd"},
+		{"", status("exit 7"), engine.Crashed, "the process that ran the program died: exit status 7"},
+		{"", status("kill -SYS $$"), engine.Crashed, "the process that ran the program died: it made a system call that workers may not make"},
+	} {
+		f := diagnose(tt.log, tt.state)
+		if f.Kind != tt.kind || tt.want != "" && f.Message != tt.want {
+			t.Errorf("%q, %v: %s: %s", tt.log, tt.state, f.Kind, f.Message)
+		}
+	}
+}

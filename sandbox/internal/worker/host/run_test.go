@@ -1,0 +1,92 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker"
+)
+
+// canonical reports whether text is what the host passes on: canonical JSON, or nil.
+func canonical(text []byte) bool {
+	if text == nil {
+		return true
+	}
+	var again json.RawMessage
+	err := worker.Frame{Body: text}.DecodeUntrusted(&again, 0)
+	return err == nil && bytes.Equal(again, text) && json.Valid(text) && utf8.Valid(text)
+}
+
+// FuzzHost is a worker that sends anything. The host must not believe it.
+func FuzzHost(f *testing.F) {
+	frames := func(add func(*worker.Writer)) []byte {
+		var wire bytes.Buffer
+		add(worker.NewWriter(&wire))
+		return wire.Bytes()
+	}
+	f.Add(frames(func(w *worker.Writer) {
+		_ = w.Send(worker.KindReport, 1, engine.Report{Sites: []engine.Site{{Tool: 0}}})
+		_ = w.Send(worker.KindCall, 1, engine.Call{ID: 1, Args: []byte("{}")})
+		_ = w.Send(worker.KindCall, 1, engine.Call{ID: 2, Tool: 3, Args: []byte("{}")})
+		_ = w.Send(worker.KindResult, 1, engine.Result{})
+	}))
+	f.Add(frames(func(w *worker.Writer) { _ = w.Send(worker.KindCall, 1, engine.Call{ID: 1}) }))
+	f.Add(frames(func(w *worker.Writer) { _ = w.Send(worker.KindResult, 2, engine.Result{}) }))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		h := &distrustful{fail: t.Error}
+		w := newInstanceOn(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
+		w.in.Limit = func(worker.Kind) int { return 1 << 12 }
+		r := &run{w: w, id: 1, job: job("x"), host: h}
+		res, err := r.talk()
+		if res == nil && err == nil {
+			t.Errorf("%v, %v", res, err)
+		}
+		if res != nil && err == nil && !canonical(res.Value) {
+			t.Errorf("not canonical: %s", res.Value)
+		}
+	})
+}
+
+// recorded is a worker's side of a conversation. It hears nothing.
+type recorded struct{ io.Reader }
+
+func (recorded) Write(b []byte) (int, error) { return len(b), nil }
+func (recorded) try(b []byte) (int, error)   { return len(b), nil }
+func (recorded) Close() error                { return nil }
+func (recorded) lastWords()                  {}
+
+// distrustful is a host that checks what the run promises it.
+type distrustful struct {
+	fail    func(...any)
+	reports int
+	calls   int
+}
+
+func (d *distrustful) Report(r engine.Report) func() bool {
+	if d.reports++; d.reports > 1 {
+		d.fail("a second report")
+	}
+	for _, s := range r.Sites {
+		if s.Args != nil && !canonical(s.Args.JSON) {
+			d.fail("not canonical:", string(s.Args.JSON))
+		}
+		if s.Tool < -1 || s.Tool > 0 {
+			d.fail("a site of tool", s.Tool)
+		}
+	}
+	return func() bool { return true }
+}
+
+func (d *distrustful) Call(c engine.Call, reply func(engine.Reply)) func() {
+	if d.calls++; d.reports == 0 || c.ID != d.calls || c.Tool != 0 {
+		d.fail("a forged call", c)
+	}
+	if !canonical(c.Args) || !canonical(c.More) {
+		d.fail("not canonical:", string(c.Args), string(c.More))
+	}
+	return func() { reply(engine.Reply{}) }
+}

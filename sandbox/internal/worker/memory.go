@@ -1,6 +1,0 @@
-//go:build !race
-
-package worker
-
-// memoryFactor scales the budget of memory; see its other value.
-const memoryFactor = 1

@@ -1,5 +1,0 @@
-//go:build !cgo
-
-package worker
-
-const cgo = false
