@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
 // Set is what one program may call: an immutable snapshot of tools under the
@@ -35,8 +36,8 @@ type Binding struct {
 	// fs.read_file(args) and fs["read/file"](args).
 	Names []string
 
-	own   *schema.Schema // of a tool without a namespace; nil: any object
-	loose *schema.Loose  // of others; nil: any object
+	own     *schema.Schema  // of a tool without a namespace; nil: any object
+	foreign *foreign.Schema // of other tools; nil: any object
 }
 
 // Path is how a program writes the tool: mail.send, or refund.
@@ -84,10 +85,10 @@ func (b *Binding) complete(args json.RawMessage) json.RawMessage {
 // input returns the schema that is checked, or nil. Most tools of most servers
 // are never called, so that theirs are compiled when they are.
 func (b *Binding) input() *schema.Schema {
-	if b.loose == nil {
+	if b.foreign == nil {
 		return b.own
 	}
-	s, _ := b.loose.Schema() // of the error, Warnings tells
+	s, _ := b.foreign.Compile() // of the error, Warnings tells
 	return s
 }
 
@@ -105,7 +106,7 @@ var anyObject = func() *schema.Schema {
 // reserved or taken by another, or whose schema does not compile, is an error:
 // its author can mend it. Tools in a namespace come from elsewhere and are never
 // lost: they get a valid, unique name, and what is invalid in their schemas is
-// dropped, as [schema.Loose] says; [Set.Warnings] tells all that. Which name that
+// dropped; [Set.Warnings] tells all that. Which name that
 // is depends on what tools there are, and not on their order.
 //
 // The error joins all that is wrong with the tools and what sources returned.
@@ -200,10 +201,10 @@ func (s *Set) Warnings() []string {
 	}
 	all := slices.Concat(s.warnings, s.unguarded(), s.misplaced())
 	for _, b := range s.bindings {
-		if b.loose == nil {
+		if b.foreign == nil {
 			continue
 		}
-		if err := b.loose.Err(); err != nil {
+		if err := b.foreign.Err(); err != nil {
 			all = append(all, fmt.Sprintf("%s: its arguments are not checked: input schema: %v", b.label(), err))
 		}
 	}
@@ -253,8 +254,8 @@ func (b *builder) readInput(t *Binding) (err error) {
 	case t.Namespace == "":
 		t.own, err = schema.Compile(raw)
 	default:
-		t.loose = schema.Loosely(raw)
-		for _, line := range t.loose.Dropped() {
+		t.foreign = foreign.Repair(raw)
+		for _, line := range t.foreign.Dropped() {
 			b.warn("%s: input schema: %s; that is not checked", t.label(), line)
 		}
 	}
@@ -294,11 +295,11 @@ func (b *builder) nameOwn(name string) error {
 // or moves does not take the name of another.
 func (b *builder) nameForeign() {
 	own := func(t *Binding) bool { return t.Namespace == "" }
-	foreign := slices.DeleteFunc(slices.Clone(b.set.bindings), own)
-	slices.SortStableFunc(foreign, func(x, y *Binding) int {
+	others := slices.DeleteFunc(slices.Clone(b.set.bindings), own)
+	slices.SortStableFunc(others, func(x, y *Binding) int {
 		return cmp.Or(precedence(x.Namespace, y.Namespace), precedence(x.Name, y.Name))
 	})
-	for _, binding := range foreign {
+	for _, binding := range others {
 		binding.Object = b.object(binding.Namespace)
 		binding.Names = b.memberNames(binding.Object, binding.Tool)
 	}

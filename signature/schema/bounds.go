@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // A schema that recurses through alternatives checks what is nested n deep up
@@ -105,12 +106,12 @@ func (g *guard) compare(v any) {
 
 // begin allows for the validation of a value. The deeper it is, the more each
 // error takes, which holds a path.
-func (g *guard) begin(d document, collecting bool) {
-	g.steps = baseSteps + d.bytes + valueSteps*min(d.values, firstValues)
+func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
+	g.steps = baseSteps + d.Bytes + valueSteps*min(d.Values, firstValues)
 	if collecting {
-		g.steps /= 1 + d.deepest/32
+		g.steps /= 1 + d.Deepest/32
 	}
-	g.patience = patience + time.Duration(d.bytes)*patienceFor
+	g.patience = patience + time.Duration(d.Bytes)*patienceFor
 }
 
 // toll is how many steps a schema takes that was entered: above all, to enter
@@ -245,7 +246,7 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 type exhausted struct{}
 
 // ended words why there is no answer.
-func ended(broken any, d document) problem {
+func ended(broken any, d *jsonvalue.Document) problem {
 	switch b := broken.(type) {
 	case exhausted:
 		return tooIntricate(d)
@@ -257,9 +258,9 @@ func ended(broken any, d document) problem {
 }
 
 // tooIntricate words that a validation has been given up.
-func tooIntricate(d document) problem {
+func tooIntricate(d *jsonvalue.Document) problem {
 	return problem{
-		text: fmt.Sprintf("is too intricate to be checked: its schema has too many rules to try on %s, nested %d deep", plural(d.values, "value"), d.deepest),
+		text: fmt.Sprintf("is too intricate to be checked: its schema has too many rules to try on %s, nested %d deep", plural(d.Values, "value"), d.Deepest),
 		hint: "make it smaller, or nest it less deep",
 	}
 }

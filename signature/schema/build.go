@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // home is the made-up URL of the schema being compiled, and opposite that of one
@@ -64,8 +65,8 @@ func wording(doc any, err error) error {
 	case errors.As(err, &load):
 		return fmt.Errorf("refers to %q, which is not loaded; copy it into $defs", load.URL)
 	case errors.As(err, &regex):
-		place := path(doc, tokens(place(regex.URL)))
-		return fmt.Errorf("%s: pattern %s does not compile: %v", place, quote(regex.Regex), regex.Err)
+		place := jsonvalue.Path(doc, jsonvalue.Tokens(place(regex.URL)))
+		return fmt.Errorf("%s: pattern %s does not compile: %v", place, jsonvalue.Quote(regex.Regex), regex.Err)
 	default:
 		return errors.New(strings.ReplaceAll(err.Error(), home, ""))
 	}
@@ -76,8 +77,8 @@ func invalidSchema(doc any, err *jsonschema.SchemaValidationError) error {
 	if !errors.As(err.Err, &violation) {
 		return err.Err
 	}
-	if base := tokens(place(err.URL)); len(base) > 0 { // the schema was the target of a $ref
-		doc, _ = lookup(doc, base)
+	if base := jsonvalue.Tokens(place(err.URL)); len(base) > 0 { // the schema was the target of a $ref
+		doc, _ = jsonvalue.Lookup(doc, base)
 	}
 	x := &explainer{root: doc}
 	var lines []string

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 const (
@@ -104,7 +106,7 @@ func (p *printer) facts(of spot) []string {
 		all = append(all, short("each ", strings.Join(each, ", "), ""))
 	}
 	all = append(all, p.unit(of))
-	if text := literal(of.keyword("default")); of.has("default") && !slices.Contains(blank, text) {
+	if text := jsonvalue.Literal(of.keyword("default")); of.has("default") && !slices.Contains(blank, text) {
 		all = append(all, short("default ", text, ""))
 	}
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
@@ -177,7 +179,7 @@ func short(before, fact, after string) string {
 
 // size writes a range of lengths. In brief it is one only if it is narrow.
 func (p *printer) size(s spot, low, high, unit string) string {
-	from, to := literal(s.keyword(low)), literal(s.keyword(high))
+	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	if p.options.Brief && (from == "1" || !s.has(low)) && (len(to) > 2 || !s.has(high)) {
 		return ""
 	}
@@ -186,7 +188,7 @@ func (p *printer) size(s spot, low, high, unit string) string {
 
 // bounds writes a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
-	from, to := literal(s.keyword(low)), literal(s.keyword(high))
+	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	least, most := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
 	if unit != "" && (most && to != "1" || !most && from != "1") {
 		unit += "s"
@@ -212,19 +214,19 @@ func bound(s spot, name, sign string) string {
 	if _, flag := s.keyword(name).(bool); flag { // draft 4: minimum has the number
 		return ""
 	}
-	return sign + literal(s.keyword(name))
+	return sign + jsonvalue.Literal(s.keyword(name))
 }
 
-// Comment returns a text as it may stand in a block comment: as [Harmless] does,
-// and unable to end the comment. Only the two characters that would end it are
-// changed, so that globs such as src/**/*.ts stay readable.
+// Comment returns a text for use in a block comment: one line, as [OneLine]
+// returns it, that cannot end the comment. Only the two characters that would
+// end it are changed, so that globs such as src/**/*.ts stay readable.
 func Comment(text string) string {
-	return strings.ReplaceAll(Harmless(text), "*/", `*\/`)
+	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
 }
 
-// Harmless returns a text as one line of visible characters that cannot end a
-// fenced block. [Comment] is for text within a block comment.
-func Harmless(text string) string {
+// OneLine returns a text as one line of visible characters that cannot end a
+// fenced block. Use [Comment] for text in a block comment.
+func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 const (
@@ -24,13 +25,13 @@ type defaults struct {
 }
 
 type member struct {
-	name string
-	json []byte // the name, too
+	name  string
+	value any
+	size  int // bytes of name and value
 }
 
-// Complete puts the defaults of the schema where a value that fits has nothing,
-// in nested objects too, and leaves all else as it is written. The value itself
-// is returned if there is nothing to add.
+// Complete adds the defaults of the schema to a value that fits it, in nested
+// objects too. The value itself is returned if there is nothing to add.
 //
 // A default counts if it fits its own schema and has at most 4 KiB. One that is
 // null says that there is none. Defaults within defaults and in alternatives of
@@ -41,12 +42,16 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	if s.defaults == nil {
 		return value
 	}
-	c := completer{decoder: decoder{text: value}}
-	c.value(s.defaults)
-	if c.added == 0 || c.added > maxAdded {
+	doc, err := jsonvalue.Decode(value, maxValueDepth, true)
+	if err != nil || len(doc.Repeated) > 0 {
 		return value
 	}
-	full := append(c.out, value[c.copied:]...)
+	var c completer
+	c.value(doc.Value, s.defaults)
+	if c.bytes == 0 || c.bytes > maxAdded {
+		return value
+	}
+	full := doc.Encode(doc.Value)
 	if s.Validate(full) != nil {
 		return value
 	}
@@ -77,10 +82,10 @@ func (s *Schema) checkDefault(at string) []Finding {
 		return nil
 	}
 	subject := "the default"
-	if place := path(s.document.value, tokens(at)); place != "" {
+	if place := jsonvalue.Path(s.document.Value, jsonvalue.Tokens(at)); place != "" {
 		subject += " at " + place
 	}
-	if n := len(literalOf(*rule.Default)); n > maxDefault {
+	if n := len(jsonvalue.Text(*rule.Default)); n > maxDefault {
 		return []Finding{{Path: subject, Message: fmt.Sprintf("has %d bytes; at most %d are taken", n, maxDefault)}}
 	}
 	x := &explainer{root: *rule.Default}
@@ -101,81 +106,29 @@ func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// completer writes a value again, which is known to be valid JSON.
+// completer adds defaults to a value.
 type completer struct {
-	decoder
-	out    []byte
-	copied int // bytes of the text that are in out
-	added  int
+	bytes int // added
 }
 
-func (c *completer) value(d *defaults) {
-	switch first := c.skip(); {
-	case d == nil:
-		c.pass()
-	case first == '{':
-		c.object(d)
-	case first == '[':
-		c.array(d.each)
-	default:
-		c.pass()
+func (c *completer) value(v any, d *defaults) {
+	if d == nil {
+		return
 	}
-}
-
-func (c *completer) object(d *defaults) {
-	given := map[string]bool{}
-	for c.at++; c.skip() != '}'; {
-		name := c.string()
-		given[name] = true
-		c.value(d.under[name])
-	}
-	first := len(given) == 0
-	for _, m := range d.own {
-		if !given[m.name] && c.added <= maxAdded {
-			c.add(m.json, first)
-			first = false
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			c.value(member, d.under[name])
 		}
-	}
-	c.at++
-}
-
-// add writes a member here.
-func (c *completer) add(text []byte, first bool) {
-	c.out = append(c.out, c.text[c.copied:c.at]...)
-	c.copied = c.at
-	if !first {
-		c.out = append(c.out, ',')
-	}
-	c.out = append(c.out, text...)
-	c.added += len(text)
-}
-
-func (c *completer) array(each *defaults) {
-	for c.at++; c.skip() != ']'; {
-		c.value(each)
-	}
-	c.at++
-}
-
-// pass goes to what follows the value.
-func (c *completer) pass() {
-	for depth := 0; ; {
-		switch c.skip() {
-		case '{', '[':
-			depth++
-			c.at++
-		case '}', ']':
-			depth--
-			c.at++
-		case '"':
-			c.string()
-		default:
-			for c.at < len(c.text) && bytes.IndexByte([]byte(",:]} \t\r\n"), c.text[c.at]) < 0 {
-				c.at++
+		for _, m := range d.own {
+			if _, given := v[m.name]; !given && c.bytes <= maxAdded {
+				v[m.name] = m.value
+				c.bytes += m.size
 			}
 		}
-		if depth == 0 {
-			return
+	case []any:
+		for _, item := range v {
+			c.value(item, d.each)
 		}
 	}
 }
@@ -225,8 +178,8 @@ func (f *finder) of(s *jsonschema.Schema) *defaults {
 			}
 			property := part.Properties[name]
 			d.under[name] = f.of(property)
-			if text := f.text(name, property); text != nil {
-				d.own = append(d.own, member{name, text})
+			if value, size := f.usable(property); size > 0 {
+				d.own = append(d.own, member{name, value, size + len(jsonvalue.Text(name)) + 1})
 				f.found++
 			}
 		}
@@ -271,38 +224,29 @@ func onlyNull(s *jsonschema.Schema) bool {
 	return s.Types != nil && slices.Equal(s.Types.ToStrings(), []string{"null"})
 }
 
-// text returns the member that a default makes, nil if there is none that can be
-// used.
-func (f *finder) text(name string, property *jsonschema.Schema) []byte {
+// usable returns the default of a property and its size as JSON, which is 0 if
+// the property has no default that can be used.
+func (f *finder) usable(property *jsonschema.Schema) (value any, size int) {
 	for _, part := range f.certain(property) {
 		if part.Default != nil {
-			return f.valid(name, *part.Default, property)
+			return valid(*part.Default, property)
 		}
 	}
-	return nil
+	return nil, 0
 }
 
-func (f *finder) valid(name string, value any, rule *jsonschema.Schema) []byte {
-	text := []byte(literalOf(value))
+func valid(value any, rule *jsonschema.Schema) (any, int) {
+	text := jsonvalue.Text(value)
 	if value == nil || len(text) > maxDefault {
-		return nil
+		return nil, 0
 	}
-	doc, err := decode(text, maxSchemaDepth, nil)
+	doc, err := jsonvalue.Decode([]byte(text), maxDepth, false)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
-	x := &explainer{root: doc.value}
+	x := &explainer{root: doc.Value}
 	if problems, broken := x.check(rule); broken != nil || problems != nil {
-		return nil
+		return nil, 0
 	}
-	return []byte(literalOf(name) + ":" + string(text))
-}
-
-// literalOf writes a decoded value as JSON.
-func literalOf(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // what was decoded encodes
-	return string(bytes.TrimSpace(b.Bytes()))
+	return doc.Value, len(text)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Encode returns a Go value as JSON for this schema, which [Of] made of its
@@ -31,13 +33,11 @@ func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	if !s.fills || !bytes.Contains(raw, []byte("null")) {
 		return raw, nil
 	}
-	doc, err := decode(raw, maxValueDepth, map[string][]string{})
+	doc, err := jsonvalue.Decode(raw, maxValueDepth, true)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %T %w", v, err)
 	}
-	var b bytes.Buffer
-	filler{doc.order}.write(&b, s.document.value, doc.value, nil)
-	return b.Bytes(), nil
+	return doc.Encode(fill(s.document.Value, doc.Value)), nil
 }
 
 // writers encode one value after another.
@@ -65,53 +65,27 @@ func fills(v any, raw json.RawMessage) bool {
 	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
-// filler writes a value again, with the order of its names kept.
-type filler struct{ order map[string][]string }
-
-func (f filler) write(b *bytes.Buffer, schema, v any, at []string) {
+// fill replaces each null in a value by the empty value of its schema.
+func fill(schema, v any) any {
 	rule := solid(schema, v)
 	switch v := v.(type) {
 	case map[string]any:
-		f.object(b, rule, v, at)
+		properties, _ := rule["properties"].(map[string]any)
+		for name, member := range v {
+			described, known := properties[name]
+			if !known {
+				described = rule["additionalProperties"]
+			}
+			v[name] = fill(described, member)
+		}
 	case []any:
-		f.array(b, rule, v, at)
+		for i, item := range v {
+			v[i] = fill(rule["items"], item)
+		}
 	case nil:
-		b.WriteString(empty(rule))
-	default:
-		encoder := json.NewEncoder(b)
-		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(v) // a decoded scalar always encodes
-		b.Truncate(b.Len() - 1)
+		return empty(rule)
 	}
-}
-
-func (f filler) object(b *bytes.Buffer, rule, object map[string]any, at []string) {
-	properties, _ := rule["properties"].(map[string]any)
-	b.WriteByte('{')
-	for i, name := range f.order[pointer(at)] {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		f.write(b, nil, name, nil)
-		b.WriteByte(':')
-		member, known := properties[name]
-		if !known {
-			member = rule["additionalProperties"]
-		}
-		f.write(b, member, object[name], extend(at, name))
-	}
-	b.WriteByte('}')
-}
-
-func (f filler) array(b *bytes.Buffer, rule map[string]any, array []any, at []string) {
-	b.WriteByte('[')
-	for i, item := range array {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		f.write(b, rule["items"], item, extend(at, fmt.Sprint(i)))
-	}
-	b.WriteByte(']')
+	return v
 }
 
 // solid returns the schema of what is there: of a pointer that is not nil, what
@@ -124,17 +98,17 @@ func solid(schema, v any) map[string]any {
 	return rule
 }
 
-// empty returns what stands for a nil of the given type.
-func empty(rule map[string]any) string {
+// empty returns the value that replaces a nil of the given type.
+func empty(rule map[string]any) any {
 	switch rule["type"] {
 	case "array":
-		return "[]"
+		return []any{}
 	case "object":
-		return "{}"
+		return map[string]any{}
 	case "string":
 		if rule["contentEncoding"] != nil {
-			return `""`
+			return ""
 		}
 	}
-	return "null"
+	return nil
 }

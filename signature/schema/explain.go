@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/big"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // explainer turns the library's tree of errors into problems.
@@ -76,7 +76,7 @@ func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	case *kind.Dependency:
 		return dependent(e, k.Prop, k.Missing)
 	case *kind.PropertyNames:
-		return []problem{{at: extend(e.InstanceLocation, k.Property), text: "is not an allowed name"}}
+		return []problem{{at: jsonvalue.Extend(e.InstanceLocation, k.Property), text: "is not an allowed name"}}
 	case *kind.FalseSchema:
 		return x.forbidden(e)
 	}
@@ -138,7 +138,7 @@ func (x *explainer) leaves(e *jsonschema.ValidationError, all []*jsonschema.Vali
 func byImportance(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(
 		cmp.Compare(importance(a), importance(b)),
-		slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens),
+		slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, jsonvalue.CompareTokens),
 		cmp.Compare(a.SchemaURL, b.SchemaURL),
 		cmp.Compare(about(a), about(b)),
 	)
@@ -202,7 +202,7 @@ func cut(all []problem, more int) []problem {
 }
 
 func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []problem {
-	given, _ := lookup(x.root, e.InstanceLocation)
+	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	var others []string
 	if rule := x.rule(e); rule.AdditionalProperties == nil {
 		others = strangers(given, rule)
@@ -210,7 +210,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 	names, more := first(names)
 	var all []problem
 	for _, name := range names {
-		p := problem{at: extend(e.InstanceLocation, name), text: "is required"}
+		p := problem{at: jsonvalue.Extend(e.InstanceLocation, name), text: "is required"}
 		if other := x.near(name, others); other != "" {
 			p.hint = "did you call it " + other + "?"
 		}
@@ -221,12 +221,12 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 
 // surplus words properties that the schema does not have.
 func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []problem {
-	given, _ := lookup(x.root, e.InstanceLocation)
+	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	free := unused(given, x.rule(e))
 	names, more := first(names)
 	var all []problem
 	for _, name := range names {
-		p := problem{at: extend(e.InstanceLocation, name), text: "is not a known property"}
+		p := problem{at: jsonvalue.Extend(e.InstanceLocation, name), text: "is not a known property"}
 		if near := x.near(name, free); near != "" {
 			p.hint = "did you mean " + near + "?"
 		} else if 0 < len(free) && len(free) <= 10 {
@@ -243,7 +243,7 @@ func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []pro
 func dependent(e *jsonschema.ValidationError, with string, names []string) []problem {
 	var all []problem
 	for _, name := range names {
-		all = append(all, problem{at: extend(e.InstanceLocation, name), text: "is required with " + with})
+		all = append(all, problem{at: jsonvalue.Extend(e.InstanceLocation, name), text: "is required with " + with})
 	}
 	return all
 }
@@ -290,8 +290,8 @@ func strangers(object any, rule *jsonschema.Schema) []string {
 
 // single words an error about one value.
 func (x *explainer) single(e *jsonschema.ValidationError) problem {
-	v, _ := lookup(x.root, e.InstanceLocation)
-	p := problem{at: e.InstanceLocation, given: describe(v)}
+	v, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
+	p := problem{at: e.InstanceLocation, given: jsonvalue.Describe(v)}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		p.types = articles(k.Want)
@@ -313,7 +313,7 @@ func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []strin
 		if x.literals == nil {
 			x.literals = map[string][]string{}
 		}
-		known = literals(values)
+		known = jsonvalue.Literals(values)
 		x.literals[key] = known
 	}
 	return known
@@ -394,30 +394,6 @@ func articles(types []string) []string {
 		}
 	}
 	return words
-}
-
-// literals writes values as JSON.
-func literals(values []any) []string {
-	const most = 40
-	var all []string
-	for _, v := range values[:min(len(values), most)] {
-		all = append(all, literal(v))
-	}
-	if len(values) > most {
-		all = append(all, fmt.Sprintf("… (%d in all)", len(values)))
-	}
-	return all
-}
-
-func literal(v any) string {
-	if s, ok := v.(string); ok {
-		return quote(s)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return describe(v)
-	}
-	return strings.ReplaceAll(string(b), "```", "\\u0060``")
 }
 
 func plural(n int, unit string) string {

@@ -2,11 +2,11 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Finding is one way in which a value violates a schema, worded for whoever
@@ -91,7 +91,7 @@ func (p problem) join(other problem) problem {
 // findings sorts problems by place, words them and drops repetitions.
 func (x *explainer) findings(problems []problem) []Finding {
 	slices.SortStableFunc(problems, func(a, b problem) int {
-		return cmp.Or(slices.CompareFunc(a.at, b.at, compareTokens), cmp.Compare(a.message(), b.message()), cmp.Compare(a.hint, b.hint))
+		return cmp.Or(slices.CompareFunc(a.at, b.at, jsonvalue.CompareTokens), cmp.Compare(a.message(), b.message()), cmp.Compare(a.hint, b.hint))
 	})
 	var all []Finding
 	more := 0
@@ -100,7 +100,7 @@ func (x *explainer) findings(problems []problem) []Finding {
 			more += p.more
 			continue
 		}
-		f := Finding{Path: path(x.root, p.at), Message: p.message(), Hint: p.hint}
+		f := Finding{Path: jsonvalue.Path(x.root, p.at), Message: p.message(), Hint: p.hint}
 		if len(all) == 0 || all[len(all)-1] != f {
 			all = append(all, f)
 		}
@@ -109,16 +109,6 @@ func (x *explainer) findings(problems []problem) []Finding {
 		all = append(all, Finding{Message: "has " + plural(more, "more problem"), more: more})
 	}
 	return all
-}
-
-// compareTokens puts [2] before [10].
-func compareTokens(a, b string) int {
-	i, errA := strconv.Atoi(a)
-	j, errB := strconv.Atoi(b)
-	if errA == nil && errB == nil {
-		return cmp.Compare(i, j)
-	}
-	return cmp.Compare(a, b)
 }
 
 // alternatives joins words as speech does: a, b or c.
@@ -138,31 +128,4 @@ func union(a, b []string) []string {
 		}
 	}
 	return all
-}
-
-// describe says what a value is, in a few words.
-func describe(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "an array"
-	case string:
-		return quote(clip(v))
-	case json.Number:
-		return clip(v.String())
-	case bool:
-		return strconv.FormatBool(v)
-	default:
-		return "null"
-	}
-}
-
-// clip cuts a long text.
-func clip(s string) string {
-	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // OtherCase returns the names in a value that differ only in case from a property that
@@ -16,22 +17,19 @@ import (
 // encoding/json takes one for the other, and another program does not. Levels is how
 // many objects and arrays one in the other are searched; 0 is all.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
-	if s.quick.fits(value) {
-		return nil
-	}
-	d, err := decode(value, maxValueDepth, nil)
+	d, err := jsonvalue.Decode(value, maxValueDepth, false)
 	if err != nil {
 		return []Finding{{Message: err.Error()}}
 	}
-	w := caseWalk{steps: baseSteps + valueSteps*d.values}
+	w := caseWalk{steps: baseSteps + valueSteps*d.Values}
 	if levels == 0 {
 		levels = maxValueDepth
 	}
-	w.value(d.value, []*jsonschema.Schema{s.compiled}, levels)
+	w.value(d.Value, []*jsonschema.Schema{s.compiled}, levels)
 	if w.steps < 0 {
 		w.problems = []problem{{text: "has too many names to compare them with the schema"}}
 	}
-	return (&explainer{root: d.value}).findings(cut(w.problems, 0))
+	return (&explainer{root: d.Value}).findings(cut(w.problems, 0))
 }
 
 // caseWalk goes through a value together with the schemas that may describe it.
@@ -90,7 +88,7 @@ func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	for _, name := range unknown {
 		if known, ok := described[foldCase(name)]; ok {
 			w.problems = append(w.problems, problem{
-				at: extend(w.at, name), text: "is not a known property", hint: "did you mean " + known + "?",
+				at: jsonvalue.Extend(w.at, name), text: "is not a known property", hint: "did you mean " + known + "?",
 			})
 		}
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Whoever writes a value chooses how many names there are to compare, and how
@@ -68,7 +70,7 @@ func (x *explainer) nearestValue(given any, allowed []any) string {
 		}
 	}
 	if near := x.near(s, names); near != "" {
-		return "did you mean " + quote(near) + "?"
+		return "did you mean " + jsonvalue.Quote(near) + "?"
 	}
 	return ""
 }

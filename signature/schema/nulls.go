@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // DropNulls removes from a decoded value that fits the schema every member, in
@@ -26,8 +27,8 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
 	}
-	d, err := decode(value, maxValueDepth, nil)
-	if err != nil || len(d.repeated) > 0 {
+	d, err := jsonvalue.Decode(value, maxValueDepth, false)
+	if err != nil || len(d.Repeated) > 0 {
 		return value
 	}
 	g, free, err := s.acquire()
@@ -36,8 +37,8 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	}
 	defer free()
 	g.begin(d, true)
-	dropUnset(d.value, g.compiled)
-	dropped, err := json.Marshal(d.value)
+	dropUnset(d.Value, g.compiled)
+	dropped, err := json.Marshal(d.Value)
 	if err != nil {
 		return value
 	}

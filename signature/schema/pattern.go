@@ -6,6 +6,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 const (
@@ -20,6 +21,12 @@ const (
 type pattern struct {
 	*regexp2.Regexp
 	guard *guard
+}
+
+// CheckPattern returns an error if [Compile] refuses a regular expression.
+func CheckPattern(source string) error {
+	_, err := compilePattern(source, nil)
+	return err
 }
 
 func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
@@ -65,5 +72,5 @@ func undisturbed(match func() (bool, error)) (matched bool, took time.Duration, 
 type slow struct{ pattern string }
 
 func (s slow) problem() problem {
-	return problem{text: "could not be checked: the pattern /" + clip(s.pattern) + "/ takes too long on this value"}
+	return problem{text: "could not be checked: the pattern /" + jsonvalue.Clip(s.pattern) + "/ takes too long on this value"}
 }

@@ -37,20 +37,26 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/writ-go/writ/internal/jsonvalue"
+)
+
+const (
+	maxDepth      = 200    // of a schema
+	maxValues     = 10_000 // in a schema
+	maxValueDepth = 1_000  // of a value
 )
 
 // Schema is one compiled JSON Schema. It is immutable and safe for concurrent
 // use.
 type Schema struct {
 	raw      json.RawMessage
-	document document
+	document *jsonvalue.Document
 	compiled *jsonschema.Schema
 	// rules are the compiled schemas by JSON pointer (or by URL, outside the
 	// document).
 	rules map[string]*jsonschema.Schema
 
 	defaults *defaults // nil if there are none
-	quick    *quick    // nil if the schema is not simple
 	fills    bool      // nulls of [Schema.Encode]
 	anyText  bool      // and nothing else is admitted
 	formats  bool      // are asserted
@@ -83,18 +89,16 @@ func (s *Schema) WithFormats() (*Schema, error) {
 
 func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
-	doc, err := parse(raw, map[string][]string{})
-	if err != nil {
+	doc, err := jsonvalue.Decode(raw, maxDepth, true)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("schema: %w", err)
+	case doc.Values > maxValues:
+		return nil, fmt.Errorf("schema: has %d values; at most %d are taken", doc.Values, maxValues)
+	case len(doc.Repeated) > 0:
+		return nil, fmt.Errorf("schema: %s is given twice", jsonvalue.Path(doc.Value, doc.Repeated[0]))
 	}
-	if len(doc.repeated) > 0 {
-		return nil, fmt.Errorf("schema: %s is given twice", path(doc.value, doc.repeated[0].at))
-	}
-	return compileDocument(raw, doc, formats)
-}
-
-func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, error) {
-	g, rules, err := newGuard(doc.value, formats)
+	g, rules, err := newGuard(doc.Value, formats)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
@@ -103,9 +107,8 @@ func compileDocument(raw json.RawMessage, doc document, formats bool) (*Schema, 
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
-	s.quick = newQuick(doc.value, formats)
-	s.fills = fills(doc.value, s.raw)
-	s.anyText = anyText(doc.value)
+	s.fills = fills(doc.Value, s.raw)
+	s.anyText = anyText(doc.Value)
 	return s, nil
 }
 
@@ -125,9 +128,6 @@ func (s *Schema) Mentions(text string) bool { return bytes.Contains(s.raw, []byt
 // of steps and, for patterns, a limited time, in proportion to the size of the
 // value; a value that needs more is not valid, whatever the schema makes of it.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
-	if s.quick.fits(value) {
-		return nil
-	}
 	return s.validate(value, nil)
 }
 
@@ -150,30 +150,33 @@ func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Find
 }
 
 func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
-	d, err := decode(raw, maxValueDepth, nil)
+	d, err := jsonvalue.Decode(raw, maxValueDepth, false)
 	if err != nil {
 		return []Finding{{Message: err.Error()}}
 	}
-	x := &explainer{root: d.value, rules: s.rules, unknown: unknown}
-	problems := s.check(x, d)
-	return x.findings(append(cut(d.repeated, d.surplus), problems...))
+	x := &explainer{root: d.Value, rules: s.rules, unknown: unknown}
+	var problems []problem
+	for _, at := range d.Repeated {
+		problems = append(problems, problem{at: at, text: "is given twice"})
+	}
+	return x.findings(append(cut(problems, d.Surplus), s.check(x, d)...))
 }
 
 // check validates a value. What is not certain is not a problem of a value that
 // is known in part.
-func (s *Schema) check(x *explainer, d document) []problem {
+func (s *Schema) check(x *explainer, d *jsonvalue.Document) []problem {
 	g, free, err := s.acquire()
 	if err != nil {
 		return x.ifKnown(problem{text: fmt.Sprintf("cannot be checked: %v", err)})
 	}
 	defer free()
-	if d.values*d.deepest <= maxPlaces {
+	if d.Values*d.Deepest <= maxPlaces {
 		g.begin(d, true)
 		problems, broken := x.check(g.compiled)
 		switch _, short := broken.(exhausted); {
 		case broken == nil:
 			return problems
-		case !short || d.deepest < 32:
+		case !short || d.Deepest < 32:
 			return x.ifKnown(ended(broken, d))
 		}
 	}
@@ -196,7 +199,7 @@ func (s *Schema) acquire() (*guard, func(), error) {
 	if g, ok := s.more.Get().(*guard); ok {
 		return g, func() { s.more.Put(g) }, nil
 	}
-	g, _, err := newGuard(s.document.value, s.formats)
+	g, _, err := newGuard(s.document.Value, s.formats)
 	return g, func() { s.more.Put(g) }, err
 }
 

@@ -55,9 +55,9 @@ func paragraphs(text string) []string {
 
 var telling = regexp.MustCompile("(?i)\\b(ISO|RFC|UTC|UUID|YYYY|glob|regex|regexp|pattern|wildcard|format|formatted|syntax|encoded|base64|e\\.g|i\\.e|for example|such as|like|must|cannot|required|mandatory|absolute|relative|units?|bytes|(milli)?seconds|minutes|hours|days|pixels|percent|timestamp|epoch|separated|indexed|0-based|1-based|inclusive|exclusive|prefix|suffix|starts?|escaped?|one of|possible values|allowed|accepted|supported|options|max(imum)?|min(imum)?)\\b|https?://|[\"'`\u201c](\\S{1,30})[\"'`\u201d]")
 
-// Telling reports whether a sentence seems to say how a value must look: its
+// MentionsFormat reports whether a sentence seems to say how a value must look: its
 // format, units, limits or an example. Those are what a caller cannot guess.
-func Telling(sentence string) bool {
+func MentionsFormat(sentence string) bool {
 	heading := strings.HasSuffix(strings.TrimRight(sentence, "*_ "), ":")
 	return !heading && strings.Contains(sentence, " ") && telling.MatchString(sentence)
 }

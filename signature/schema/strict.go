@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Limits of [Schema.Strict], below those of the providers.
@@ -23,7 +25,7 @@ const (
 // tuples, recursive types, and schemas that are very large.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
-	root := spot{value: s.document.value}
+	root := spot{value: s.document.Value}
 	if !slices.Equal(typesOf(root), []string{"object"}) {
 		return nil, false
 	}
@@ -82,7 +84,7 @@ func (r *reducer) write(s spot, nullable bool) {
 // reference writes what a $ref names in its place.
 func (r *reducer) reference(s spot, nullable bool) {
 	target, ok := r.schema.target(s)
-	at := pointer(target.at)
+	at := jsonvalue.Pointer(target.at)
 	if !ok || slices.Contains(r.follows, at) {
 		r.failed = true
 		return
@@ -223,7 +225,7 @@ func (r *reducer) either(nullable bool, write func()) {
 }
 
 func (r *reducer) object(s spot) {
-	names := r.schema.document.order[pointer(extend(s.at, "properties"))]
+	names := r.schema.names(s, "properties")
 	required, _ := s.keyword("required").([]any)
 	more := s.keyword("additionalProperties")
 	if len(names) == 0 || more != nil && more != false || s.has("patternProperties") {

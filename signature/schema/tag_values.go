@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // narrow empties the enum of a type of which the tag names some values. It says
@@ -19,12 +20,12 @@ func (t tagged) narrow(s *jsonschema.Schema) string {
 	}
 	var own, given []string
 	for _, v := range s.Enum {
-		own = append(own, literalOf(v))
+		own = append(own, jsonvalue.Text(v))
 	}
 	for _, part := range tagParts(t.tag) {
 		if value, ok := strings.CutPrefix(part, "enum="); ok {
 			if t.family&ofTexts != 0 {
-				value = literalOf(value)
+				value = jsonvalue.Text(value)
 			}
 			given = append(given, value)
 		}
@@ -58,7 +59,7 @@ func (f field) checkValues(s *jsonschema.Schema, path string) error {
 
 // unheld says why a Go type cannot have a default, such as 300 in an int8.
 func unheld(v any, t reflect.Type) string {
-	err := json.Unmarshal([]byte(literalOf(v)), reflect.New(t).Interface())
+	err := json.Unmarshal([]byte(jsonvalue.Text(v)), reflect.New(t).Interface())
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("the default does not fit the Go type %v: %s", wrong.Type, wrong.Value)
 	}
@@ -110,7 +111,7 @@ func (s *Schema) unfit(called string, v any) string {
 	if s == nil {
 		return ""
 	}
-	findings := s.Validate(json.RawMessage(literalOf(v)))
+	findings := s.Validate(json.RawMessage(jsonvalue.Text(v)))
 	for i, f := range findings {
 		findings[i].Path = within(called, f.Path)
 	}

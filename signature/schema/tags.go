@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // tagged is a field with a tag, and the schema of its type as the library sees it.
@@ -159,7 +160,7 @@ func (t tagged) value(r tagRule, value string, assigned bool) string {
 		return fmt.Sprintf("the rule type says %s, but %s is %s in JSON; leave it out", value, t.called, t.own)
 	case r.name == "pattern":
 		if _, err := compilePattern(value, nil); err != nil {
-			return fmt.Sprintf("the pattern %s does not compile: %v", quote(value), err)
+			return fmt.Sprintf("the pattern %s does not compile: %v", jsonvalue.Quote(value), err)
 		}
 	case r.name == "format":
 		if err := CheckFormat(value); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 const (
@@ -51,7 +53,7 @@ func (s *Schema) TypeScript(o *TypeOptions) string {
 		o = &TypeOptions{Docs: true}
 	}
 	p := &printer{schema: s, options: *o}
-	whole := spot{value: s.document.value}
+	whole := spot{value: s.document.Value}
 	return p.expression(whole).text + remark(p.unit(whole))
 }
 
@@ -89,7 +91,7 @@ func (s spot) has(name string) bool {
 
 // child returns the schema under a keyword, and list those in its array.
 func (s spot) child(names ...string) spot {
-	v, _ := lookup(s.value, names)
+	v, _ := jsonvalue.Lookup(s.value, names)
 	return spot{at: append(s.at[:len(s.at):len(s.at)], names...), value: v}
 }
 
@@ -100,6 +102,12 @@ func (s spot) list(name string) []spot {
 		all[i] = s.child(name, strconv.Itoa(i))
 	}
 	return all
+}
+
+// names returns the names in the object of a keyword, in their order.
+func (s *Schema) names(of spot, keyword string) []string {
+	object, _ := of.keyword(keyword).(map[string]any)
+	return s.document.Names(object)
 }
 
 func (p *printer) expression(s spot) expr {
@@ -114,7 +122,7 @@ func (p *printer) expression(s spot) expr {
 	}
 	switch {
 	case s.has("const"):
-		return expr{literal(s.keyword("const")), atAtom}
+		return expr{jsonvalue.Literal(s.keyword("const")), atAtom}
 	case s.has("enum"):
 		return p.enum(s)
 	default:
@@ -151,7 +159,7 @@ func (p *printer) enum(s spot) expr {
 	values, _ := s.keyword("enum").([]any)
 	all := make([]expr, len(values))
 	for i, v := range values {
-		all[i] = expr{literal(v), atAtom}
+		all[i] = expr{jsonvalue.Literal(v), atAtom}
 	}
 	if most := p.options.Enum; most > 0 && len(all) > most+1 {
 		p.cut()
@@ -197,22 +205,22 @@ func kindOf(values []any) string {
 // reference prints the schema that a $ref names, unless that is being printed.
 func (p *printer) reference(s spot) expr {
 	target, ok := p.schema.target(s)
-	if !ok || slices.Contains(p.follows, pointer(target.at)) {
+	if !ok || slices.Contains(p.follows, jsonvalue.Pointer(target.at)) {
 		return unknownType
 	}
-	p.follows = append(p.follows, pointer(target.at))
+	p.follows = append(p.follows, jsonvalue.Pointer(target.at))
 	defer func() { p.follows = p.follows[:len(p.follows)-1] }()
 	return p.expression(target)
 }
 
 // target resolves a $ref as the compiler did.
 func (s *Schema) target(from spot) (spot, bool) {
-	rule := s.rules[pointer(from.at)]
+	rule := s.rules[jsonvalue.Pointer(from.at)]
 	if rule == nil || rule.Ref == nil {
 		return spot{}, false
 	}
-	at := tokens(place(rule.Ref.Location))
-	v, ok := lookup(s.document.value, at)
+	at := jsonvalue.Tokens(place(rule.Ref.Location))
+	v, ok := jsonvalue.Lookup(s.document.Value, at)
 	return spot{at, v}, ok
 }
 

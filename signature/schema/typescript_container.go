@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // anyObject is the type of objects of which nothing more is known.
@@ -34,7 +36,7 @@ func (p *printer) leave() { p.objects-- }
 // members prints the properties, each but the first with its separator.
 func (p *printer) members(s spot) []string {
 	required, _ := s.keyword("required").([]any)
-	names := p.schema.document.order[pointer(extend(s.at, "properties"))]
+	names := p.schema.names(s, "properties")
 	var all []string
 	for _, name := range names {
 		if text, ok := p.member(s.child("properties", name), name, slices.Contains(required, any(name))); ok {
@@ -75,12 +77,9 @@ func separate(members []string) []string {
 // dictionary prints an object without named properties.
 func (p *printer) dictionary(s spot) string {
 	if s.has("patternProperties") {
-		patterns, _ := s.keyword("patternProperties").(map[string]any)
 		var all []expr
-		for _, name := range p.schema.document.order[pointer(extend(s.at, "patternProperties"))] {
-			if _, ok := patterns[name]; ok {
-				all = append(all, p.expression(s.child("patternProperties", name)))
-			}
+		for _, name := range p.schema.names(s, "patternProperties") {
+			all = append(all, p.expression(s.child("patternProperties", name)))
 		}
 		return "Record<string, " + unite(all).text + ">"
 	}
@@ -124,8 +123,8 @@ func (p *printer) tuple(s spot, first []spot) string {
 
 // key writes the name of a property.
 func key(name string) string {
-	if identifier.MatchString(name) {
+	if jsonvalue.IsIdentifier(name) {
 		return name
 	}
-	return quote(name)
+	return jsonvalue.Quote(name)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // unknowns are the places of a value that are not known yet, as a tree of
@@ -22,9 +23,9 @@ func newUnknowns(pointers []string) *unknowns {
 	u := &unknowns{}
 	for _, p := range pointers {
 		if parent, ok := strings.CutSuffix(p, "/..."); ok {
-			u.plant(tokens(parent)).open = true
+			u.plant(jsonvalue.Tokens(parent)).open = true
 		} else {
-			u.plant(tokens(p)).place = true
+			u.plant(jsonvalue.Tokens(p)).place = true
 		}
 	}
 	return u
@@ -110,7 +111,7 @@ func (u *unknowns) shift(at []string, root any) bool {
 			return true
 		}
 		u = u.under[token]
-		root, _ = lookup(root, at[i:i+1])
+		root, _ = jsonvalue.Lookup(root, at[i:i+1])
 	}
 	return false
 }
@@ -118,7 +119,7 @@ func (u *unknowns) shift(at []string, root any) bool {
 // conditional reports whether a schema applies only because of what other parts
 // of the value are like.
 func conditional(schemaURL string) bool {
-	at := tokens(place(schemaURL))
+	at := jsonvalue.Tokens(place(schemaURL))
 	for i := 0; i < len(at); i++ {
 		switch at[i] {
 		case "then", "else", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems":

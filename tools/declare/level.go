@@ -124,7 +124,7 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 		take(0, max(room.any, maxLead))
 	}
 	for i, s := range sentences {
-		if schema.Telling(s) {
+		if schema.MentionsFormat(s) {
 			take(i, room.telling)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
 // object is a namespace with its tools, in the order of the set.
@@ -62,7 +63,7 @@ func compile(raw json.RawMessage) *schema.Schema {
 	if absent(raw) {
 		return nil
 	}
-	s, err := schema.Loosely(raw).Schema()
+	s, err := foreign.Repair(raw).Compile()
 	if err != nil {
 		return nil
 	}

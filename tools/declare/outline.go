@@ -53,5 +53,5 @@ func (t *tool) gist() string {
 	if len(sentences) == 0 || len(sentences[0]) > maxGist {
 		return ""
 	}
-	return schema.Harmless(sentences[0])
+	return schema.OneLine(sentences[0])
 }

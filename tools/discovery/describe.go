@@ -65,7 +65,7 @@ func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error)
 		case len(d.beginning(name)) > 1:
 			tools := d.beginning(name)
 			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), shorten(name, 100))
-			lists = append(lists, list{schema.Harmless(title), d.finding(""), tools})
+			lists = append(lists, list{schema.OneLine(title), d.finding(""), tools})
 		default:
 			unknown = d.Unknown("tool or server", name)
 			remarks += comment(unknown.Error())
@@ -81,7 +81,7 @@ func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error)
 	return text, nil
 }
 
-func comment(text string) string { return "// " + schema.Harmless(text) + "\n" }
+func comment(text string) string { return "// " + schema.OneLine(text) + "\n" }
 
 // list is several tools that a name stands for.
 type list struct {

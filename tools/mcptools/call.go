@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
 // remote is one tool of one server.
@@ -32,11 +33,11 @@ func newRemote(s *server, name string, output json.RawMessage) *remote {
 		if !r.typed {
 			return nil
 		}
-		loose := schema.Loosely(output)
-		for _, line := range loose.Dropped() {
+		repaired := foreign.Repair(output)
+		for _, line := range repaired.Dropped() {
 			s.warn("tool %q: output schema: %s; that is not checked", name, line)
 		}
-		compiled, err := loose.Schema()
+		compiled, err := repaired.Compile()
 		if err != nil {
 			s.warn("results of tool %q are not checked: output schema: %v", name, err)
 		}

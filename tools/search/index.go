@@ -116,7 +116,7 @@ func Summary(description string) string {
 	if len(sentences) == 0 {
 		return ""
 	}
-	text := schema.Harmless(sentences[0])
+	text := schema.OneLine(sentences[0])
 	if len(text) <= maxSummary {
 		return text
 	}

@@ -1,21 +1,38 @@
-package schema
+package foreign
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// drafts are the dialects that are known, by their URL without the scheme.
+const latest = 2020
+
+// drafts are the known dialects by their URL without the scheme.
 var drafts = map[string]int{
-	"json-schema.org/schema":               2020,
-	"json-schema.org/draft/2020-12/schema": 2020,
+	"json-schema.org/schema":               latest,
+	"json-schema.org/draft/2020-12/schema": latest,
 	"json-schema.org/draft/2019-09/schema": 2019,
 	"json-schema.org/draft-07/schema":      7,
 	"json-schema.org/draft-06/schema":      6,
 	"json-schema.org/draft-04/schema":      4,
 	"json-schema.org/draft-03/schema":      3,
+}
+
+// dialect reads "$schema". An unknown dialect is taken for the latest draft.
+func (r *repairer) dialect() {
+	object, _ := r.root.(map[string]any)
+	url, _ := object["$schema"].(string)
+	r.draft = drafts[trimScheme(url)]
+	if r.draft > 0 {
+		return
+	}
+	r.draft = latest
+	if v := object["$schema"]; v != nil {
+		r.record(nil, []string{"$schema"}, "is not a known draft: "+jsonvalue.Describe(v))
+	}
 }
 
 func trimScheme(url string) string {
@@ -26,23 +43,23 @@ func trimScheme(url string) string {
 	return strings.TrimPrefix(url, "https://")
 }
 
-// translate turns what other drafts and OpenAPI write into draft 2020-12.
-func (m *mender) translate(object map[string]any) {
-	for _, name := range []string{"$schema", "$vocabulary", "$recursiveAnchor"} {
-		delete(object, name)
-	}
-	if _, refers := object["$ref"].(string); refers && m.draft < 2019 {
-		m.alone(object)
+// translate turns the keywords of other drafts and of OpenAPI into draft
+// 2020-12.
+func (r *repairer) translate(object map[string]any) {
+	remove(object, "$schema", "$vocabulary", "$recursiveAnchor")
+	if _, refers := object["$ref"].(string); refers && r.draft < 2019 {
+		ignoreSiblings(object)
 	}
 	exclusive(object, "minimum", "exclusiveMinimum")
 	exclusive(object, "maximum", "exclusiveMaximum")
-	m.tuple(object)
+	tuple(object)
 	dependencies(object)
-	openAPI(object)
+	nullable(object)
 }
 
-// alone removes what would constrain a value beside a $ref.
-func (m *mender) alone(object map[string]any) {
+// ignoreSiblings removes the keywords next to a $ref that constrain the value,
+// since early drafts ignore them.
+func ignoreSiblings(object map[string]any) {
 	for name := range object {
 		switch name {
 		case "$ref", "$defs", "definitions", "title", "description", "default":
@@ -52,7 +69,8 @@ func (m *mender) alone(object map[string]any) {
 	}
 }
 
-// exclusive reads the flag of draft 4.
+// exclusive translates the boolean exclusiveMinimum and exclusiveMaximum of
+// draft 4.
 func exclusive(object map[string]any, bound, name string) {
 	on, isFlag := object[name].(bool)
 	if !isFlag {
@@ -65,8 +83,9 @@ func exclusive(object map[string]any, bound, name string) {
 	}
 }
 
-// tuple reads items that are a list. additionalItems says nothing otherwise.
-func (m *mender) tuple(object map[string]any) {
+// tuple translates items that are a list. Next to other items, additionalItems
+// has no meaning.
+func tuple(object map[string]any) {
 	items, isList := object["items"].([]any)
 	rest, limited := object["additionalItems"]
 	delete(object, "additionalItems")
@@ -76,51 +95,34 @@ func (m *mender) tuple(object map[string]any) {
 	delete(object, "items")
 	if len(items) > 0 {
 		object["prefixItems"] = items
-		m.moved = true
 	}
 	if limited {
 		object["items"] = rest
-		m.moved = true
 	}
 }
 
-// reorder keeps the order of names that are under a keyword that was moved.
-func (m *mender) reorder() {
-	if !m.moved || m.order == nil {
-		return
-	}
-	moved := map[string][]string{}
-	for _, place := range slices.Sorted(maps.Keys(m.order)) {
-		_, at, ok := follow(m.root, tokens(place))
-		if to := pointer(at); ok && (to == place || moved[to] == nil) { // what was dropped may seem to have moved
-			moved[to] = m.order[place]
-		}
-	}
-	maps.Copy(m.order, moved)
-}
-
-// dependencies reads what later drafts tell by two keywords.
+// dependencies splits the keyword into the two of later drafts.
 func dependencies(object map[string]any) {
-	all, ok := object["dependencies"].(map[string]any)
+	all, _ := object["dependencies"].(map[string]any)
 	delete(object, "dependencies")
 	for name, v := range all {
 		keyword := "dependentSchemas"
 		if is[[]any](v) {
 			keyword = "dependentRequired"
 		}
-		under, known := object[keyword].(map[string]any)
+		members, known := object[keyword].(map[string]any)
 		if !known {
-			under = map[string]any{}
-			object[keyword] = under
+			members = map[string]any{}
+			object[keyword] = members
 		}
-		if _, taken := under[name]; !taken && ok {
-			under[name] = v
+		if _, taken := members[name]; !taken {
+			members[name] = v
 		}
 	}
 }
 
-// openAPI reads the flag "nullable".
-func openAPI(object map[string]any) {
+// nullable translates the flag of OpenAPI.
+func nullable(object map[string]any) {
 	if object["nullable"] != true {
 		return
 	}
@@ -135,21 +137,22 @@ func openAPI(object map[string]any) {
 	}
 }
 
-// follow returns what is at a place, and the place by its present names.
+// follow returns the value at a place, whose names may be those from before the
+// translation, and the place by its present names.
 func follow(v any, at []string) (any, []string, bool) {
 	found := slices.Clone(at)
 	for i := range at {
-		found[i] = renamed(v, at[i:])
+		found[i] = translated(v, at[i:])
 		var ok bool
-		if v, ok = lookup(v, found[i:i+1]); !ok {
+		if v, ok = jsonvalue.Lookup(v, found[i:i+1]); !ok {
 			return nil, nil, false
 		}
 	}
 	return v, found, true
 }
 
-// renamed returns the present name of the first step of a path.
-func renamed(v any, at []string) string {
+// translated returns the present name of the first step of a path.
+func translated(v any, at []string) string {
 	object, isObject := v.(map[string]any)
 	if !isObject {
 		if i, err := strconv.Atoi(at[0]); err == nil {
@@ -157,15 +160,15 @@ func renamed(v any, at []string) string {
 		}
 		return at[0]
 	}
-	_, there := object[at[0]]
+	_, exists := object[at[0]]
 	switch {
 	case at[0] == "items" && len(at) > 1 && is[[]any](object["prefixItems"]):
 		if _, err := strconv.Atoi(at[1]); err == nil {
 			return "prefixItems"
 		}
-	case at[0] == "additionalItems" && !there:
+	case at[0] == "additionalItems" && !exists:
 		return "items"
-	case at[0] == "oneOf" && !there:
+	case at[0] == "oneOf" && !exists:
 		return "anyOf"
 	}
 	return at[0]

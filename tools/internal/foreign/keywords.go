@@ -1,27 +1,30 @@
-package schema
+package foreign
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// form is what the value of a keyword must be like.
+// form is the form of a keyword's value.
 type form struct {
 	wants string
 	fits  func(v any) bool
-	holds schemas
+	holds content
 }
 
-// schemas says which schemas a value has in it.
-type schemas int
+// content says where a value contains schemas.
+type content int
 
 const (
-	none schemas = iota
-	itself
-	listed
-	named
+	none   content = iota
+	itself         // the value is a schema
+	listed         // it is a list of schemas
+	named          // it is an object whose members are schemas
 )
 
 var (
@@ -36,12 +39,12 @@ var (
 	flag       = form{"true or false", is[bool], none}
 	list       = form{"a list", is[[]any], none}
 	values     = form{"a list of at least one value", filled, none}
-	typeName   = form{"one or several of " + strings.Join(literals(typeNames), ", "), isType, none}
+	typeName   = form{"one or more of " + strings.Join(jsonvalue.Literals(typeNames), ", "), isType, none}
 )
 
-// forms are those of the keywords of draft 2020-12, to which others are turned.
-// What is not here is not looked at.
-var forms = map[string]form{
+// keywords are the keywords of draft 2020-12, to which others are translated.
+// Other keywords are left as they are.
+var keywords = map[string]form{
 	"items": aSchema, "contains": aSchema, "additionalProperties": aSchema, "propertyNames": aSchema,
 	"unevaluatedItems": aSchema, "unevaluatedProperties": aSchema, "contentSchema": aSchema,
 	"not": aSchema, "if": aSchema, "then": aSchema, "else": aSchema,
@@ -106,7 +109,7 @@ func isCount(v any) bool {
 	return r != nil && r.IsInt() && r.Num().IsInt64() && r.Sign() >= 0
 }
 
-// rational returns a number exactly, or nil for what is none.
+// rational returns a number exactly, or nil if v is not a number.
 func rational(v any) *big.Rat {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -114,4 +117,30 @@ func rational(v any) *big.Rat {
 	}
 	r, _ := new(big.Rat).SetString(n.String())
 	return r
+}
+
+// schemasIn returns the schemas in a keyword that are objects, in order.
+func schemasIn(object map[string]any, name string) []map[string]any {
+	var all []map[string]any
+	add := func(v any) {
+		if o, ok := v.(map[string]any); ok {
+			all = append(all, o)
+		}
+	}
+	switch v := object[name]; keywords[name].holds {
+	case itself:
+		add(v)
+	case listed:
+		items, _ := v.([]any)
+		for _, item := range items {
+			add(item)
+		}
+	case named:
+		members, _ := v.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(members)) {
+			add(members[key])
+		}
+	case none:
+	}
+	return all
 }

@@ -1,0 +1,298 @@
+// Package jsonvalue decodes JSON exactly and describes places and values in it.
+//
+// Objects are map[string]any, arrays []any, and numbers [json.Number].
+package jsonvalue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxNumberBytes = 1_000
+	maxExponent    = 1_000
+	maxRepeated    = 20
+)
+
+// Document is decoded JSON.
+type Document struct {
+	Value    any
+	Bytes    int        // length of the text
+	Values   int        // number of values
+	Deepest  int        // deepest nesting of objects and arrays
+	Repeated [][]string // places of names that occur twice in an object, the first 20
+	Surplus  int        // number of further such names
+
+	order map[uintptr]order // of each object
+}
+
+// order is the order of an object's names in the text. It refers to the object
+// so that no other gets its address.
+type order struct {
+	object map[string]any
+	names  []string
+}
+
+// Decode reads one JSON value: no number loses digits, repeated names are
+// reported, and values nested deeper than depth are refused. If ordered is set,
+// the document keeps the order of names. Errors complete the sentence "the
+// value …".
+func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
+	if err := wellFormed(raw); err != nil {
+		return nil, err
+	}
+	d := decoder{text: raw, room: depth, doc: &Document{Bytes: len(raw)}}
+	if ordered {
+		d.doc.order = map[uintptr]order{}
+	}
+	v, err := d.next()
+	d.doc.Value = v
+	return d.doc, err
+}
+
+// Address identifies an object.
+func Address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
+
+// Names returns the names of an object of the document: first those of the text
+// that the object still has, in their order, then the others, sorted.
+func (d *Document) Names(object map[string]any) []string {
+	names := make([]string, 0, len(object))
+	known := make(map[string]bool, len(object))
+	for _, name := range d.order[Address(object)].names {
+		if _, ok := object[name]; ok {
+			names = append(names, name)
+			known[name] = true
+		}
+	}
+	if len(names) == len(object) {
+		return names
+	}
+	n := len(names)
+	for name := range object {
+		if !known[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[n:])
+	return names
+}
+
+// Encode returns v as JSON, with the names of objects in the order of
+// [Document.Names].
+func (d *Document) Encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	d.write(&b, v)
+	return b.Bytes()
+}
+
+func (d *Document) write(b *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		b.WriteByte('{')
+		for i, name := range d.Names(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(Text(name))
+			b.WriteByte(':')
+			d.write(b, v[name])
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			d.write(b, item)
+		}
+		b.WriteByte(']')
+	default:
+		b.WriteString(Text(v))
+	}
+}
+
+func wellFormed(raw json.RawMessage) error {
+	if json.Valid(raw) {
+		return nil
+	}
+	var whole json.RawMessage
+	err := json.Unmarshal(raw, &whole)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("is not valid JSON: %v (byte %d)", err, syntax.Offset)
+	}
+	return fmt.Errorf("is not valid JSON: %v", err)
+}
+
+// decoder reads valid JSON, several times as fast as the tokens of
+// encoding/json.
+type decoder struct {
+	doc  *Document
+	text []byte
+	at   int      // in text
+	path []string // of the value being read
+	room int
+}
+
+// skip moves to the first byte of the next token and returns it.
+func (d *decoder) skip() byte {
+	for {
+		switch c := d.text[d.at]; c {
+		case ' ', '\t', '\n', '\r', ',', ':':
+			d.at++
+		default:
+			return c
+		}
+	}
+}
+
+func (d *decoder) next() (any, error) {
+	d.doc.Values++
+	switch d.skip() {
+	case '{':
+		return d.object()
+	case '[':
+		return d.array()
+	case '"':
+		return d.string(), nil
+	case 't':
+		d.at += len("true")
+		return true, nil
+	case 'f':
+		d.at += len("false")
+		return false, nil
+	case 'n':
+		d.at += len("null")
+		return nil, nil
+	}
+	n := d.number()
+	return n, checkNumber(n)
+}
+
+// enter begins an object or array.
+func (d *decoder) enter() error {
+	if len(d.path) >= d.room {
+		return fmt.Errorf("is nested deeper than %d", d.room)
+	}
+	d.at++
+	d.path = append(d.path, "")
+	d.doc.Deepest = max(d.doc.Deepest, len(d.path))
+	return nil
+}
+
+func (d *decoder) leave() {
+	d.at++
+	d.path = d.path[:len(d.path)-1]
+}
+
+func (d *decoder) object() (any, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	object := map[string]any{}
+	var names []string
+	for d.skip() != '}' {
+		name := d.string()
+		d.path[len(d.path)-1] = name
+		if _, twice := object[name]; twice {
+			d.repeat()
+		} else if d.doc.order != nil {
+			names = append(names, name)
+		}
+		value, err := d.next()
+		if err != nil {
+			return nil, err
+		}
+		object[name] = value
+	}
+	d.leave()
+	if d.doc.order != nil {
+		d.doc.order[Address(object)] = order{object, names}
+	}
+	return object, nil
+}
+
+// repeat records that the object has the current name twice.
+func (d *decoder) repeat() {
+	if len(d.doc.Repeated) >= maxRepeated {
+		d.doc.Surplus++
+		return
+	}
+	d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
+}
+
+func (d *decoder) array() (any, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	array := []any{}
+	for d.skip() != ']' {
+		d.path[len(d.path)-1] = strconv.Itoa(len(array))
+		value, err := d.next()
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, value)
+	}
+	d.leave()
+	return array, nil
+}
+
+func (d *decoder) string() string {
+	start := d.at
+	end, plain := closing(d.text, d.at)
+	d.at = end + 1
+	if raw := d.text[start:d.at]; plain && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
+	var text string
+	_ = json.Unmarshal(d.text[start:d.at], &text) // it is valid
+	return text
+}
+
+// closing returns where the string that begins at a position ends, and whether
+// it has no escapes.
+func closing(text []byte, at int) (end int, plain bool) {
+	end = at + 1 + bytes.IndexByte(text[at+1:], '"')
+	escape := bytes.IndexByte(text[at+1:end], '\\')
+	if escape < 0 {
+		return end, true
+	}
+	for end = at + 1 + escape; text[end] != '"'; end++ {
+		if text[end] == '\\' {
+			end++
+		}
+	}
+	return end, false
+}
+
+func (d *decoder) number() json.Number {
+	start := d.at
+	for d.at < len(d.text) && strings.IndexByte("+-.0123456789Ee", d.text[d.at]) >= 0 {
+		d.at++
+	}
+	return json.Number(d.text[start:d.at])
+}
+
+// checkNumber refuses numbers whose exact arithmetic would take too long.
+func checkNumber(n json.Number) error {
+	if len(n) > maxNumberBytes {
+		return fmt.Errorf("has a number of %d digits; at most %d are taken", len(n), maxNumberBytes)
+	}
+	_, exponent, found := strings.Cut(strings.ToLower(n.String()), "e")
+	if !found {
+		return nil
+	}
+	if e, err := strconv.Atoi(exponent); err != nil || e > maxExponent || e < -maxExponent {
+		return fmt.Errorf("has the number %s, which is out of range", Clip(n.String()))
+	}
+	return nil
+}

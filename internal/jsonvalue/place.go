@@ -1,0 +1,97 @@
+package jsonvalue
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
+	identifier    = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{Nd}_$]*$`)
+)
+
+// IsIdentifier reports whether a name needs no quotes in JavaScript.
+func IsIdentifier(name string) bool { return identifier.MatchString(name) }
+
+// Pointer returns the JSON pointer of a place.
+func Pointer(at []string) string {
+	var b strings.Builder
+	for _, token := range at {
+		b.WriteByte('/')
+		b.WriteString(escapeToken.Replace(token))
+	}
+	return b.String()
+}
+
+// Tokens returns the place that a JSON pointer names.
+func Tokens(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	at := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i := range at {
+		at[i] = unescapeToken.Replace(at[i])
+	}
+	return at
+}
+
+// CompareTokens orders the tokens of places; [2] precedes [10].
+func CompareTokens(a, b string) int {
+	i, errA := strconv.Atoi(a)
+	j, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(i, j)
+	}
+	return cmp.Compare(a, b)
+}
+
+// Extend returns at with one more token, sharing no memory with it.
+func Extend(at []string, token string) []string {
+	return append(at[:len(at):len(at)], token)
+}
+
+// Lookup returns the value at a place, and whether it exists.
+func Lookup(v any, at []string) (any, bool) {
+	for _, token := range at {
+		switch container := v.(type) {
+		case map[string]any:
+			member, ok := container[token]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(container) {
+				return nil, false
+			}
+			v = container[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Path writes a place as JavaScript does: items[0].name.
+func Path(root any, at []string) string {
+	var b strings.Builder
+	for i, token := range at {
+		_, array := root.([]any)
+		root, _ = Lookup(root, at[i:i+1])
+		switch {
+		case array:
+			b.WriteString("[" + token + "]")
+		case !IsIdentifier(token):
+			b.WriteString("[" + Quote(token) + "]")
+		case i == 0:
+			b.WriteString(token)
+		default:
+			b.WriteString("." + token)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,105 @@
+package jsonvalue
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// Text returns a decoded value as JSON; names of objects are sorted.
+func Text(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // a decoded value always encodes
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// Quote returns a string as a JavaScript literal without invisible characters
+// and without anything that could end a fenced block.
+func Quote(s string) string {
+	text := Text(s)
+	if strings.ContainsFunc(text, invisible) {
+		text = escapeInvisible(text)
+	}
+	for _, mark := range []string{"`", "~"} {
+		if strings.Contains(text, mark+mark+mark) {
+			text = strings.ReplaceAll(text, mark, fmt.Sprintf(`\u%04x`, mark[0]))
+		}
+	}
+	return text
+}
+
+func invisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+func escapeInvisible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !invisible(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
+
+// Literal returns a decoded value as a JavaScript literal that cannot end a
+// fenced block.
+func Literal(v any) string {
+	if s, ok := v.(string); ok {
+		return Quote(s)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Describe(v)
+	}
+	return strings.ReplaceAll(string(b), "```", "\\u0060``")
+}
+
+// Literals returns the first 40 of the values as literals, followed by their
+// number if there are more.
+func Literals(values []any) []string {
+	const most = 40
+	var all []string
+	for _, v := range values[:min(len(values), most)] {
+		all = append(all, Literal(v))
+	}
+	if len(values) > most {
+		all = append(all, fmt.Sprintf("… (%d in all)", len(values)))
+	}
+	return all
+}
+
+// Describe says in a few words what a value is.
+func Describe(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "an array"
+	case string:
+		return Quote(Clip(v))
+	case json.Number:
+		return Clip(v.String())
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return "null"
+	}
+}
+
+// Clip returns the first 60 characters of a string.
+func Clip(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
