@@ -257,11 +257,11 @@ func TestSessionsUnderAttack(t *testing.T) {
 // Rebuilding a session takes no longer than one run may take.
 func TestRebuildIsBounded(t *testing.T) {
 	t.Parallel()
-	eachTier(t, sandbox.Limits{Time: 100 * time.Millisecond}, func(t *testing.T, box *sandbox.Sandbox) {
+	eachTier(t, sandbox.Limits{Time: 40 * time.Millisecond}, func(t *testing.T, box *sandbox.Sandbox) {
 		session := box.NewSession(nil)
 		const slow = `for (const end = 1e6, c = {n: 0}; c.n < end; c.n++); 1`
 		long := sandbox.Limits{Time: ample}
-		for range 12 {
+		for range 6 {
 			out, err := session.Run(t.Context(), sandbox.Program{Source: slow, Limits: long})
 			if err != nil || out.Failure != nil {
 				t.Fatal(outcomeOf(out, err))
