@@ -56,7 +56,7 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	if err != nil {
 		return "", err
 	}
-	return tell(call, b) + r.tools.note(call, tool), nil
+	return tell(call, b) + r.tools.note(call), nil
 }
 
 // perform makes the call of the last step. One that was held, and is made again just so,
@@ -82,7 +82,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		c.Repeat = &tools.Repeat{Again: entries}
 		delete(r.held, source)
 	}
-	issued := r.tools.issue(c, tool, r.attempt)
+	issued := r.tools.set.Dispatcher(r.attempt).Issue(c, tool)
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		r.heldNow[source] = hold.Entries

@@ -13,22 +13,18 @@ import (
 	"github.com/writ-go/writ/tools/discovery"
 )
 
-// toolbox is a set of tools for a model that calls them by name.
+// toolbox is a set of tools, with tools.search and tools.describe, for a model that calls
+// them by name.
 type toolbox struct {
 	set       *tools.Set
-	bindings  []*tools.Binding // those of the set, then tools.search and tools.describe
+	bindings  []*tools.Binding
 	discovery *discovery.Discovery
-	own       *tools.Dispatcher // of the latter
 }
 
 func newToolbox(set *tools.Set) *toolbox {
-	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")}
-	if set.Len() > 0 {
-		var own []*tools.Binding
-		own, t.own = t.discovery.Tools()
-		t.bindings = append(t.bindings, own...)
-	}
-	return t
+	d := discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")
+	set = d.Extended()
+	return &toolbox{set: set, bindings: set.Bindings(), discovery: d}
 }
 
 // find returns the index of a tool among the bindings. The error says what is
@@ -47,21 +43,13 @@ func (t *toolbox) find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// issue takes in a call. Only those of the set are recorded.
-func (t *toolbox) issue(c tools.Call, tool int, l tools.Attempt) tools.IssuedCall {
-	if own := tool - t.set.Len(); own >= 0 {
-		return t.own.Issue(c, own)
-	}
-	return t.set.Dispatcher(l).Issue(c, tool)
-}
-
-// note is what the model is told in addition to the result of a call: if a search found
-// no tool, which servers there are.
-func (t *toolbox) note(c sandbox.Call, tool int) string {
-	if own := tool - t.set.Len(); own < 0 || c.Error != nil {
+// note returns what the model is told in addition to the result of a call: if a search
+// found nothing, which servers exist.
+func (t *toolbox) note(c sandbox.Call) string {
+	if c.Error != nil {
 		return ""
 	}
-	if note := t.discovery.Note(tools.Call{Args: c.Args}, c.Result); note != "" {
+	if note := t.discovery.Note(c.Tool, c.Args, c.Result); note != "" {
 		return "\n" + note
 	}
 	return ""

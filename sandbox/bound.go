@@ -6,14 +6,13 @@ import (
 	"github.com/writ-go/writ/tools/discovery"
 )
 
-// boundTools is a set of tools as programs are bound to it, whatever its
-// policies: its own tools, and those that tell of them.
+// boundTools is a set of tools as programs are bound to it, whatever its policies.
 type boundTools struct {
 	set       *tools.Set
-	bindings  []*tools.Binding
-	finder    *discovery.Discovery // what can be found out about the set; nil if it is empty
-	discovery *tools.Dispatcher    // of those that come after the set's
-	globals   map[string]bool      // the names that they take
+	extended  *tools.Set       // with tools.search and tools.describe
+	bindings  []*tools.Binding // of extended
+	discovery *discovery.Discovery
+	globals   map[string]bool // the names that the bindings take
 
 	// plain is what the engine sees of them. Workers that see the same slice again
 	// need not be sent it again.
@@ -31,24 +30,16 @@ func (s *Sandbox) bound(set *tools.Set) *boundTools {
 }
 
 func bind(set *tools.Set, most int) *boundTools {
-	b := &boundTools{set: set, bindings: set.Bindings(), globals: map[string]bool{}, discovery: new(tools.Dispatcher)}
+	b := &boundTools{set: set, discovery: discovery.New(set, most), globals: map[string]bool{}}
+	b.extended = b.discovery.Extended()
+	b.bindings = b.extended.Bindings()
 	for _, t := range b.bindings {
-		b.add(t, nil)
-	}
-	if set.Len() == 0 {
-		return b
-	}
-	var own []*tools.Binding
-	b.finder = discovery.New(set, most)
-	own, b.discovery = b.finder.Tools()
-	for _, t := range own {
-		b.bindings = append(b.bindings, t)
-		b.add(t, params[t.Name])
+		b.globals[or(t.Object, t.Names[0])] = true
+		binding := engine.Binding{Namespace: t.Object, Names: t.Names}
+		if t.Object == discoverer {
+			binding.Params = params[t.Name]
+		}
+		b.plain = append(b.plain, binding)
 	}
 	return b
-}
-
-func (b *boundTools) add(t *tools.Binding, params []string) {
-	b.globals[or(t.Object, t.Names[0])] = true
-	b.plain = append(b.plain, engine.Binding{Namespace: t.Object, Names: t.Names, Params: params})
 }

@@ -3,13 +3,14 @@ package sandbox_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // TestDiscoveryInSessions keeps what a program has found for those that follow,
@@ -37,9 +38,9 @@ func TestDiscoveryInSessions(t *testing.T) {
 	}
 }
 
-// TestDiscoveryIsNoEffect says that neither policies nor the journal hear of it,
-// and that whoever watches the calls does.
-func TestDiscoveryIsNoEffect(t *testing.T) {
+// Policies do not apply to tools.search and tools.describe. The journal records their calls
+// as reads.
+func TestDiscoveryIsRecorded(t *testing.T) {
 	t.Parallel()
 	refuse := func(tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(_ context.Context, c tools.Call) (json.RawMessage, error) {
@@ -49,29 +50,27 @@ func TestDiscoveryIsNoEffect(t *testing.T) {
 	set := testTools(t).With(refuse)
 	for tier, box := range openTiers(t, sandbox.Limits{}) {
 		t.Run(tier, func(t *testing.T) {
-			journal := &countingAttempt{}
-			var told atomic.Int32
+			record := journal.New(nil)
+			var observed atomic.Int32
 			out, err := box.Run(t.Context(), sandbox.Program{
 				Source: `await tools.search("refund"); await tools.describe("echo"); echo.name`,
-				Tools:  set, Attempt: journal, OnCall: func(sandbox.Call) { told.Add(1) },
+				Tools:  set, Attempt: record.Attempt(), OnCall: func(sandbox.Call) { observed.Add(1) },
 			})
 			if err != nil || out.Failure != nil {
 				t.Fatal(err, out.Failure)
 			}
-			if journal.issued != 0 || told.Load() != 2 || len(out.Calls) != 2 {
-				t.Errorf("the journal heard of %d calls, OnCall of %d; the outcome has %d", journal.issued, told.Load(), len(out.Calls))
+			if observed.Load() != 2 || len(out.Calls) != 2 {
+				t.Errorf("OnCall observed %d calls and the outcome has %d, want 2", observed.Load(), len(out.Calls))
+			}
+			var got []string
+			for _, e := range record.Entries() {
+				got = append(got, fmt.Sprint(e.Tool, " ", e.Class, " ", e.State))
+			}
+			if want := []string{"tools.search read ok", "tools.describe read ok"}; !slices.Equal(got, want) {
+				t.Errorf("the journal has %v, want %v", got, want)
 			}
 		})
 	}
-}
-
-// countingAttempt counts what it is told.
-type countingAttempt struct{ issued int }
-
-// Issue implements [tools.Attempt].
-func (l *countingAttempt) Issue(tools.Call) (tools.Entry, error) {
-	l.issued++
-	return nil, errors.New("no call was expected")
 }
 
 // TestDiscoveryOfMany lists a server that has very many tools by their names alone.

@@ -34,9 +34,8 @@ type host struct {
 	preludes   *preludes // of the sandbox
 	bindings   []*tools.Binding
 	dispatcher *tools.Dispatcher
-	finder     *discovery.Discovery
-	discovery  *tools.Dispatcher // of the last of the bindings
-	slots      chan struct{}     // one for each call under way; nil before the first
+	discovery  *discovery.Discovery
+	slots      chan struct{} // one for each call under way; nil before the first
 	dropping   sync.Once
 	closing    chan struct{} // closed when the program has ended: it learns nothing more
 	dropped    chan struct{} // closed when, for that reason, no call reaches its tool any more
@@ -60,7 +59,7 @@ type host struct {
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
-		program: p, limits: limits, bindings: bound.bindings, finder: bound.finder, discovery: bound.discovery,
+		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), closing: make(chan struct{}), dropped: make(chan struct{}),
 	}
 	var journal tools.Attempt
@@ -68,7 +67,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		journal = watched{p.Attempt, h}
 	}
 	results := &results{each: limits.Result, all: limits.Results}
-	h.dispatcher = p.Tools.With(results.policy).Dispatcher(journal)
+	h.dispatcher = bound.extended.WithPoliciesOf(p.Tools).With(results.policy).Dispatcher(journal)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
@@ -206,9 +205,6 @@ func (h *host) issue(c engine.Call) tools.IssuedCall {
 		return tools.Refused(te)
 	}
 	call := tools.Call{ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source}
-	if own := c.Tool - h.program.Tools.Len(); own >= 0 {
-		return h.discovery.Issue(call, own)
-	}
 	return h.dispatcher.Issue(call, c.Tool)
 }
 

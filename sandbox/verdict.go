@@ -81,7 +81,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	}
 	out.Warnings = slices.Concat(h.unlisted(r.Failure), clues)
 	slices.SortStableFunc(out.Warnings, inOrder)
-	out.Warnings = slices.Concat(out.Warnings, h.beyondLimit(out), h.fruitless(out.Calls))
+	out.Warnings = slices.Concat(out.Warnings, h.beyondLimit(out), h.nothingFound(out.Calls))
 	return out
 }
 

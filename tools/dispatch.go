@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -207,9 +208,10 @@ func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) 
 	}
 	defer f.dispatcher.arrive(f)
 	caller := Caller(CallerFunc(f.try))
-	policies := f.dispatcher.policies
-	for i := len(policies) - 1; i >= 0; i-- {
-		caller = policies[i](caller)
+	if f.call.Tool.Object != BuiltinNamespace {
+		for _, policy := range slices.Backward(f.dispatcher.policies) {
+			caller = policy(caller)
+		}
 	}
 	return caller.Call(ctx, f.call)
 }

@@ -144,8 +144,27 @@ func (s *Set) With(policies ...Policy) *Set {
 	return &c
 }
 
-// Plus returns a copy of the set with one more tool, of the host's own, within the
-// policies that the set has. The error is as that of [NewSet].
+// WithPoliciesOf returns a copy of the set with the policies of another set instead of
+// its own.
+func (s *Set) WithPoliciesOf(other *Set) *Set {
+	var c Set
+	if s != nil {
+		c = *s
+	}
+	c.policies = nil
+	if other != nil {
+		c.policies = other.policies
+	}
+	return &c
+}
+
+// BuiltinNamespace is the namespace of the tools that Writ itself gives to programs, such
+// as tools.search. The name is reserved: a server of that name is called tools_.
+const BuiltinNamespace = "tools"
+
+// Plus returns a copy of the set with one more tool and the same policies. The tool has no
+// namespace, or is in [BuiltinNamespace]; policies do not apply to the latter.
+// Plus returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
 	if s != nil {
@@ -155,11 +174,15 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
-	if t != nil && t.Namespace != "" {
+	if t != nil && t.Namespace != "" && t.Namespace != BuiltinNamespace {
 		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
 	}
 	if err := b.add(t); err != nil {
 		return nil, err
+	}
+	if t.Namespace != "" {
+		added := b.set.bindings[len(b.set.bindings)-1]
+		added.Object, added.Names = BuiltinNamespace, []string{t.Name}
 	}
 	return &b.set, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
 )
 
 const (
@@ -56,17 +57,11 @@ const (
 
 type searchArgs struct {
 	Query string `json:"query"`
-	searchOptions
-}
-
-type searchOptions struct {
-	Server  string  `json:"server,omitempty"`
-	Limit   float64 `json:"limit,omitempty"`
-	Declare bool    `json:"declare,omitempty"`
+	discovery.SearchOptions
 }
 
 type found struct {
-	Tools json.RawMessage `json:"tools"`
+	Tools []discovery.Hit `json:"tools"`
 	Note  string          `json:"note,omitempty"`
 }
 
@@ -82,17 +77,22 @@ func (c *client) searchTool() tool {
 		if text := c.absent(in.Server); text != "" {
 			return found{}, invalid("%s", text)
 		}
-		list, note, err := c.discover(ctx, "search", map[string]any{"query": in.Query, "options": in.searchOptions})
-		return found{list, note}, err
+		return discover(c, func(d *discovery.Discovery) (found, error) {
+			hits, err := d.Search(in.Query, &in.SearchOptions)
+			if err != nil || len(hits) > 0 {
+				return found{Tools: hits}, err
+			}
+			return found{hits, d.NothingFound(in.Query)}, nil
+		})
 	})
 }
 
 type describeArgs struct {
-	Name any `json:"name"` // one or several
+	Name discovery.Names `json:"name"`
 }
 
 type described struct {
-	Declaration json.RawMessage `json:"declaration"`
+	Declaration string `json:"declaration"`
 }
 
 func (c *client) describeTool() tool {
@@ -104,39 +104,28 @@ func (c *client) describeTool() tool {
 		OutputSchema: json.RawMessage(describeOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, in describeArgs) (described, error) {
-		if name, ok := in.Name.(string); ok {
-			if text := c.absent(name); text != "" {
+		if len(in.Name) == 1 {
+			if text := c.absent(in.Name[0]); text != "" {
 				return described{}, invalid("%s", text)
 			}
 		}
-		text, _, err := c.discover(ctx, "describe", in)
-		return described{text}, err
+		return discover(c, func(d *discovery.Discovery) (described, error) {
+			text, err := d.Describe(in.Name...)
+			return described{text}, err
+		})
 	})
 }
 
-// discover does what tools.search and tools.describe do in a program. The note is for
-// the caller, in addition to the result.
-func (c *client) discover(ctx context.Context, name string, args any) (result json.RawMessage, note string, err error) {
+// discover calls f with the tools that the client may use.
+func discover[Out any](c *client, f func(*discovery.Discovery) (Out, error)) (out Out, err error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
-		return nil, "", err
+		return out, err
 	}
 	defer release()
-	text, err := json.Marshal(args)
-	if err != nil {
-		return nil, "", err
+	out, err = f(view.discovery)
+	if te, ok := errors.AsType[*tools.ToolError](err); ok {
+		return out, invalid("%s", te.Message)
 	}
-	bindings, dispatcher := view.discovery.Tools()
-	for i, b := range bindings {
-		if b.Name != name {
-			continue
-		}
-		call := tools.Call{Args: text}
-		result, err := dispatcher.Issue(call, i).Perform(ctx)
-		if te, ok := errors.AsType[*tools.ToolError](err); ok {
-			return nil, "", invalid("%s", te.Message)
-		}
-		return result, view.discovery.Note(call, result), err
-	}
-	return nil, "", errors.New("discovery has no " + name)
+	return out, err
 }

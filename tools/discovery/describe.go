@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,33 +20,33 @@ const describeInput = `{
 }`
 
 type describeArgs struct {
-	Name names `json:"name"`
+	Name Names `json:"name"`
 }
 
-// names is one name or several.
-type names []string
+// Names are one or more names. Their JSON is a string or an array.
+type Names []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (n *names) UnmarshalJSON(text []byte) error {
+func (n *Names) UnmarshalJSON(text []byte) error {
 	if strings.HasPrefix(string(text), "[") {
 		return json.Unmarshal(text, (*[]string)(n))
 	}
-	*n = names{""}
+	*n = Names{""}
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// describe declares the tools that are named, those of a family such as
-// erp.{get,list}_order included, and lists those of the servers that are named. What
-// begins the names of several tools stands for a list of them. It is an error only if it
-// knows none of the names.
-func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error) {
+// Describe declares the named tools in full. A name may also be a family such as
+// erp.{get,list}_order, whose tools are declared, or a server or a prefix of several
+// names, whose tools are listed. Describe returns an error only if it knows none of the
+// names.
+func (d *Discovery) Describe(names ...string) (string, error) {
 	var declared []*tools.Binding
 	var lists []list
 	var remarks string
 	var unknown error
-	all, ok := d.expand(in.Name)
+	all, ok := d.expand(names)
 	if !ok {
-		remarks = comment(fmt.Sprintf("the names stand for more than %d tools; the rest is left out", maxNames))
+		remarks = comment(fmt.Sprintf("the names match more than %d tools; the others are left out", maxNames))
 	}
 	for _, name := range all {
 		b, server := d.near(name)
@@ -61,11 +60,11 @@ func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error)
 			}
 		case server != "":
 			tools := d.server(server)
-			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.finding(server), tools})
+			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.howToSearch(server), tools})
 		case len(d.beginning(name)) > 1:
 			tools := d.beginning(name)
 			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), shorten(name, 100))
-			lists = append(lists, list{schema.Harmless(title), d.finding(""), tools})
+			lists = append(lists, list{schema.Harmless(title), d.howToSearch(""), tools})
 		default:
 			unknown = d.Unknown("tool or server", name)
 			remarks += comment(unknown.Error())
@@ -74,27 +73,28 @@ func (d *Discovery) describe(_ context.Context, in describeArgs) (string, error)
 	if len(declared) == 0 && len(lists) == 0 {
 		return "", unknown
 	}
-	text := cut(remarks+declare.Describe(declared...), d.most, "the rest is left out")
+	text := cut(remarks+declare.Describe(declared...), d.maxText, "the rest is left out")
 	for _, l := range lists {
-		text += l.text(d.most - len(text))
+		text += l.text(d.maxText - len(text))
 	}
 	return text, nil
 }
 
 func comment(text string) string { return "// " + schema.Harmless(text) + "\n" }
 
-// list is several tools that a name stands for.
+// list is a list of the tools that one name matches.
 type list struct {
-	title   string
-	finding string // how to find more of them
-	tools   []*tools.Binding
+	title       string
+	howToSearch string
+	tools       []*tools.Binding
 }
 
-// maxList is how many bytes a list may have that says what each tool does.
+// maxList is the maximum size of a list with descriptions, in bytes. Longer lists have only
+// names.
 const maxList = 4000
 
-// text lists the tools, each with what it does if that is not too long, in about most
-// bytes.
+// text lists the tools in about most bytes, with their descriptions if these are short
+// enough.
 func (l list) text(most int) string {
 	var text strings.Builder
 	text.WriteString(l.title + "\n")
@@ -109,13 +109,13 @@ func (l list) text(most int) string {
 		text.WriteByte('\n')
 	}
 	if text.Len() <= maxList {
-		return cut(text.String(), most, "there are more: "+l.finding)
+		return cut(text.String(), most, "there are more: "+l.howToSearch)
 	}
-	return cut(l.title+"\n"+declare.Names(l.tools...), most, "there are more: "+l.finding)
+	return cut(l.title+"\n"+declare.Names(l.tools...), most, "there are more: "+l.howToSearch)
 }
 
-// cut ends a text that is longer than most, after a line if it has short ones, and
-// says so.
+// cut shortens a text to about most bytes, if possible at the end of a line, and appends
+// the remark to it. A shorter text is returned as it is.
 func cut(text string, most int, remark string) string {
 	if len(text) <= most {
 		return text

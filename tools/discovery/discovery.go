@@ -1,6 +1,5 @@
-// Package discovery is how a model finds out about tools that its prompt does
-// not show: by tools.search and tools.describe, and by names that are nearly
-// right.
+// Package discovery lets a model find tools that its prompt does not show: with the
+// tools tools.search and tools.describe, and by names that are almost right.
 package discovery
 
 import (
@@ -12,30 +11,33 @@ import (
 	"github.com/writ-go/writ/tools/search"
 )
 
-// Object is the object that has search and describe. Its name is reserved, so that
-// no tool of anybody else's can be in it.
-const Object = "tools"
+// Object is the global object that holds search and describe. The name is reserved.
+const Object = tools.BuiltinNamespace
 
-// Discovery is what can be found out about the tools of a set.
+// Discovery searches and describes the tools of a set.
 type Discovery struct {
+	set      *tools.Set
 	bindings []*tools.Binding
 	index    *search.Index
-	most     int // bytes of a description
+	maxText  int // bytes of a description
 
-	// finding is how texts say that tools are searched for: all, or those of a server.
-	finding func(server string) string
+	// howToSearch returns the words that tell the reader how to search all tools, or
+	// those of one server.
+	howToSearch func(server string) string
 }
 
-// New returns what can be found out about a set, in texts of about most bytes.
-func New(set *tools.Set, most int) *Discovery {
-	return &Discovery{bindings: set.Bindings(), index: search.New(set), most: most, finding: inProgram}
+// New returns a Discovery for set. Its descriptions have about maxText bytes at most.
+func New(set *tools.Set, maxText int) *Discovery {
+	return &Discovery{
+		set: set, bindings: set.Bindings(), index: search.New(set), maxText: maxText, howToSearch: inProgram,
+	}
 }
 
-// SearchedBy returns the same for readers who do not write programs: its texts send
-// them to the MCP tool of that name, not to tools.search.
+// SearchedBy returns a copy of d for readers who do not write programs: its texts refer
+// them to the tool with that name instead of tools.search.
 func (d *Discovery) SearchedBy(tool string) *Discovery {
 	other := *d
-	other.finding = func(server string) string {
+	other.howToSearch = func(server string) string {
 		if server == "" {
 			return tool
 		}
@@ -51,19 +53,28 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", Object, server)
 }
 
-// Tools returns tools.search and tools.describe, and the dispatcher that performs
-// their calls. They have no effects, and no policy or journal is told of them.
-func (d *Discovery) Tools() ([]*tools.Binding, *tools.Dispatcher) {
-	describe := tools.Func("describe", "Declare tools in full, or list those of a server.", d.describe, nil)
+// Extended returns a copy of the set with two more tools, tools.search and
+// tools.describe. They are tools of class [tools.Read] which the journal records like any
+// other, but policies do not apply to them: they reveal nothing but the set. An empty set
+// is returned as it is.
+func (d *Discovery) Extended() *tools.Set {
+	if d.set.Len() == 0 {
+		return d.set
+	}
+	hints := &tools.Hints{Class: tools.Read}
+	search := tools.Func("search", "Find tools by what they do.",
+		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
+	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
+		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
 	describe.InputSchema = json.RawMessage(describeInput)
-	own, err := tools.NewSet(context.Background(),
-		tools.Func("search", "Find tools by what they do.", d.search, nil), describe)
-	if err != nil {
-		panic(err) // unreachable: names and types stand above
+	set := d.set
+	for _, t := range []*tools.Tool{search, describe} {
+		t.Namespace = Object
+		extended, err := set.Plus(t)
+		if err != nil {
+			panic(err) // unreachable: the names and types are those above
+		}
+		set = extended
 	}
-	list := own.Bindings()
-	for _, b := range list {
-		b.Object = Object
-	}
-	return list, own.Dispatcher(nil)
+	return set
 }

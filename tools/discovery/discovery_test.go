@@ -43,7 +43,7 @@ func TestTool(t *testing.T) {
 		"File-System.readFile":      "file_system.read_file",
 		"shop_list":                 "shop.list",
 		"sail":                      "ship.sail",
-		"list":                      `there is no tool "list"; did you mean file_system.list or shop.list?`,
+		"list":                      `there is no tool "list"; did you mean shop.list or file_system.list?`,
 		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
 		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
 		"shop.nope":                 `there is no tool "shop.nope"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
@@ -51,7 +51,7 @@ func TestTool(t *testing.T) {
 		"bank.Refund":               "bank.refund",
 		"frobnicate":                `there is no tool "frobnicate"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
 		"":                          `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
-		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file or file_system.list?`,
+		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file?`,
 	} {
 		got := fmt.Sprint(d.Unknown("tool", name))
 		if b := d.Tool(name); b != nil {
@@ -101,19 +101,18 @@ func TestSearchedBy(t *testing.T) {
 	for d, want := range map[*discovery.Discovery][2]string{
 		inside: {
 			`there is no tool "x"; find one by tools.search(query); there are: shop (2 tools), 10 global functions`,
-			"\"shop has 2 tools:\\n// there are more: tools.search(query, {server: \\\"shop\\\"})\\n\"",
+			"shop has 2 tools:\n// there are more: tools.search(query, {server: \"shop\"})\n",
 		},
 		outside: {
 			`there is no tool "x"; find one by search_tools; there are: shop (2 tools), 10 global functions`,
-			"\"shop has 2 tools:\\n// there are more: search_tools with server: \\\"shop\\\"\\n\"",
+			"shop has 2 tools:\n// there are more: search_tools with server: \"shop\"\n",
 		},
 	} {
 		if got := d.Unknown("tool", "x").Error(); got != want[0] {
 			t.Errorf("got %s, want %s", got, want[0])
 		}
-		_, dispatcher := d.Tools()
-		text, err := dispatcher.Issue(tools.Call{Args: json.RawMessage(`{"name": "shop"}`)}, 1).Perform(t.Context())
-		if err != nil || string(text) != want[1] {
+		text, err := d.Describe("shop")
+		if err != nil || text != want[1] {
 			t.Errorf("got %s (%v), want %s", text, err, want[1])
 		}
 	}
@@ -123,10 +122,9 @@ func TestSearchedBy(t *testing.T) {
 // note that goes with it.
 func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note string) {
 	t.Helper()
-	bindings, dispatcher := d.Tools()
-	i := slices.IndexFunc(bindings, func(b *tools.Binding) bool { return b.Name == name })
-	c := tools.Call{Args: json.RawMessage(args)}
-	result, err := dispatcher.Issue(c, i).Perform(t.Context())
+	set := d.Extended()
+	i := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == "tools."+name })
+	result, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(args)}, i).Perform(t.Context())
 	if err != nil {
 		return err.Error(), ""
 	}
@@ -134,7 +132,7 @@ func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note st
 	if json.Unmarshal(result, &text) != nil {
 		text = string(result)
 	}
-	return text, d.Note(c, result)
+	return text, d.Note("tools."+name, json.RawMessage(args), result)
 }
 
 // shop has tools of two servers and one function.
@@ -232,7 +230,7 @@ func TestDescribeMany(t *testing.T) {
 	}
 	many := strings.Repeat("{"+strings.Repeat("x1,", 5)+"}", 30)
 	got, _ := call(t, d, "describe", `{"name": ["x1", "`+many+`"]}`)
-	if want := "// the names stand for more than 50 tools; the rest is left out\n"; !strings.HasPrefix(got, want) {
+	if want := "// the names match more than 50 tools; the others are left out\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -242,11 +240,12 @@ func TestSearch(t *testing.T) {
 	const all = "the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund"
 	d := discovery.New(shop(t), 10_000)
 	for args, want := range map[string][2]string{
-		`{"query": "give the money back"}`:                                 {`[{"name":"refund","description":"Refund a payment."}]`},
+		`{"query": "refund the payment"}`:                                  {`[{"name":"refund","description":"Refund a payment."}]`},
+		`{"query": "give the money back"}`:                                 {"[]", `no tool fits "give the money back"; ` + all},
 		`{"query": "swimming hall"}`:                                       {"[]", `no tool fits "swimming hall"; ` + all},
 		`{"query": "send", "options": {"server": "order_desk"}}`:           {"[]", `no tool fits "send"; ` + all},
 		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`:  {`[{"name":"mail.send","description":"Send a mail."}]`},
-		`{"query": "order", "options": {"limit": 1.5}}`:                    {`[{"name":"order_desk.get_order","description":"Get one order."}]`},
+		`{"query": "order", "options": {"limit": 1.5}}`:                    {`[{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
 		`{"query": "", "options": {"server": "order-dsk", "limit": -4}}`:   {`[{"name":"order_desk.erase","description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
 		`{"query": "x", "options": {"server": "billing"}}`:                 {`tool tools.search: there is no server "billing"; there are: order_desk (3 tools), mail (1 tool), 1 global function`},
 		`{"query": "refund", "options": {"declare": true, "limit": 1e30}}`: {`[{"name":"refund","description":"Refund a payment.","declaration":"/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"}]`},

@@ -215,7 +215,7 @@ func (d *Discovery) instead(what, name string) string {
 	if near := d.suggestions(name); len(near) > 0 {
 		return "did you mean " + alternatives(near) + "?"
 	}
-	return d.inventory(fmt.Sprintf("find one by %s; there are", d.finding("")))
+	return d.inventory(fmt.Sprintf("find one by %s; there are", d.howToSearch("")))
 }
 
 // inventory says which tools there are if they are few, or else after a lead which
@@ -239,9 +239,10 @@ func (d *Discovery) suggestions(name string) []string {
 		object, name = head, member
 	}
 	var own, others []string
-	for _, hit := range d.index.Search(name, &search.Options{Limit: 10}) {
+	hits := d.index.Search(name, &search.Options{Limit: 10})
+	for _, hit := range hits {
 		switch {
-		case hit.Score <= 0:
+		case hit.Score <= hits[0].Score/2:
 		case strings.HasPrefix(hit.Name, object+"."):
 			own = append(own, hit.Name)
 		default:

@@ -1,77 +1,88 @@
 package discovery
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/search"
 )
 
 const (
-	maxLimit    = 50 // how many hits a search returns at most
-	maxDeclared = 5  // how many of them it declares at most
+	maxLimit    = 50 // hits of a search
+	maxDeclared = 5  // hits of a search that are declared
 )
 
 type searchArgs struct {
-	Query   string `json:"query"`
-	Options struct {
-		Server  string  `json:"server,omitempty"`
-		Limit   float64 `json:"limit,omitempty"` // any number: it is clamped
-		Declare bool    `json:"declare,omitempty"`
-	} `json:"options,omitzero"`
+	Query   string        `json:"query"`
+	Options SearchOptions `json:"options,omitzero"`
 }
 
-// found is a tool as tools.search shows it.
-type found struct {
+// SearchOptions restricts and extends the hits of [Discovery.Search].
+type SearchOptions struct {
+	Server  string  `json:"server,omitempty"`  // search only the tools of this server
+	Limit   float64 `json:"limit,omitempty"`   // number of hits, at most 50; 10 if it is zero or less
+	Declare bool    `json:"declare,omitempty"` // declare the first few hits in full
+}
+
+// Hit is a tool that a search found.
+type Hit struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Declaration string `json:"declaration,omitempty"`
 }
 
-func (d *Discovery) search(_ context.Context, in searchArgs) ([]found, error) {
-	o := search.Options{Limit: int(max(0, min(in.Options.Limit, maxLimit)))}
-	if in.Options.Server != "" {
-		if o.Server = d.nearServer(in.Options.Server); o.Server == "" {
-			return nil, d.Unknown("server", in.Options.Server)
+// Search returns the tools that match the query best. It returns an error if the server
+// does not exist. Nil options are the defaults.
+func (d *Discovery) Search(query string, o *SearchOptions) ([]Hit, error) {
+	if o == nil {
+		o = &SearchOptions{}
+	}
+	options := search.Options{Limit: int(max(0, min(o.Limit, maxLimit)))}
+	if o.Server != "" {
+		if options.Server = d.nearServer(o.Server); options.Server == "" {
+			return nil, d.Unknown("server", o.Server)
 		}
 	}
-	list := []found{}
-	left := d.most
-	for i, hit := range d.index.Search(in.Query, &o) {
-		f := found{Name: hit.Name, Description: hit.Description}
-		if in.Options.Declare && i < maxDeclared {
-			text := declare.Describe(d.Tool(hit.Name))
+	hits := []Hit{}
+	left := d.maxText
+	for i, found := range d.index.Search(query, &options) {
+		hit := Hit{Name: found.Name, Description: found.Description}
+		if o.Declare && i < maxDeclared {
+			text := declare.Describe(d.Tool(found.Name))
 			if left -= len(text); left >= 0 {
-				f.Declaration = text
+				hit.Declaration = text
 			}
 		}
-		list = append(list, f)
+		hits = append(hits, hit)
 	}
-	return list, nil
+	return hits, nil
 }
 
-// Note returns what to tell the caller of a tool that [Discovery.Tools] returned in
-// addition to its result: if a search found nothing, which servers or tools there are. It
-// is empty for all other calls.
-func (d *Discovery) Note(c tools.Call, result json.RawMessage) string {
+// Note returns what to tell the model in addition to the result of a call. If a call of
+// tools.search found nothing, the note lists the servers or tools that exist. For all
+// other calls, the note is empty.
+func (d *Discovery) Note(tool string, args, result json.RawMessage) string {
 	var in searchArgs
-	if string(result) != "[]" || json.Unmarshal(c.Args, &in) != nil {
+	if tool != Object+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
 		return ""
 	}
-	what := d.inventory("search in other words, or describe a server to list its tools; there are")
-	return fmt.Sprintf("no tool fits %q; %s", shorten(in.Query, 100), what)
+	return d.NothingFound(in.Query)
 }
 
-// maxServers is how many servers a note names.
+// NothingFound returns what to tell the model after a search without hits: which servers
+// or tools exist.
+func (d *Discovery) NothingFound(query string) string {
+	what := d.inventory("search in other words, or describe a server to list its tools; there are")
+	return fmt.Sprintf("no tool fits %q; %s", shorten(query, 100), what)
+}
+
+// maxServers is the number of servers that a note names.
 const maxServers = 20
 
-// servers says which servers there are and how many tools each has, the largest
-// first.
+// servers lists the servers with the number of their tools, the largest first.
 func (d *Discovery) servers() string {
 	count := map[string]int{}
 	var names []string

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/search"
 )
 
-// tenThousand are the tools of the real servers again and again, each under a
-// name of its own, with what other tools say mixed into what they say.
+// tenThousand returns 10,000 tools made from those of the real servers: each has its own
+// name, and a description mixed from those of two tools.
 func tenThousand(b *testing.B) []tools.Source {
 	b.Helper()
 	bindings := realServers(b).Bindings()
@@ -31,8 +31,8 @@ func tenThousand(b *testing.B) []tools.Source {
 	return list
 }
 
-// BenchmarkIndex makes the index of 10,000 tools; the floor is making their set,
-// and x-raw the median of the one divided by the other.
+// BenchmarkIndex builds the index of 10,000 tools. x-raw is the median of its time divided
+// by the time that building the set takes.
 func BenchmarkIndex(b *testing.B) {
 	list := tenThousand(b)
 	var ratio []float64
@@ -47,7 +47,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(median(ratio), "x-raw")
 }
 
-// BenchmarkSearch10000 asks 10,000 tools for what the first list of needs says.
+// BenchmarkSearch10000 searches 10,000 tools for the needs of testdata/needs.txt.
 func BenchmarkSearch10000(b *testing.B) {
 	needs := readNeeds(b, "testdata/needs.txt", realServers(b))
 	before := heap()
@@ -74,7 +74,7 @@ func BenchmarkSearch10000(b *testing.B) {
 	runtime.KeepAlive(index)
 }
 
-// heap is how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -1,4 +1,4 @@
-// Package search finds the right tool among thousands, by what somebody needs.
+// Package search finds tools by their words.
 //
 //	package main
 //
@@ -24,41 +24,41 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		for _, hit := range search.New(set).Search("give the money back", nil) {
+//		for _, hit := range search.New(set).Search("refund an order", nil) {
 //			fmt.Println(hit.Name, hit.Description)
 //		}
 //	}
 //
-// It compares words: those of a tool's name, its server, its description and its
-// arguments with those of the query, without their endings, and with their synonyms;
-// names may be misspelled. The words are weighed as BM25F does: one that few tools have
-// says more than one that many have, and one in a name more than one in the description
-// of an argument. A tool that shares too little with the query is not a hit, so that a
-// search for what no tool does usually finds nothing. There is no model behind it and no
-// network. The synonyms are English.
+// Tools are ranked by Okapi BM25 over the words of their names, servers, descriptions and
+// parameters. A word in a name counts most, and a word that few tools have counts more than
+// one that many have. Letter case, plural endings and common words such as "the" do not
+// matter. A word that no tool has is replaced by the most similar word in a tool's name, so
+// that a misspelled name is found. The search does not know synonyms: a query should use the
+// words that a tool is likely to use, and a model can try again with other words.
 //
 // # What programs see
 //
-// Every program that is given tools has two more functions, whatever is declared
-// of the tools to the model, which module.Options.DeclarationTokens decides:
+// Every program with tools has two more functions, search and describe, even if the
+// declarations of its tools are left out of the prompt (see
+// module.Options.DeclarationTokens):
 //
-//	const hits = await tools.search("give the money back", {server: "shop", limit: 3});
+//	const hits = await tools.search("refund order", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]
 //	console.log(await tools.describe(hits.map(h => h.name))); // their declarations, in full
 //
-// With {declare: true}, the first few hits also have their declaration. A limit is
-// clamped to 50. If a search finds nothing, its result is [] and a warning says which
-// servers there are and how many tools each has.
+// With {declare: true}, the first few hits include their declarations. The limit is at most
+// 50. If a search finds nothing, its result is [] and a warning lists the servers and the
+// number of their tools.
 //
-// tools.describe takes one name or several, and a family of names such as
-// shop.{get,list}_order. For a server's name, or for what begins the names of several
-// tools, it lists these tools and says which are read-only. A name in another spelling,
-// such as the server's own, and one that is misspelled stand for the tool that is meant;
-// the declaration shows the name to write.
-// If nothing is near, the error is a ToolError of kind unknown_tool, which says what
-// there is. What was found is called as any other tool, by its name as a global:
+// tools.describe takes one name, several names, or a family of names such as
+// shop.{get,list}_order. For the name of a server, or a prefix of several names, it lists the
+// tools and says which are read-only. It accepts names in other spellings, such as the
+// server's own, and misspelled names; the declaration shows the correct name. If no name is
+// similar, it throws a ToolError of kind unknown_tool that lists what exists. Programs call
+// the tools by their names as globals:
 //
 //	await shop.refund({id: "a1"});
 //
-// Both have no effect, and no policy or journal is told of them.
+// Both are tools of class Read. Their calls count toward the limit of calls and are recorded
+// in the journal. Policies do not apply to them, since they reveal only the set.
 package search

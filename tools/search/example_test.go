@@ -22,13 +22,13 @@ func Example() {
 		return
 	}
 	index := search.New(set)
-	for _, query := range []string{"give the money back", "locate my parcel", "refnud"} {
+	for _, query := range []string{"refund an order", "locate my parcel", "refnud"} {
 		for _, hit := range index.Search(query, &search.Options{Limit: 1}) {
 			fmt.Printf("%s: %s %s\n", query, hit.Name, hit.Description)
 		}
 	}
 	// Output:
-	// give the money back: refund Refund one order.
+	// refund an order: refund Refund one order.
 	// locate my parcel: track Where a parcel is.
 	// refnud: refund Refund one order.
 }

@@ -40,7 +40,7 @@ func TestSearch(t *testing.T) {
 	}{
 		{"read customer", "", "crm.readCustomer crm.delete_customer"},
 		{"READ_CUSTOMERS", "", "crm.readCustomer crm.delete_customer"},
-		{"remove customers", "", "crm.delete_customer crm.readCustomer"},
+		{"delete customers", "", "crm.delete_customer crm.readCustomer"},
 		{"custmoer", "", "crm.readCustomer crm.delete_customer"},
 		{"parcel", "", "crm.list_orders"},
 		{"day", "", "crm.list_orders"},
@@ -48,14 +48,14 @@ func TestSearch(t *testing.T) {
 		{"http", "", "stock.HTTPRequests2"},
 		{"request", "", "stock.HTTPRequests2"},
 		{"検索", "", "stock.HTTPRequests2"},
-		{"orders", "", "crm.list_orders stock.list_orders"},
+		{"orders", "", "stock.list_orders crm.list_orders"},
 		{"orders", "stock", "stock.list_orders"},
 		{"twice", "mail server", "mail_server.send"},
 		{"twice", "mail_server", "mail_server.send"},
 		{"twice", "crm", ""},
 		{"", "crm", "crm.delete_customer crm.list_orders crm.readCustomer"},
 		{"xyzzy", "", ""},
-		{"the", "", ""},
+		{"the", "stock", "stock.HTTPRequests2 stock.list_orders"},
 		{"first", "", "crm.list_orders"},
 	} {
 		got := strings.Join(names(index.Search(tt.query, &search.Options{Server: tt.server})), " ")
@@ -77,10 +77,10 @@ func TestSearchLimits(t *testing.T) {
 			t.Errorf("limit %d gives %d, want %d", limit, got, want)
 		}
 	}
-	for before, want := range map[int]bool{1000: true, 1 << 20: false} { // what comes after is not read
+	for before, want := range map[int]bool{1000: true, 1 << 20: false} {
 		hits := index.Search(strings.Repeat(".", before)+" copy", nil)
 		if got := len(hits) > 0 && hits[0].Score > 0; got != want {
-			t.Errorf("copy is found after %d bytes: %v", before, got)
+			t.Errorf("a word after %d bytes is found: %v, want %v", before, got, want)
 		}
 	}
 	if hits := search.New(nil).Search("copy", nil); len(hits) != 0 {
@@ -88,8 +88,7 @@ func TestSearchLimits(t *testing.T) {
 	}
 }
 
-// TestSearchOrder says that neither the order of the tools nor who else searches
-// makes a difference.
+// Neither the order of the tools nor concurrent searches change the hits.
 func TestSearchOrder(t *testing.T) {
 	t.Parallel()
 	set := realServers(t)
@@ -128,7 +127,35 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// FuzzSearch says that no name, text, schema or query is too odd.
+// A misspelled word of a name is found. A word that only resembles one is not.
+func TestSpelling(t *testing.T) {
+	t.Parallel()
+	index := search.New(newSet(t,
+		foreign("telecom", "activate_sim_card", "Activate the SIM card of a subscriber.", ""),
+		foreign("telecom", "list_subscribers", "List the subscribers of a tariff.", ""),
+		foreign("telecom", "hold_call", "Put a call on hold.", ""),
+		foreign("fleet", "get_vehicle", "Get a vehicle by its plate.", ""),
+		foreign("fleet", "plan_route", "Plan the route of a vehicle.", ""),
+	))
+	for query, want := range map[string][]string{
+		"swimming hall":              nil,
+		"swim":                       nil,
+		"hall":                       nil,
+		"boat rental":                nil,
+		"vegetable garden":           nil,
+		"actvate_sim_card":           {"telecom.activate_sim_card"},
+		"get vehcile":                {"fleet.get_vehicle", "fleet.plan_route"},
+		"list " + "subscir" + "bers": {"telecom.list_subscribers", "telecom.activate_sim_card"},
+		"SIM card":                   {"telecom.activate_sim_card"},
+		"planning of routes":         {"fleet.plan_route"},
+	} {
+		if got := names(index.Search(query, nil)); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", query, got, want)
+		}
+	}
+}
+
+// FuzzSearch checks that Search accepts all names, texts, schemas and queries.
 func FuzzSearch(f *testing.F) {
 	f.Add("read_file", "Read a file. 日本", `{"properties":{"a\"b":{"description":"\u00e9\\"}}}`, "Read files")
 	f.Add("", "", `{"enum":["`, "\xff\x00")

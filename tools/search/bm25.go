@@ -1,0 +1,94 @@
+package search
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// The parameters of Okapi BM25.
+const (
+	k1 = 1.2  // how soon more occurrences of a word stop adding to the score
+	b  = 0.75 // how much a long document lowers the score
+)
+
+// The weight of a word, by the field that it occurs in.
+const (
+	nameWeight          = 5
+	serverWeight        = 2
+	descriptionWeight   = 2
+	parameterWeight     = 1
+	parameterTextWeight = 0.5
+)
+
+// maxWords is the number of words of a field that are indexed.
+const maxWords = 200
+
+// posting is an occurrence of a word in a tool.
+type posting struct {
+	tool   int
+	weight float64 // the sum of the weights of its occurrences
+}
+
+// postings is an inverted index of tools.
+type postings struct {
+	lists  map[string][]posting // of each word, in the order of the tools
+	names  []string             // the words that occur in names, sorted
+	length []float64            // of each tool: the sum of the weights of its words
+	mean   float64              // of length
+}
+
+func newPostings(list []*tools.Binding) *postings {
+	p := &postings{lists: map[string][]posting{}, length: make([]float64, len(list))}
+	names := map[string]bool{}
+	for i, t := range list {
+		weights := map[string]float64{}
+		add := func(weight float64, texts ...string) {
+			var words []string
+			for _, text := range texts {
+				words = terms(words, text)
+			}
+			for _, word := range words[:min(len(words), maxWords)] {
+				weights[word] += weight
+				p.length[i] += weight
+			}
+		}
+		add(nameWeight, t.Name)
+		for word := range weights {
+			names[word] = true
+		}
+		add(serverWeight, t.Namespace)
+		add(descriptionWeight, t.Description)
+		parameterNames, texts := parameters(t.InputSchema)
+		add(parameterWeight, parameterNames...)
+		add(parameterTextWeight, texts...)
+		for word, weight := range weights {
+			p.lists[word] = append(p.lists[word], posting{i, weight})
+		}
+		p.mean += p.length[i] / float64(len(list))
+	}
+	p.names = slices.Sorted(maps.Keys(names))
+	return p
+}
+
+// scores returns the BM25 score of each tool. If no tool has a word of the query, the most
+// similar word of a tool's name takes its place.
+func (p *postings) scores(query []string) []float64 {
+	scores := make([]float64, len(p.length))
+	slices.Sort(query)
+	for _, word := range slices.Compact(query) {
+		list := p.lists[word]
+		if list == nil && len(word) >= 5 {
+			list = p.lists[schema.Nearest(word, p.names)]
+		}
+		n := float64(len(list))
+		idf := math.Log1p((float64(len(scores)) - n + 0.5) / (n + 0.5))
+		for _, o := range list {
+			scores[o.tool] += idf * o.weight * (k1 + 1) / (o.weight + k1*(1-b+b*p.length[o.tool]/p.mean))
+		}
+	}
+	return scores
+}
