@@ -51,8 +51,8 @@ func ExampleSandbox_Run_endlessLoop() {
 	}
 	defer box.Close()
 	ctx := context.Background()
-	for _, source := range []string{`for (;;) {}`, `1 + 1`} {
-		out, err := box.Run(ctx, sandbox.Program{Source: source, Timeout: 2 * time.Second})
+	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Timeout: 100 * time.Millisecond}, {Source: `1 + 1`}} {
+		out, err := box.Run(ctx, program)
 		if err != nil {
 			log.Fatal(err)
 		}

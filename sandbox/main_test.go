@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,18 @@ import (
 
 	"go.uber.org/goleak"
 )
+
+// full reports whether the tests run every case. Without it they run a sample of those
+// that take long.
+func full() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
+
+// sampled reports whether to run a case. Unless all are run, about one in n is, and
+// always the same ones.
+func sampled(name string, n uint32) bool {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return full() || h.Sum32()%n == 0
+}
 
 // TestMain checks that the tests, all of which close their sandboxes, leave
 // nothing behind: no goroutine, child or descriptor. The process may also be one

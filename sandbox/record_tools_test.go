@@ -130,6 +130,9 @@ func TestRestoreArchives(t *testing.T) {
 	box := openTiers(t, sandbox.Limits{})["inprocess"]
 	set := testTools(t)
 	for _, file := range files {
+		if !sampled(file, 4) {
+			continue
+		}
 		p := programOf(t, file)
 		p.Tools, p.Timeout = set, 200*time.Millisecond // some never end
 		session := box.NewSession(nil)

@@ -22,7 +22,7 @@ import (
 const soakEnv = "WRIT_TEST_SOAK"
 
 const (
-	soakSample  = 300 // runs where soakEnv is not set
+	soakSample  = 100 // runs where soakEnv is not set
 	soakWorkers = 4
 	soakAtOnce  = 16
 	soakHostile = 10 // one in so many
