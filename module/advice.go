@@ -113,7 +113,7 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 			delete(hints, path)
 			continue
 		}
-		hints[path] = prompt.Advice(cut(strings.TrimSpace(advice), maxAdvice))
+		hints[path] = prompt.Advice(prompt.Cut(strings.TrimSpace(advice), maxAdvice))
 	}
 	return hints, nil
 }
@@ -129,7 +129,7 @@ type call struct {
 const (
 	maxNotes  = 64_000
 	minNote   = 200 // of each text; rather, calls are left out
-	maxAdvice = maxText / 2
+	maxAdvice = prompt.MaxText / 2
 )
 
 // exchanges are what models were asked in a run and the runs within it, and what they
@@ -146,8 +146,8 @@ func (t Trajectory) exchanges(paths map[string]string) []call {
 		list = slices.Delete(list, most/2, len(list)-most/2)
 	}
 	for i := range list {
-		share := min(maxNotes/(2*len(list)), maxText)
-		list[i].Question, list[i].Reply = cut(list[i].Question, share), cut(list[i].Reply, share)
+		share := min(maxNotes/(2*len(list)), prompt.MaxText)
+		list[i].Question, list[i].Reply = prompt.Cut(list[i].Question, share), prompt.Cut(list[i].Reply, share)
 	}
 	return list
 }

@@ -324,13 +324,6 @@ var ErrMaxIters = errors.New("the steps are used up")
 // it is wrapped too.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // chosen is the attempt that the answer is of, or nil.
 func (t Trajectory) chosen() *Trajectory {
 	if t.Chosen < 1 || t.Chosen > len(t.Runs) {

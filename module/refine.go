@@ -86,7 +86,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = prompt.Feedback(cut(string(output), maxText), score.Feedback)
+		hints[path] = prompt.Feedback(prompt.Cut(string(output), prompt.MaxText), score.Feedback)
 	}
 	return hints, nil
 }
@@ -102,7 +102,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, occasion{
-		Input: cut(string(input), maxText), Calls: t.took.exchanges(r.paths(ctx)), Output: cut(string(output), maxText),
+		Input: prompt.Cut(string(input), prompt.MaxText), Calls: t.took.exchanges(r.paths(ctx)), Output: prompt.Cut(string(output), prompt.MaxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
 	}.values())

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
@@ -22,7 +23,7 @@ type toolbox struct {
 }
 
 func newToolbox(set *tools.Set) *toolbox {
-	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")}
+	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, prompt.MaxText).SearchedBy(discovery.Object + ".search")}
 	if set.Len() > 0 {
 		var own []*tools.Binding
 		own, t.own = t.discovery.Tools()
