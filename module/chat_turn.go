@@ -154,7 +154,7 @@ func (t *turn) messages(p *Predictor) []message {
 		if s.Reasoning != "" {
 			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
 		}
-		list = append(list, exampleOf(p.form(), p.Spec, len(list), reply)...)
+		list = append(list, exampleOf(p.adapter(), p.Spec, len(list), reply)...)
 		if s.Result != "" {
 			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
 		}

@@ -206,7 +206,7 @@ func (r *codeRun) program() (replies.Program, error) {
 	outputs, reasoning := p.explained(programAlone, values)
 	code, _ := outputs.Get("code")
 	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
-	if _, ok := p.form().(program); !ok {
+	if _, ok := p.adapter().(prompt.Program); !ok {
 		found.Code, err = replies.Code(found.Code)
 	}
 	return found, err

@@ -99,7 +99,7 @@ func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.Conte
 // opening is the beginning of a conversation: how to answer, examples, what was
 // said before, and the question. What is the same for every question comes first.
 func (p *Predictor) opening(q question) ([]message, error) {
-	adapter := p.form()
+	adapter := p.adapter()
 	list := make([]message, 0, 2+2*len(p.Demos)+2*len(q.history))
 	list = append(list, message{role: llms.ChatMessageTypeSystem, text: p.systemPrompt()})
 	for _, d := range p.Demos {
@@ -147,7 +147,7 @@ func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values)
 
 // message is a question as the model is asked it.
 func (p *Predictor) message(q question, hint string) message {
-	text := p.form().Question(p.Spec, q.inputs)
+	text := p.adapter().Question(p.Spec, q.inputs)
 	if q.note != "" {
 		text = q.note + "\n\n" + text
 	}
