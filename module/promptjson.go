@@ -154,3 +154,11 @@ func textOf(m llms.MessageContent) string {
 	}
 	return strings.Join(texts, "\n")
 }
+
+// lastText returns the text of the last message of a prompt.
+func lastText(prompt []llms.MessageContent) string {
+	if len(prompt) == 0 {
+		return ""
+	}
+	return textOf(prompt[len(prompt)-1])
+}
