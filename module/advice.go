@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
@@ -114,7 +115,7 @@ func (t Trajectory) exchanges(paths map[string]string) []call {
 	for i, s := range steps {
 		share := min(maxCalls/(2*len(list)), prompt.MaxText)
 		list[i] = call{
-			cmp.Or(paths[s.Predictor], s.Predictor), prompt.Cut(lastText(s.Prompt), share), prompt.Cut(s.Reply, share),
+			cmp.Or(paths[s.Predictor], s.Predictor), prompt.Cut(lm.LastText(s.Prompt), share), prompt.Cut(s.Reply, share),
 		}
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -165,7 +166,7 @@ type Step struct {
 
 // Sent is everything that the model was sent, for people: the messages under their roles, the
 // tools, and the schema of the reply.
-func (s Step) Sent() string { return sentText(s.Prompt, s.Tools, s.Schema) }
+func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.
 func (s *Step) replied() bool {
