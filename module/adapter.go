@@ -1,36 +1,119 @@
 package module
 
-import "github.com/writ-go/writ/signature"
+import (
+	"encoding/json"
+	"errors"
+	"slices"
 
-// Adapter puts questions to a model and reads its replies: [Native], [Markers], [JSON],
-// or one of your own. What it writes, it must read back. It is used concurrently.
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/signature"
+)
+
+// Adapter writes questions for a model and reads its replies: [Native], [Markers], [JSON], or one of your own.
+// It must read back what it writes. It is used concurrently.
 type Adapter interface {
-	// System is the system prompt: the spec's instructions, what the fields are,
-	// how to answer, and the briefing. It should be the same for every
-	// question of a Predictor, so that providers can cache it.
+	// System returns the system prompt: the spec's instructions, the fields, the form of replies, and the
+	// briefing. It should be the same for every question of a Predictor, so that providers can cache it.
 	System(spec *signature.Spec, briefing string) string
 
-	// Question writes the inputs of a question, or of a demo, and ends with a
-	// reminder of how to answer. With nil inputs it is the reminder alone.
+	// Question writes the inputs of a question or a demo, and then a reminder of the form of replies. If inputs
+	// is nil, it is only the reminder.
 	Question(spec *signature.Spec, inputs signature.Values) string
 
-	// Answer writes outputs as the model is asked to, for demos and history. An
-	// output that is missing is said to be, if it is required.
+	// Answer writes outputs as the model should, for demos and history. It says that a required output is
+	// missing, and leaves out an optional one.
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
-	// Read finds the outputs in a reply; truncated says that it was cut off at the
-	// limit of tokens. All required outputs are there and each fits
-	// its field, or there is an error that says what is wrong, worded for the
-	// model: the adapters of this package return a *[ReadError].
+	// Read finds the outputs in a reply; truncated says that the reply was cut off at the limit of tokens. Read
+	// returns all required outputs, each valid for its field, or an error that tells the model what is wrong:
+	// the adapters of this package return a *[ReadError].
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
 }
 
-// Markers returns the adapter that puts every field under a line of its own,
-// [[ ## name ## ]], which no value contains by accident. Texts need no escapes,
-// and the end marker tells a reply that is whole from one that is cut off.
-func Markers() Adapter { return markers{} }
+// Markers returns the adapter that puts every field under a line of its own, [[ ## name ## ]], which no value
+// contains by accident. Texts need no escapes, and the end marker distinguishes a complete reply from one that
+// is cut off.
+func Markers() Adapter { return prompt.Markers{} }
 
-// JSON returns the adapter that asks for one JSON object with the outputs, for
-// models that were trained to answer so or are made to by their provider. The
-// inputs are put under field markers, as [Markers] does it.
-func JSON() Adapter { return object{} }
+// JSON returns the adapter that asks for the outputs as one JSON object, for models that were trained to reply
+// like that. The inputs are written under field markers, as by [Markers].
+func JSON() Adapter { return prompt.Object{} }
+
+// Native returns the adapter that has the provider constrain replies to the JSON Schema of the outputs. A nil
+// adapter chooses it where the model supports it and an output is not plain text; set it to require it. If the
+// model does not support it, or the providers' subset of JSON Schema cannot express the outputs, such as maps,
+// Run returns an error.
+func Native() Adapter { return prompt.Native{} }
+
+// adapter returns the adapter for the predictor's own question: [prompt.Program] if it asks for a program and
+// nothing else, in the form of markers.
+func (p *Predictor) adapter() Adapter {
+	adapter := p.adapterFor(p.Spec)
+	if _, ok := adapter.(prompt.Markers); !ok || p.task == nil {
+		return adapter
+	}
+	fields := p.Spec.Outputs()
+	code := func(f signature.Field) bool { return f.Name == "code" }
+	other := func(f signature.Field) bool { return f.Name != "code" && f.Name != "reasoning" }
+	if slices.ContainsFunc(fields, other) || !slices.ContainsFunc(fields, code) {
+		return adapter
+	}
+	return prompt.Program{}
+}
+
+// adapterFor returns the adapter for questions of a spec.
+func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
+	switch {
+	case p.Adapter != nil:
+		return p.Adapter
+	case spec == p.Spec && p.callsTools() != nil:
+		return p.calling
+	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).auto:
+		return prompt.Native{}
+	}
+	return Markers()
+}
+
+// wireSchema is the schema of a spec's outputs as it is sent to providers.
+type wireSchema struct {
+	raw  json.RawMessage // nil if their subset of JSON Schema cannot express it
+	auto bool            // raw is not nil, and an output is not plain text
+}
+
+func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
+	return p.schema.get(spec, func() wireSchema {
+		raw, _ := spec.OutputSchema().Strict()
+		isTyped := func(f signature.Field) bool { return !f.Schema.AnyText() }
+		return wireSchema{raw, raw != nil && slices.ContainsFunc(spec.Outputs(), isTyped)}
+	})
+}
+
+// constrains returns the schema that is sent with a question of a spec, or nil.
+func (p *Predictor) constrains(spec *signature.Spec) json.RawMessage {
+	if _, ok := p.adapterFor(spec).(prompt.Native); !ok {
+		return nil
+	}
+	return p.schemaOf(spec).raw
+}
+
+// checkNative reports why [Native] cannot be used, if it is set.
+func (p *Predictor) checkNative() error {
+	if _, ok := p.Adapter.(prompt.Native); !ok {
+		return nil
+	}
+	switch {
+	case !lm.CapabilitiesOf(p.Model).Schema:
+		return errNotNative
+	case p.schemaOf(p.Spec).raw == nil:
+		return errNotExpressible
+	}
+	return nil
+}
+
+var (
+	errNotNative = errors.New("module: the adapter is Native, but the model does not state that it can constrain its output; " +
+		"leave Options.Adapter nil, or use a model of models.Open that can")
+	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the outputs, " +
+		"which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
+)

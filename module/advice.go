@@ -7,25 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// untyped are the values of a module without Go types.
-type untyped = signature.Values
-
-// untypedPredict is the module that asks a predictor whatever it is for.
-func untypedPredict(p *Predictor) (*Predict[untyped, untyped], error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	sig, err := signature.Typed[untyped, untyped](p.Spec)
-	return &Predict[untyped, untyped]{Predictor: p, signature: sig}, err
-}
-
-// newAdvisor makes the question what the predictors of a module should do better.
+// newAdvisor returns the question what the predictors of a module should do better.
 func newAdvisor(m any) *Predictor {
 	var parts strings.Builder
 	var advice signature.Values
@@ -36,11 +24,21 @@ func newAdvisor(m any) *Predictor {
 	return &Predictor{Spec: adviceSpec(advice), Briefing: prompt.Parts + parts.String()}
 }
 
-// adviceSpec is the signature of advice to parts of the given names.
+// adviceSpec returns the signature of advice, with an output for each part.
 func adviceSpec(parts signature.Values) *signature.Spec {
 	text := json.RawMessage(`{"type": "string"}`)
 	list := json.RawMessage(`{"type": "array", "items": {"type": "object", "required": ["module", "question", "reply"],
 		"properties": {"module": {"type": "string"}, "question": {"type": "string"}, "reply": {"type": "string"}}}}`)
+	names := []string{}
+	for _, p := range parts {
+		names = append(names, p.Name)
+	}
+	advice, err := json.Marshal(map[string]any{
+		"type": "object", "properties": parts, "required": names, "additionalProperties": false,
+	})
+	if err != nil {
+		panic(err) // the names and schemas are ours
+	}
 	spec, err := signature.NewSpec(prompt.Advise, []signature.Field{
 		field("input", text, "what the program was given", true),
 		field("calls", list, "the questions to its parts and their replies, in order", true),
@@ -49,29 +47,15 @@ func adviceSpec(parts signature.Values) *signature.Spec {
 		field("score", text, "the score of the output", true),
 	}, []signature.Field{
 		field("discussion", text, "what went wrong, and where", true),
-		field("advice", adviceSchema(parts), "for each part", true),
+		field("advice", advice, "for each part", true),
 	})
 	if err != nil {
-		panic(err) // the names and schemas are ours
+		panic(err)
 	}
 	return spec
 }
 
-func adviceSchema(parts signature.Values) json.RawMessage {
-	names := []string{}
-	for _, p := range parts {
-		names = append(names, p.Name)
-	}
-	raw, err := json.Marshal(map[string]any{
-		"type": "object", "properties": parts, "required": names, "additionalProperties": false,
-	})
-	if err != nil {
-		panic(err) // texts always encode
-	}
-	return raw
-}
-
-// field makes a field of a schema of ours.
+// field returns a field with one of the schemas of this package.
 func field(name string, raw json.RawMessage, description string, required bool) signature.Field {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -80,8 +64,8 @@ func field(name string, raw json.RawMessage, description string, required bool) 
 	return signature.Field{Name: name, Description: description, Schema: s, Required: required}
 }
 
-// occasion is what an advisor is shown.
-type occasion struct {
+// judged is an attempt that an advisor is shown.
+type judged struct {
 	Input     string `json:"input"`
 	Calls     []call `json:"calls"`
 	Output    string `json:"output"`
@@ -89,19 +73,14 @@ type occasion struct {
 	Score     string `json:"score"`
 }
 
-func (o occasion) values() signature.Values {
-	var v signature.Values
-	raw, err := json.Marshal(o)
-	if err == nil {
-		err = v.UnmarshalJSON(raw)
-	}
-	if err != nil {
-		panic(err) // texts always encode
-	}
-	return v
+// call is one request to a model, and its reply.
+type call struct {
+	Module   string `json:"module"` // the path of the Predictor
+	Question string `json:"question"`
+	Reply    string `json:"reply"`
 }
 
-// hintsIn returns the advice that there is.
+// hintsIn returns the advice to each part that is not blank.
 func hintsIn(outputs signature.Values) (map[string]string, error) {
 	raw, _ := outputs.Get("advice")
 	var hints map[string]string
@@ -113,58 +92,40 @@ func hintsIn(outputs signature.Values) (map[string]string, error) {
 			delete(hints, path)
 			continue
 		}
-		hints[path] = prompt.Advice(cut(strings.TrimSpace(advice), maxAdvice))
+		hints[path] = prompt.Advice(advice)
 	}
 	return hints, nil
 }
 
-// call is one request to a model, and its reply.
-type call struct {
-	Module   string `json:"module"` // the path of the Predictor
-	Question string `json:"question"`
-	Reply    string `json:"reply"`
-}
-
-// How much of the calls an advisor is shown, in bytes, and of its advice a part.
+// Limits, in bytes, of what an advisor is shown of the calls.
 const (
-	maxNotes  = 64_000
-	minNote   = 200 // of each text; rather, calls are left out
-	maxAdvice = maxText / 2
+	maxCalls = 64_000
+	minCall  = 200 // of each text; if there is less room, calls are left out
 )
 
-// exchanges are what models were asked in a run and the runs within it, and what they
-// replied, as far as it may be shown: the fewer they are the more of each, and of too many
-// the first and the last. The paths are those that the advisor knows.
+// exchanges returns the questions and the replies of a run and the runs within it. The more there are, the less
+// is shown of each; of too many, only the first and the last. The advisor knows the predictors by the given paths.
 func (t Trajectory) exchanges(paths map[string]string) []call {
 	steps := t.allSteps()
 	slices.SortStableFunc(steps, func(a, b Step) int { return a.Began.Compare(b.Began) })
+	if most := maxCalls / (2 * minCall); len(steps) > most {
+		steps = slices.Delete(steps, most/2, len(steps)-most/2)
+	}
 	list := make([]call, len(steps))
 	for i, s := range steps {
-		list[i] = call{cmp.Or(paths[s.Predictor], s.Predictor), lastText(s.Prompt), s.Reply}
-	}
-	if most := maxNotes / (2 * minNote); len(list) > most {
-		list = slices.Delete(list, most/2, len(list)-most/2)
-	}
-	for i := range list {
-		share := min(maxNotes/(2*len(list)), maxText)
-		list[i].Question, list[i].Reply = cut(list[i].Question, share), cut(list[i].Reply, share)
+		share := min(maxCalls/(2*len(list)), prompt.MaxText)
+		list[i] = call{
+			cmp.Or(paths[s.Predictor], s.Predictor), prompt.Cut(lm.LastText(s.Prompt), share), prompt.Cut(s.Reply, share),
+		}
 	}
 	return list
 }
 
-// allSteps are the steps of a run, and then of those within it.
+// allSteps returns the steps of a run, and then those of the runs within it.
 func (t Trajectory) allSteps() []Step {
 	steps := slices.Clone(t.Steps)
 	for _, run := range t.Runs {
 		steps = append(steps, run.allSteps()...)
 	}
 	return steps
-}
-
-// lastText is the text of the last message of a prompt.
-func lastText(prompt []llms.MessageContent) string {
-	if len(prompt) == 0 {
-		return ""
-	}
-	return textOf(prompt[len(prompt)-1])
 }

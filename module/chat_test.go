@@ -206,8 +206,8 @@ func TestChatHistoryIsTrue(t *testing.T) {
 		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
 		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
 		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
-		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
-		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
 		"Look whether such a call took effect before you make it again.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {

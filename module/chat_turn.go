@@ -6,25 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
-)
-
-// How much of a turn later ones are shown, in bytes.
-const (
-	pastInput   = 1000 // of each input
-	pastProgram = 2000
-	pastResult  = 400 // of a program's value, and of the console
-	pastAnswer  = 1500
-
-	pastReasoning = 300
-
-	pastCalls = 10 // how many are listed of a kind
 )
 
 // talk is what a [Chat] remembers.
@@ -80,50 +67,24 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 			failed++
 		default:
 			made.Programs = append(made.Programs, pastStep{
-				Reasoning: shorten(s.Reasoning, pastReasoning), Code: shortProgram(s.Code), Result: shortResult(s),
+				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code), Result: pastResult(s),
 			})
 		}
 	}
-	made.End = ending(t, failed, err)
+	end := prompt.PastTurn{Failed: failed, Answer: t.Answer(), Calls: t.Calls, Orphans: t.Orphans}
+	if err != nil {
+		end.Why = whyUnanswered(err)
+	}
+	made.End = end.String()
 	return made
 }
 
-// shortInput is an input of an earlier turn. Pictures and files are only counted.
+// shortInput is an input of an earlier turn. Images and files are only counted.
 func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
 	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
-		text := plural(len(parts), "attachment") + ", not shown again"
-		if len(names) > 0 {
-			text += ": " + strings.Join(names, ", ")
-		}
-		return replies.Quote(text)
+		return replies.Quote(prompt.PastAttachments(len(parts), names))
 	}
-	if len(value) > pastInput {
-		return replies.Quote(inPart(value, pastInput/2))
-	}
-	return value
-}
-
-// ending is what the model is told of the end of a turn.
-func ending(t Trajectory, failed int, err error) string {
-	var b strings.Builder
-	if failed > 0 {
-		fmt.Fprintf(&b, "Not shown: %s.\n", plural(failed, "failed, refused or stopped program"))
-	}
-	did := sortEffects(t.Calls)
-	if err == nil {
-		b.WriteString("The answer was accepted:\n")
-		sketch(&b, t.Answer(), pastAnswer)
-		writePast(&b, "Effects of failed programs that still count:", t.Orphans)
-	} else {
-		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(whyUnanswered(err), "."))
-		writePast(&b, "Calls that were made:", did.done)
-	}
-	writePast(&b, "Calls that reported an error, but may have taken effect:", did.failed)
-	writePast(&b, "Calls that may or may not have happened:", did.unknown)
-	if len(did.failed)+len(did.unknown) > 0 {
-		b.WriteString("\nLook whether such a call took effect before you make it again.")
-	}
-	return b.String()
+	return prompt.PastInput(value)
 }
 
 // whyUnanswered is what the model is told of the error that ended a turn.
@@ -139,52 +100,12 @@ func whyUnanswered(err error) string {
 	return wording(err)
 }
 
-// writePast lists calls of an earlier turn, whose numbers mean nothing to later ones.
-func writePast(b *strings.Builder, title string, entries []journal.Entry) {
-	if len(entries) == 0 {
-		return
+// pastResult is what later turns show of the result of a program that ran to its end.
+func pastResult(s Step) string {
+	if s.Outcome.Submitted {
+		return prompt.FirstLine(s.Observation)
 	}
-	b.WriteString("\n" + title)
-	for i, e := range entries {
-		if i == pastCalls {
-			fmt.Fprintf(b, "\n- and %d more", len(entries)-i)
-			return
-		}
-		writeCall(b, e.Tool, e.Args, 200)
-		writeEnd(b, e, 200)
-	}
-}
-
-// shortProgram leaves out the middle of a long program.
-func shortProgram(code string) string {
-	if len(code) <= pastProgram {
-		return code
-	}
-	head, tail := ends(code, pastProgram)
-	if i := strings.LastIndexByte(head, '\n'); i >= 0 {
-		head = head[:i]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 {
-		tail = tail[i+1:]
-	}
-	return fmt.Sprintf("%s\n// … %d bytes are left out here …\n%s", head, len(code)-len(head)-len(tail), tail)
-}
-
-// shortResult is what came of a program that ran to its end.
-func shortResult(s Step) string {
-	o := s.Outcome
-	if o.Submitted {
-		return firstLine(s.Observation)
-	}
-	var b strings.Builder
-	b.WriteString("The program ran to its end.")
-	if o.Value != nil {
-		b.WriteString(" Its value:\n" + shorten(string(o.Value), pastResult))
-	}
-	if text := strings.TrimSpace(o.Stdout.Text); text != "" {
-		b.WriteString("\nconsole:\n" + fenced(shorten(text, pastResult)))
-	}
-	return b.String()
+	return prompt.PastResult(s.Outcome)
 }
 
 // messages shows the turns to the model. If they are too long, the older half is left
@@ -208,7 +129,7 @@ func (t *talk) messages(p *Predictor) []message {
 	}
 	var list []message
 	if t.leftOut > 0 {
-		list = append(list, message{role: llms.ChatMessageTypeHuman, text: are(t.leftOut, "earlier turn") + " not shown."})
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: prompt.EarlierTurns(t.leftOut)})
 	}
 	for _, turn := range shown {
 		for _, m := range turn {
@@ -216,13 +137,6 @@ func (t *talk) messages(p *Predictor) []message {
 		}
 	}
 	return list
-}
-
-func are(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return plural(n, what) + " are"
 }
 
 func bytesOf(list []message) (n int) {
@@ -240,7 +154,7 @@ func (t *turn) messages(p *Predictor) []message {
 		if s.Reasoning != "" {
 			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
 		}
-		list = append(list, exampleOf(p.form(), p.Spec, len(list), reply)...)
+		list = append(list, exampleOf(p.adapter(), p.Spec, len(list), reply)...)
 		if s.Result != "" {
 			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -73,7 +74,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		}
 		program, err := r.program()
 		if err != nil {
-			r.observe(r.noProgram(err))
+			r.observe(r.unread(err))
 			continue
 		}
 		// The sandbox checks first: a refused program is an Outcome whose Failure says so, and
@@ -99,7 +100,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return answered(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
-		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
 	}
 	out, raw, err := c.extract(ctx, r)
 	if err != nil {

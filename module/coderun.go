@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -161,7 +160,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, late: c.coder.options.Extract}
+	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, parsable: map[string]bool{}, late: c.coder.options.Extract}
 	for _, f := range c.coder.signature.Spec().Inputs() {
 		r.inputs[f.Name] = absent(f) // programs are told of every input
 	}
@@ -207,7 +206,7 @@ func (r *codeRun) program() (replies.Program, error) {
 	outputs, reasoning := p.explained(programAlone, values)
 	code, _ := outputs.Get("code")
 	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
-	if _, ok := p.form().(program); !ok {
+	if _, ok := p.adapter().(prompt.Program); !ok {
 		found.Code, err = replies.Code(found.Code)
 	}
 	return found, err
@@ -253,34 +252,43 @@ func (r *codeRun) giveUp(o *sandbox.Outcome) {
 	}
 }
 
-// observe ends a step with what the model is told of it.
-func (r *codeRun) observe(o *observation) {
-	if text := r.jsonTexts(); text != "" {
-		o.show(section{title: "\n\n", body: func(int) string { return text }, gist: text})
-	}
-	o.next += r.remaining()
-	o.did = listEffects(r.journal.Entries()[r.last().before:], "Done:", maxObservation/4)
-	r.run.observe(o.String())
-	r.exchanges[len(r.exchanges)-1].brief = o.brief()
+// keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].
+type keeper interface {
+	Sandbox
+	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
 
-// orphaned ends the step of an answer that is valid, and reports whether the model is
-// asked about effects that the program did not call: once, if a turn is free.
-func (r *codeRun) orphaned(answer json.RawMessage) bool {
-	done := r.journal.Accept()
-	r.keepOrphans(done)
-	if len(done) == 0 || r.asked || !r.forgive() {
-		return false
+// errForgotten is the error of a keeper that has lost the variables of earlier programs.
+var errForgotten = errors.New("the variables of earlier programs are gone")
+
+// variables tells the model which variables its programs begin with. It returns "" if there are none.
+func (r *codeRun) variables(ctx context.Context) (string, error) {
+	kept, ok := r.box.(keeper)
+	if !ok {
+		return "", nil
 	}
-	r.asked = true
-	const most = 500 // bytes
-	alone := "submit(…)"
-	if len(answer) <= most {
-		alone = fmt.Sprintf("submit(%s)", answer)
+	list, err := kept.Variables(ctx)
+	switch {
+	case errors.Is(err, errForgotten):
+		return prompt.VariablesGone, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil: // if the session is broken, the next program says so
+		return prompt.VariablesUnlisted, nil
 	}
-	o := &observation{happened: "The answer is valid.", keep: true,
-		next: "\nIf the answer is right as it is, submit it by a program of one line, without calling tools again:\n" + alone}
-	showOrphans(o, done)
-	r.observe(o)
-	return true
+	return prompt.Variables(list, r.inputs), nil
+}
+
+// earlier returns the names that earlier programs declared and that the next one cannot see.
+func (r *codeRun) earlier() []string {
+	if r.session {
+		return nil
+	}
+	var names []string
+	for _, s := range r.Steps {
+		if s.Outcome != nil {
+			names = append(names, s.Outcome.Declared...)
+		}
+	}
+	return names
 }

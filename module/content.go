@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -41,10 +42,29 @@ func newQuestion(spec *signature.Spec, inputs signature.Values) (question, error
 			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
 		}
 		if len(parts) > 0 {
-			v.JSON = numbered(len(q.parts), len(parts), names)
+			v.JSON = replies.Quote(prompt.Attachments(len(q.parts), len(parts), names))
 		}
 		q.parts = append(q.parts, parts...)
 		q.inputs = append(q.inputs, v)
+	}
+	return q, nil
+}
+
+// newPreview returns the question of a module that writes programs: it shows the inputs, long ones in part.
+// Programs have all of them as constants.
+func newPreview(spec *signature.Spec, inputs signature.Values) (question, error) {
+	q := question{inputs: prompt.Preview(inputs)}
+	for i, v := range inputs {
+		f, _ := spec.Field(v.Name)
+		parts, names, err := attachments(f.Kind(), v.JSON)
+		if err != nil {
+			return q, fmt.Errorf("module: the input %q: %w", v.Name, err)
+		}
+		if len(parts) > 0 {
+			shown := prompt.Attachments(len(q.parts), len(parts), names)
+			q.inputs[i].JSON = replies.Quote(prompt.AttachmentConstant(shown, v.JSON))
+			q.parts = append(q.parts, parts...)
+		}
 	}
 	return q, nil
 }
@@ -76,23 +96,10 @@ func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.Conte
 	return nil, nil, nil
 }
 
-// numbered says which attachments stand for a value, and their names if they have
-// some, as a JSON string.
-func numbered(before, n int, names []string) json.RawMessage {
-	text := fmt.Sprintf("attachment %d", before+1)
-	if n > 1 {
-		text = fmt.Sprintf("attachments %d to %d", before+1, before+n)
-	}
-	if len(names) > 0 {
-		text += ": " + strings.Join(names, ", ")
-	}
-	return replies.Quote("(" + text + ")")
-}
-
 // opening is the beginning of a conversation: how to answer, examples, what was
 // said before, and the question. What is the same for every question comes first.
 func (p *Predictor) opening(q question) ([]message, error) {
-	adapter := p.form()
+	adapter := p.adapter()
 	list := make([]message, 0, 2+2*len(p.Demos)+2*len(q.history))
 	list = append(list, message{role: llms.ChatMessageTypeSystem, text: p.systemPrompt()})
 	for _, d := range p.Demos {
@@ -140,7 +147,7 @@ func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values)
 
 // message is a question as the model is asked it.
 func (p *Predictor) message(q question, hint string) message {
-	text := p.form().Question(p.Spec, q.inputs)
+	text := p.adapter().Question(p.Spec, q.inputs)
 	if q.note != "" {
 		text = q.note + "\n\n" + text
 	}

@@ -15,32 +15,7 @@ func (p *Predictor) check() error {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
 		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
 	}
-	if len(p.Demos) == 0 {
-		return nil
-	}
-	if v := p.verdict.Load(); v != nil && v.spec == p.Spec && slices.EqualFunc(v.demos, p.Demos, sameDemo) {
-		return v.err
-	}
-	v := &verdict{p.Spec, slices.Clone(p.Demos), p.checkDemos()}
-	p.verdict.Store(v)
-	return v.err
-}
-
-// verdict is what was found of demos. It holds as long as they are the same: to check
-// them in every run would take longer than all else.
-type verdict struct {
-	spec  *signature.Spec
-	demos []Demo
-	err   error
-}
-
-func sameDemo(a, b Demo) bool {
-	return sameValues(a.Inputs, b.Inputs) && sameValues(a.Outputs, b.Outputs)
-}
-
-// sameValues reports whether two slices are the very same one.
-func sameValues(a, b signature.Values) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	return p.checkDemos()
 }
 
 // checkDemos checks the values of demos. Some may be missing: there are demos

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -70,10 +71,10 @@ type ModelRequest struct {
 
 // Text is everything that the model is sent, for people: the messages under their roles, the
 // tools, and the schema of the reply.
-func (e ModelRequest) Text() string { return sentText(e.Messages, e.Options.Tools, e.Schema) }
+func (e ModelRequest) Text() string { return lm.Transcript(e.Messages, e.Options.Tools, e.Schema) }
 
 // Question is the text of the last message: the question, or what came of the last step.
-func (e ModelRequest) Question() string { return lastText(e.Messages) }
+func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
 
 // TextDelta is a piece of the model's reply, as it comes, in a [Stream]. Only models
 // that stream have them. If a reply is rejected, the next one begins anew: forget the pieces

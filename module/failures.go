@@ -1,9 +1,12 @@
 package module
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // failures is several errors in few words.
@@ -26,4 +29,16 @@ func bare(err error) string {
 		}
 	}
 	return text
+}
+
+func shorten(text string, most int) string { return prompt.Shorten(text, most) }
+
+func plural(n int, noun string) string { return prompt.Plural(n, noun) }
+
+// first returns the first byte of a JSON value, where nothing is null.
+func first(value json.RawMessage) byte {
+	if len(value) == 0 {
+		return 'n'
+	}
+	return value[0]
 }

@@ -2,12 +2,11 @@ package module
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // conversation is the trajectory as the model sees it in a step: a fold over those before. An
@@ -21,7 +20,7 @@ func (r *run) conversation(step int) []message {
 	list := slices.Clone(r.opening)
 	if r.forgotten > 0 {
 		asked := &list[len(list)-1]
-		asked.text += r.leftOut()
+		asked.text += prompt.Forgotten(r.forgotten, r.calls()[:r.Steps[r.forgotten].before])
 	}
 	for i, e := range r.exchanges[r.forgotten:len(before)] {
 		list = append(list, e.messages...)
@@ -49,15 +48,6 @@ func (r *run) forget(step int) bool {
 	}
 	r.forgotten += (older + 1) / 2
 	return true
-}
-
-// leftOut says how many steps are left out, and what they did: the worst that could happen is
-// that the model does it again.
-func (r *run) leftOut() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n\nLeft out from here on, because the conversation grew too long: %s.", plural(r.forgotten, "step"))
-	b.WriteString(listEffects(r.calls()[:r.Steps[r.forgotten].before], "Done in them:", maxObservation))
-	return b.String()
 }
 
 // contextTooLong reports whether a model's error is that the conversation does

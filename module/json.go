@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // MarshalJSON writes it with the whole usage, the answer, and the text of Err as
@@ -42,6 +45,60 @@ func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 	}
 	return nil
 }
+
+// stepJSON is a step with the messages and tools that differ from the step before.
+type stepJSON struct {
+	Step
+	SharedMessages int                  `json:"shared_messages,omitempty"` // how many are those of the step before
+	Messages       []lm.RecordedMessage `json:"messages,omitempty"`        // the others
+	SharedTools    bool                 `json:"shared_tools,omitempty"`    // the tools are those of the step before
+	Tools          []lm.RecordedTool    `json:"tools,omitempty"`
+}
+
+func stepsJSON(steps []Step) []stepJSON {
+	list := make([]stepJSON, len(steps))
+	var before []lm.RecordedMessage
+	for i, s := range steps {
+		messages := lm.RecordMessages(s.Prompt)
+		shared := 0
+		for shared < min(len(before), len(messages)) && before[shared].Equal(messages[shared]) {
+			shared++
+		}
+		list[i] = stepJSON{Step: s, SharedMessages: shared, Messages: messages[shared:]}
+		if i > 0 && len(s.Tools) > 0 && sameTools(s.Tools, steps[i-1].Tools) {
+			list[i].SharedTools = true
+		} else {
+			list[i].Tools = lm.RecordTools(s.Tools)
+		}
+		before = messages
+	}
+	return list
+}
+
+// stepsOf reads what stepsJSON wrote, except for attachments.
+func stepsOf(list []stepJSON) []Step {
+	var steps []Step
+	for i, s := range list {
+		if i > 0 {
+			before := steps[i-1].Prompt
+			s.Prompt = append(s.Prompt, before[:max(0, min(s.SharedMessages, len(before)))]...)
+		}
+		for _, m := range s.Messages {
+			s.Prompt = append(s.Prompt, llms.TextParts(m.Role, m.Text))
+		}
+		for _, t := range s.Tools {
+			s.Step.Tools = append(s.Step.Tools, t.Tool())
+		}
+		if i > 0 && s.SharedTools {
+			s.Step.Tools = steps[i-1].Tools
+		}
+		steps = append(steps, s.Step)
+	}
+	return steps
+}
+
+// sameTools reports whether a and b are the same slice, as they are in the steps of a run.
+func sameTools(a, b []llms.Tool) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 // MarshalJSON writes the text of Err as "error", and the trajectory.
 func (e *IncompleteError) MarshalJSON() ([]byte, error) {
@@ -87,9 +144,9 @@ func (e ModelRequest) MarshalJSON() ([]byte, error) {
 	type plain ModelRequest
 	return eventJSON("model_request", struct {
 		plain
-		Messages []messageJSON `json:"messages"`
-		Tools    []toolJSON    `json:"tools,omitempty"`
-	}{plain(e), messagesJSON(e.Messages), toolsJSON(e.Options.Tools)})
+		Messages []lm.RecordedMessage `json:"messages"`
+		Tools    []lm.RecordedTool `json:"tools,omitempty"`
+	}{plain(e), lm.RecordMessages(e.Messages), lm.RecordTools(e.Options.Tools)})
 }
 
 // MarshalJSON writes the event as "text_delta".

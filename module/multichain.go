@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -166,7 +167,7 @@ func (c *MultiChainComparison[In, Out]) question(in In, answers []*Prediction[Ou
 	}
 	chains := make([]chain, len(answers))
 	for i, a := range answers {
-		chains[i] = chain{cut(a.Trajectory.Reasoning(), maxText), a.Output}
+		chains[i] = chain{prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), a.Output}
 	}
 	raw, err := json.Marshal(chains)
 	if err != nil {

@@ -2,7 +2,6 @@ package module
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -134,16 +133,4 @@ func covers(asked *signature.Spec, given, needed []signature.Field) error {
 		}
 	}
 	return nil
-}
-
-// read finds the outputs of spec in the last reply, as an object. What the
-// predictor asks for besides is the reasoning.
-func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
-	values, err := r.predictor.read(r.last(), func(name string) bool { _, ok := spec.Field(name); return ok })
-	if err != nil {
-		return nil, "", err
-	}
-	values, reasoning = r.predictor.explained(spec, values)
-	raw, err = values.MarshalJSON()
-	return raw, reasoning, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -165,7 +166,7 @@ type Step struct {
 
 // Sent is everything that the model was sent, for people: the messages under their roles, the
 // tools, and the schema of the reply.
-func (s Step) Sent() string { return sentText(s.Prompt, s.Tools, s.Schema) }
+func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.
 func (s *Step) replied() bool {
@@ -323,13 +324,6 @@ var ErrMaxIters = errors.New("the steps are used up")
 // or violates the signature, also after the model was told why. What is wrong with
 // it is wrapped too.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // chosen is the attempt that the answer is of, or nil.
 func (t Trajectory) chosen() *Trajectory {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/deltas"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -68,10 +68,9 @@ type Predictor struct {
 	mode    mode            // of one run, which does not change in the middle
 	task    *signature.Spec // of whose steps Spec is the question; or nil
 	onEvent func(context.Context, Event)
-	system  atomic.Pointer[cachedPrompt]
-	verdict atomic.Pointer[verdict]
-	lenient atomic.Pointer[leniency]
-	schema  atomic.Pointer[wireSchema]
+	system  cache[promptKey, string]
+	lenient cache[*signature.Spec, *signature.Spec]
+	schema  cache[*signature.Spec, wireSchema]
 }
 
 // Demo is a question with its answer, to learn from.
@@ -105,38 +104,26 @@ func (p *Predictor) Clone() *Predictor {
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions), calling: p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
-	c.system.Store(p.system.Load()) // which still holds as long as its fields do
-	c.verdict.Store(p.verdict.Load())
+	c.system.last.Store(p.system.last.Load())
 	return c
 }
 
-func (p *Predictor) adapter() Adapter { return p.adapterFor(p.Spec) }
-
-// cachedPrompt is a system prompt and what it was made of.
-type cachedPrompt struct {
-	spec           *signature.Spec
-	adapter        Adapter
-	briefing, text string
+// promptKey is what a system prompt is made of.
+type promptKey struct {
+	spec     *signature.Spec
+	adapter  Adapter
+	briefing string
 }
 
-// systemPrompt makes the prompt once, as long as the fields stay the same.
+// systemPrompt returns the system prompt, which is made once as long as the fields stay the same.
 func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
 	}
-	adapter := p.form()
-	if made := p.system.Load(); made != nil && made.spec == p.Spec && made.briefing == p.Briefing && same(made.adapter, adapter) {
-		return made.text
-	}
-	text := adapter.System(p.Spec, p.Briefing)
-	p.system.Store(&cachedPrompt{p.Spec, adapter, p.Briefing, text})
-	return text
-}
-
-// same compares two adapters. Those that Go cannot compare differ.
-func same(a, b Adapter) (equal bool) {
-	defer func() { _ = recover() }()
-	return a == b
+	adapter := p.adapter()
+	return p.system.get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
+		return adapter.System(p.Spec, p.Briefing)
+	})
 }
 
 // message is one turn of a conversation.
@@ -239,9 +226,9 @@ func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
 		names = append(names, f.Name)
 	}
 	switch r.predictor.adapterFor(r.spec).(type) {
-	case markers:
+	case prompt.Markers:
 		return deltas.Markers(names, replies.EndName(outputs), emit)
-	case object, native:
+	case prompt.Object, prompt.Native:
 		return deltas.JSON(names, emit)
 	}
 	return deltas.Text(emit)
@@ -269,7 +256,7 @@ func unsent(err error) bool {
 
 // repair is what the model is told of a reply that cannot be used.
 func (p *Predictor) repair(err error) string {
-	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.form().Question(p.Spec, nil))
+	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
 }
 
 // contents is a conversation for langchaingo. No message is empty, since
@@ -304,7 +291,7 @@ func (p *Predictor) usable() error {
 	case slices.ContainsFunc(p.CallOptions, func(o llms.CallOption) bool { return o == nil }):
 		return errNilOption
 	}
-	if err := p.insisting(); err != nil {
+	if err := p.checkNative(); err != nil {
 		return err
 	}
 	return p.sound()

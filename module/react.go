@@ -113,7 +113,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return answered(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
-		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, firstLine(r.last().Observation)))
+		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
 	}
 	out, answer, err := a.extract(ctx, r)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 )
@@ -68,7 +69,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 		}
 		args, err := argumentsOf(c)
 		if err != nil {
-			told = append(told, fmt.Sprintf("%s was not called: %s", path, hanging(err.Error())))
+			told = append(told, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error())))
 			continue
 		}
 		text, err := r.call(ctx, action{tool: path, args: args})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -45,18 +46,18 @@ func (r *reactRun) action() (action, error) {
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", hanging(err.Error())), nil
+		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
 	args, err := a.argsFor(b, textNamed)
 	if err != nil {
-		return fmt.Sprintf("%s was not called: %s", b.Path(), hanging(err.Error())), nil
+		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
 	}
 	call, err := r.perform(ctx, tool, args)
 	if err != nil {
 		return "", err
 	}
-	return tell(call, b) + r.tools.note(call), nil
+	return prompt.Call(call, b) + r.tools.note(call), nil
 }
 
 // perform makes the call of the last step. One that was held, and is made again just so,
@@ -87,7 +88,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		r.heldNow[source] = hold.Entries
 		r.forgive()
-		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: heldAction}
+		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
 	if performed := issued.Args(); performed != nil {
@@ -98,10 +99,6 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 	return call, err
 }
-
-// heldAction is what the model is told of a call that resembles an earlier one.
-const heldAction = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
-	"if a tool can show that. To make it again anyway, repeat the call"
 
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
@@ -130,12 +127,13 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 		r.late = true
 		r.steps++
 	}
-	happened, form := notAccepted(task, answer, err)
-	return cut(happened, maxObservation) + form
+	return prompt.RejectedCall(task, answer, err)
 }
 
 // observe ends a step with what the model is told of it.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
+
+func (r *reactRun) remaining() string { return prompt.Remaining(r.steps-len(r.Steps), "step", "") }
 
 // forgive makes the last step free, if the run has free turns left.
 func (r *reactRun) forgive() {
@@ -159,17 +157,6 @@ func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
 	r.run.observe(text)
-}
-
-// remaining tells the model that few steps are left.
-func (r *reactRun) remaining() string {
-	switch left := r.steps - len(r.Steps); {
-	case left == 1:
-		return "\n\nOne step is left: submit the answer."
-	case left > 1 && left <= 3:
-		return fmt.Sprintf("\n\n%d steps are left.", left)
-	}
-	return ""
 }
 
 // outcomeOf is a call as if a program had consisted of it. The error is why it
@@ -211,47 +198,4 @@ func over(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
 	return ctx.Err()
-}
-
-// tell says what came of a call.
-func tell(call sandbox.Call, b *tools.Binding) string {
-	switch {
-	case call.Error != nil:
-		return tellFailure(call, b)
-	case call.Result == nil:
-		return call.Tool + " returned nothing."
-	}
-	return viewOf(call.Result).shown(call.Tool+" returned", call.Tool+" returned", maxText)
-}
-
-func tellFailure(call sandbox.Call, b *tools.Binding) string {
-	te := call.Error
-	did := tools.StateOf(te)
-	class := b.ReplayClass()
-	once := class != tools.Read && class != tools.Idempotent && !b.Hints.Repeatable
-	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
-	if te.Data != nil {
-		text += "\n" + viewOf(te.Data).shown("The error's data", "The error's data is", maxText/4)
-	}
-	switch {
-	case did == tools.StateOK && once:
-		text += "\nIt is done: do not make the same call again."
-	case did == tools.StateFailed && once:
-		text += "\nIt may have taken effect: look before you make the same call again."
-	case did == tools.StateUnknown && once:
-		text += "\n" + unknownAgain
-	}
-	return text
-}
-
-// verb says how a call ended that was not successful.
-func verb(did tools.State) string {
-	switch did {
-	case tools.StateRejected:
-		return "was not called"
-	case tools.StateOK:
-		return "was called, but its result cannot be used"
-	default:
-		return "failed"
-	}
 }

@@ -13,20 +13,20 @@ func TestReadError(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.Parse(`text -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`, "")).Spec()
 	for reply, want := range map[string][]ReadProblem{
-		"no": {{"", KindStructure, "no field was found in the reply; answer with the JSON object"}},
+		"no": {{Field: "", Kind: KindStructure, Message: "no field was found in the reply; answer with the JSON object"}},
 		"[[ ## mood ## ]]\nawful\n[[ ## score ## ]]\nhigh" + "\n[[ ## completed ## ]]": {
-			{"mood", KindConstraint, `the value must be one of "good", "bad", not "awful"`},
-			{"score", KindStructure, `cannot be read: the value must be a number, not "high"`},
+			{Field: "mood", Kind: KindConstraint, Message: `the value must be one of "good", "bad", not "awful"`},
+			{Field: "score", Kind: KindStructure, Message: `cannot be read: the value must be a number, not "high"`},
 		},
 		`{"score": 3}`: {
-			{"mood", KindStructure, "is missing"},
-			{"score", KindConstraint, "the value must be at most 1, not 3"},
+			{Field: "mood", Kind: KindStructure, Message: "is missing"},
+			{Field: "score", Kind: KindConstraint, Message: "the value must be at most 1, not 3"},
 		},
 		`{"score": 3, "author": "Ada"}`: {
-			{"mood", KindStructure, "is missing"},
-			{"score", KindConstraint, "the value must be at most 1, not 3"},
+			{Field: "mood", Kind: KindStructure, Message: "is missing"},
+			{Field: "score", Kind: KindConstraint, Message: "the value must be at most 1, not 3"},
 		},
-		`{"mood": "good", "score": 3}`: {{"score", KindConstraint, "the value must be at most 1, not 3"}},
+		`{"mood": "good", "score": 3}`: {{Field: "score", Kind: KindConstraint, Message: "the value must be at most 1, not 3"}},
 	} {
 		_, err := JSON().Read(spec, reply, false)
 		var wrong *ReadError

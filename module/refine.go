@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/signature"
 )
 
 // Refine makes up to n attempts at an answer, and tells each what to do better
@@ -86,7 +87,7 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
-		hints[path] = prompt.Feedback(cut(string(output), maxText), score.Feedback)
+		hints[path] = prompt.Feedback(string(output), score.Feedback)
 	}
 	return hints, nil
 }
@@ -101,11 +102,11 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 	if err != nil {
 		return nil, err
 	}
-	result := resultFrom(ctx, advisor, occasion{
-		Input: cut(string(input), maxText), Calls: t.took.exchanges(r.paths(ctx)), Output: cut(string(output), maxText),
+	result := resultFrom(ctx, advisor, judged{
+		Input: prompt.Cut(string(input), prompt.MaxText), Calls: t.took.exchanges(r.paths(ctx)), Output: prompt.Cut(string(output), prompt.MaxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
-	}.values())
+	})
 	if result.Err != nil {
 		return nil, fmt.Errorf("the advisor: %w", result.Err)
 	}
@@ -132,7 +133,7 @@ func worth(score, threshold float64) string {
 }
 
 // advisor is the module that asks Advisor.
-func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
+func (r *Refine[In, Out]) advisor() (*Predict[judged, signature.Values], error) {
 	if r.Advisor == nil {
 		return nil, errNoPredictor
 	}
@@ -145,5 +146,9 @@ func (r *Refine[In, Out]) advisor() (*Predict[untyped, untyped], error) {
 			p.Model = asked.Model
 		}
 	}
-	return untypedPredict(p)
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	sig, err := signature.Typed[judged, signature.Values](p.Spec)
+	return &Predict[judged, signature.Values]{Predictor: p, signature: sig}, err
 }

@@ -194,7 +194,7 @@ func onlyText(values signature.Values) string {
 func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	text, err := replies.Verbatim(reply, truncated)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }

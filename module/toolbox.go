@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
@@ -22,7 +23,7 @@ type toolbox struct {
 }
 
 func newToolbox(set *tools.Set) *toolbox {
-	d := discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")
+	d := discovery.New(set, prompt.MaxText).SearchedBy(discovery.Object + ".search")
 	set = d.Extended()
 	return &toolbox{set: set, bindings: set.Bindings(), discovery: d}
 }

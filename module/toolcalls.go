@@ -154,3 +154,38 @@ func said(reply string, wrote *lm.Message, calls []llms.ToolCall) message {
 	}
 	return m
 }
+
+// callsTools returns how the model calls tools by its provider's protocol, or nil if it does
+// not.
+func (p *Predictor) callsTools() *calling {
+	if p.calling == nil || p.Adapter != nil || p.mode == byText {
+		return nil
+	}
+	if p.mode == byCalls {
+		return p.calling
+	}
+	can := lm.CapabilitiesOf(p.Model)
+	if _, refused := p.refused.Load(can.Model); refused || !can.Tools {
+		return nil
+	}
+	return p.calling
+}
+
+// mode is how tools are called in a run.
+type mode int
+
+const (
+	undecided mode = iota
+	byCalls
+	byText
+)
+
+// forRun returns a copy whose mode is decided.
+func (p *Predictor) forRun() *Predictor {
+	c := p.Clone()
+	c.mode = byText
+	if p.callsTools() != nil {
+		c.mode = byCalls
+	}
+	return c
+}

@@ -21,7 +21,7 @@ func (a Action) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In each step you call one tool, and you are shown its result. You may take %s at most.\n"+
 		"\nThe tool submit ends the task. Its args are the answer, which must have this type:\n"+
-		"```ts\ndeclare function submit(args: %s): never;\n```\n", plural(a.Steps, "step"), a.Task.OutputTypeScript())
+		"```ts\ndeclare function submit(args: %s): never;\n```\n", Plural(a.Steps, "step"), a.Task.OutputTypeScript())
 	if rules := Formats(append([]json.RawMessage{a.Task.OutputSchema().Raw()}, a.Schemas...)...); rules != "" {
 		b.WriteString("\n" + strings.TrimSpace(rules) + "\n")
 	}
@@ -43,7 +43,7 @@ const (
 )
 
 // CallingBriefing is the briefing of a model that calls tools by its provider's protocol, which shows it the tools.
-func CallingBriefing(steps int) string { return fmt.Sprintf(callingFacts, plural(steps, "step")) }
+func CallingBriefing(steps int) string { return fmt.Sprintf(callingFacts, Plural(steps, "step")) }
 
 // Calling is the system prompt of such a model.
 func Calling(spec *signature.Spec, briefing string) string {

@@ -27,10 +27,12 @@ func Part(path string, spec *signature.Spec) string {
 // Parts is the heading above the parts.
 const Parts = "The parts of the program:\n"
 
-// Advice is how an attempt is told the advice after an earlier one.
-func Advice(advice string) string { return "Advice after an earlier attempt:\n" + advice }
+// Advice is the hint for an attempt that follows one for which a part got advice.
+func Advice(advice string) string {
+	return "Advice after an earlier attempt:\n" + Cut(strings.TrimSpace(advice), MaxText/2)
+}
 
-// Feedback is how an attempt is told what was wrong with an earlier output.
+// Feedback is the hint for an attempt that follows one whose output was not good enough.
 func Feedback(output, feedback string) string {
-	return "An earlier answer was not good enough:\n" + output + "\nWhat to do better:\n" + feedback
+	return "An earlier answer was not good enough:\n" + Cut(output, MaxText) + "\nWhat to do better:\n" + feedback
 }

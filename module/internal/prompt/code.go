@@ -28,7 +28,7 @@ func (c Code) String() string {
 		ends, scope = "answers the question", " for each question"
 	}
 	fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Then you write the next one, until a "+
-		"program calls submit. You may write %s at most%s.\n", plural(c.Programs, "program"), scope)
+		"program calls submit. You may write %s at most%s.\n", Plural(c.Programs, "program"), scope)
 	if constants := c.Task.Inputs(); len(constants) > 0 {
 		b.WriteString("\nEvery program has these constants in full, even if the question shows only a part:\n")
 		b.WriteString(list(constants))
@@ -116,11 +116,4 @@ const findFact = `- tools.describe(name or names) returns whole declarations. to
 // leavesOut reports whether declarations leave out something that tools.search and tools.describe tell.
 func leavesOut(declarations string) bool {
 	return strings.Contains(declarations, "declare const tools:")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

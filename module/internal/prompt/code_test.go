@@ -257,13 +257,13 @@ func TestFixedTextIsSmall(t *testing.T) {
 		text string
 		most int
 	}{
-		"CodeAct":          {Program(program, withTools.String()), 600},
-		"ProgramOfThought": {Program(program, code.String()), 330},
-		"RLM":              {Program(program, session.String()), 1250},
-		"ReAct":            {Markers(task, Action{Task: task, Tools: withTools.Tools, Steps: 20}.String()), 330},
+		"CodeAct":          {Program{}.System(program, withTools.String()), 600},
+		"ProgramOfThought": {Program{}.System(program, code.String()), 330},
+		"RLM":              {Program{}.System(program, session.String()), 1250},
+		"ReAct":            {Markers{}.System(task, Action{Task: task, Tools: withTools.Tools, Steps: 20}.String()), 330},
 		"ReAct by calls":   {Calling(task, CallingBriefing(20)), 150},
-		"Predict":          {Markers(task, ""), 130},
-		"JSON":             {Object(task, ""), 60},
+		"Predict":          {Markers{}.System(task, ""), 130},
+		"JSON":             {Object{}.System(task, ""), 60},
 	} {
 		got := declare.Tokens(c.text)
 		t.Logf("%s: about %d tokens", name, got)

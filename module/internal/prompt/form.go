@@ -11,8 +11,23 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Markers is the system prompt that asks for each output under its marker.
-func Markers(spec *signature.Spec, briefing string) string {
+// The forms of replies. Each one implements module.Adapter.
+type (
+	// Markers asks for each output under its marker.
+	Markers struct{}
+
+	// Object asks for one JSON object.
+	Object struct{}
+
+	// Native is Object for a model whose provider constrains the reply to a schema.
+	Native struct{ Object }
+
+	// Program asks for a program in one fenced block, after the reasoning as plain text.
+	Program struct{}
+)
+
+// System returns the system prompt.
+func (Markers) System(spec *signature.Spec, briefing string) string {
 	var form strings.Builder
 	form.WriteString("Reply in exactly this form, with each value under its marker:\n\n")
 	asked := spec.Outputs()
@@ -28,18 +43,19 @@ func Markers(spec *signature.Spec, briefing string) string {
 	return system(spec, inputs(spec)+outputs(spec), form.String()+Formats(spec.OutputSchema().Raw()), briefing)
 }
 
-// valueRules is what makes one reading of a value the right one.
+// valueRules make every value readable in one way only.
 const valueRules = `Write text as it is. Write any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. ` +
 	`Text that is empty, or has a line like these markers, is written as a JSON string. ` +
 	`A code fence around a value is not part of it.`
 
 func optional(f signature.Field) bool { return !f.Required }
 
-// MarkersReminder is the reminder of [Markers].
-func MarkersReminder(outputs []signature.Field) string {
+// Question writes the inputs and a reminder of the form.
+func (Markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
 	b.WriteString("Reply with ")
-	for _, f := range outputs {
+	fields := spec.Outputs()
+	for _, f := range fields {
 		replies.WriteMarker(&b, f.Name)
 		if optional(f) {
 			b.WriteString(" (optional)")
@@ -47,24 +63,42 @@ func MarkersReminder(outputs []signature.Field) string {
 		b.WriteString(", ")
 	}
 	b.WriteString("and at the end ")
-	replies.WriteMarker(&b, replies.EndName(outputs))
+	replies.WriteMarker(&b, replies.EndName(fields))
 	b.WriteByte('.')
+	return Question(inputs, b.String())
+}
+
+// Answer writes outputs as a reply.
+func (Markers) Answer(spec *signature.Spec, outputs signature.Values) string {
+	var b strings.Builder
+	fields := spec.Outputs()
+	for _, f := range fields {
+		text := replies.NotGiven
+		if value, given := outputs.Get(f.Name); given {
+			text = replies.Written(f, value)
+		} else if !f.Required {
+			continue
+		}
+		replies.WriteMarker(&b, f.Name)
+		b.WriteString("\n" + text + "\n\n")
+	}
+	replies.WriteMarker(&b, replies.EndName(fields))
 	return b.String()
 }
 
-// Object is the system prompt that asks for one JSON object.
-func Object(spec *signature.Spec, briefing string) string {
-	return object(spec, briefing, "leave it out")
+// Read finds the outputs in a reply of this or another form.
+func (Markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	return replies.Read(spec, reply, truncated, replies.Markers)
 }
 
-// Native is the system prompt for a model whose provider constrains the reply to a schema. The outputs are
-// listed all the same: the schema lacks some of their constraints, and models that are constrained by a grammar
-// do not see it.
-func Native(spec *signature.Spec, briefing string) string {
-	return object(spec, briefing, "make it null")
+// System returns the system prompt.
+func (Object) System(spec *signature.Spec, briefing string) string {
+	return objectSystem(spec, briefing, "leave it out")
 }
 
-func object(spec *signature.Spec, briefing, unset string) string {
+// objectSystem lists the outputs also for a model that is constrained to a schema: the schema lacks some of
+// their constraints, and a model that is constrained by a grammar does not see it.
+func objectSystem(spec *signature.Spec, briefing, unset string) string {
 	form := "Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence."
 	if slices.ContainsFunc(spec.Outputs(), optional) {
 		form += " An output with ? is optional: if it has no value, " + unset + "."
@@ -72,19 +106,56 @@ func object(spec *signature.Spec, briefing, unset string) string {
 	return system(spec, inputs(spec)+outputs(spec), form+Formats(spec.OutputSchema().Raw()), briefing)
 }
 
-// ObjectReminder is the reminder of [Object] and [Native].
-func ObjectReminder(outputs []signature.Field) string {
-	names := make([]string, len(outputs))
-	for i, f := range outputs {
-		if names[i] = f.Name; optional(f) {
-			names[i] += " (optional)"
+// Question writes the inputs and a reminder of the form.
+func (Object) Question(spec *signature.Spec, inputs signature.Values) string {
+	var names []string
+	for _, f := range spec.Outputs() {
+		name := f.Name
+		if optional(f) {
+			name += " (optional)"
 		}
+		names = append(names, name)
 	}
-	return "Reply with one JSON object and nothing else. Its keys: " + strings.Join(names, ", ") + "."
+	return Question(inputs, "Reply with one JSON object and nothing else. Its keys: "+strings.Join(names, ", ")+".")
 }
 
-// Program is the system prompt that asks for a program in one fenced block, after the reasoning as plain text.
-func Program(spec *signature.Spec, briefing string) string {
+// Answer writes outputs as a reply.
+func (Object) Answer(spec *signature.Spec, outputs signature.Values) string {
+	var answer signature.Values
+	for _, f := range spec.Outputs() {
+		value, given := outputs.Get(f.Name)
+		if !given && !f.Required {
+			continue
+		}
+		if !given {
+			value = replies.Quote(replies.NotGiven)
+		}
+		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
+	}
+	text, err := answer.MarshalJSON()
+	if err != nil { // a value that is not JSON, which no Predictor passes
+		return "{}"
+	}
+	return string(text)
+}
+
+// Read finds the outputs in a reply of this or another form.
+func (Object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	return replies.Read(spec, reply, truncated, replies.Object)
+}
+
+// System returns the system prompt.
+func (Native) System(spec *signature.Spec, briefing string) string {
+	return objectSystem(spec, briefing, "make it null")
+}
+
+// Read finds the outputs in a reply in which null stands for an output without a value.
+func (n Native) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	return n.Object.Read(spec, string(spec.OutputSchema().DropUnset(json.RawMessage(reply))), truncated)
+}
+
+// System returns the system prompt.
+func (Program) System(spec *signature.Spec, briefing string) string {
 	form := "Work in steps. In each reply, write "
 	if f, ok := spec.Field("reasoning"); ok {
 		form += f.Description + ", then "
@@ -94,12 +165,37 @@ func Program(spec *signature.Spec, briefing string) string {
 	return system(spec, inputs(spec), form, briefing)
 }
 
-// ProgramReminder is the reminder of [Program].
-func ProgramReminder(spec *signature.Spec) string {
+// Question writes the inputs and a reminder of the form.
+func (Program) Question(spec *signature.Spec, inputs signature.Values) string {
 	if _, ok := spec.Field("reasoning"); ok {
-		return "Reply with a sentence or two, then one ```js block, and nothing after it."
+		return Question(inputs, "Reply with a sentence or two, then one ```js block, and nothing after it.")
 	}
-	return "Reply with one ```js block, and nothing after it."
+	return Question(inputs, "Reply with one ```js block, and nothing after it.")
+}
+
+// Answer writes a program as a reply.
+func (Program) Answer(_ *signature.Spec, outputs signature.Values) string {
+	text := replies.NotGiven
+	if code, given := outputs.Get("code"); given {
+		text = replies.WriteProgram(replies.PlainText(code))
+	}
+	if reasoning, given := outputs.Get("reasoning"); given {
+		text = replies.PlainText(reasoning) + "\n\n" + text
+	}
+	return text
+}
+
+// Read finds the program in a reply.
+func (Program) Read(_ *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	found, err := replies.ReadProgram(reply, truncated)
+	if err != nil {
+		return nil, err
+	}
+	var values signature.Values
+	if found.Reasoning != "" {
+		values = signature.Values{{Name: "reasoning", JSON: replies.Quote(found.Reasoning)}}
+	}
+	return append(values, signature.Value{Name: "code", JSON: replies.Quote(found.Code)}), nil
 }
 
 // formats are what JSON has no type for, and how to write it.

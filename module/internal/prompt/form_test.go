@@ -34,7 +34,7 @@ func TestForms(t *testing.T) {
 	spec := signature.Must(signature.New[ask, found]("Find what is due.")).Spec()
 	program := replies.ProgramSpec(spec)
 	for _, c := range []struct{ name, got, want string }{
-		{"markers", Markers(spec, "A dozen is twelve."), fieldsOfFound + `Reply in exactly this form, with each value under its marker:
+		{"markers", Markers{}.System(spec, "A dozen is twelve."), fieldsOfFound + `Reply in exactly this form, with each value under its marker:
 
 [[ ## due ## ]]
 {due}
@@ -51,16 +51,16 @@ Write text as it is. Write any other value as JSON: 12.5, true, ["a", "b"], {"ke
 
 A dozen is twelve.
 `},
-		{"object", Object(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, leave it out. A date is written 2026-01-31.
+		{"object", Object{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, leave it out. A date is written 2026-01-31.
 `},
-		{"native", Native(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, make it null. A date is written 2026-01-31.
+		{"native", Native{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, make it null. A date is written 2026-01-31.
 `},
-		{"program", Program(program, ""), "Find what is due.\n\nWork in steps. In each reply, write a sentence or two on what to do next and why, " +
+		{"program", Program{}.System(program, ""), "Find what is due.\n\nWork in steps. In each reply, write a sentence or two on what to do next and why, " +
 			"then the next complete JavaScript program in one ```js block. Write nothing after the block, and never make up results.\n"},
 		{"calling", Calling(spec, "Work in steps."), "Find what is due.\n\nInputs:\n- text: string /* what the customer wrote */\n\nWork in steps.\n"},
-		{"reminder of markers", MarkersReminder(spec.Outputs()), "Reply with [[ ## due ## ]], [[ ## names ## ]], [[ ## note ## ]] (optional), and at the end [[ ## completed ## ]]."},
-		{"reminder of object", ObjectReminder(spec.Outputs()), "Reply with one JSON object and nothing else. Its keys: due, names, note (optional)."},
-		{"reminder of program", ProgramReminder(program), "Reply with a sentence or two, then one ```js block, and nothing after it."},
+		{"reminder of markers", Markers{}.Question(spec, nil), "Reply with [[ ## due ## ]], [[ ## names ## ]], [[ ## note ## ]] (optional), and at the end [[ ## completed ## ]]."},
+		{"reminder of object", Object{}.Question(spec, nil), "Reply with one JSON object and nothing else. Its keys: due, names, note (optional)."},
+		{"reminder of program", Program{}.Question(program, nil), "Reply with a sentence or two, then one ```js block, and nothing after it."},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, c.got, c.want)
@@ -77,7 +77,7 @@ func TestCopiesOfForms(t *testing.T) {
 		reply string
 	}{
 		"markers":      {replies.Markers, "[[ ## due ## ]]\n{due}\n\n[[ ## names ## ]]\n{names}\n\n[[ ## note ## ]]\n{note}\n\n[[ ## completed ## ]]"},
-		"whole prompt": {replies.Markers, Markers(spec, "")},
+		"whole prompt": {replies.Markers, Markers{}.System(spec, "")},
 		"list":         {replies.Object, list(spec.Outputs())},
 	} {
 		if values, err := replies.Read(spec, c.reply, false, c.form); err == nil {

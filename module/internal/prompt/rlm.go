@@ -15,7 +15,7 @@ type RLM struct {
 func (r RLM) String() string {
 	var b strings.Builder
 	b.WriteString(llmFacts)
-	fmt.Fprintf(&b, "- You have %s in all; each prompt in an array is one", plural(r.Calls, "model call"))
+	fmt.Fprintf(&b, "- You have %s in all; each prompt in an array is one", Plural(r.Calls, "model call"))
 	if r.Tokens > 0 {
 		fmt.Fprintf(&b, ". Prompts and answers together may take %d tokens", r.Tokens)
 	}

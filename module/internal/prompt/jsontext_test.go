@@ -1,4 +1,4 @@
-package module
+package prompt
 
 import (
 	"encoding/json"
@@ -19,12 +19,12 @@ func TestJSONTextForm(t *testing.T) {
 		`{"a": 1, "b": "` + long + `", "c": 1}`:                               " with the keys a, b",
 		`[{"é": "` + strings.Repeat("é\n\u2028", jsonTextBytes) + `"}]`:       ", a list of objects with the keys é",
 	} {
-		if form, ok := jsonTextForm(quoted(t, text)); !ok || form != want {
+		if form, ok := jsonTextForm(encoded(t, text)); !ok || form != want {
 			t.Errorf("%.60s: got %q, %v; want %q", text, form, ok, want)
 		}
 	}
 	for _, text := range []string{"", "007", "[1, 2]", "[[{}]]", `"{}"`, "{a: 1}", `{"a": 1} and more`, "{" + long, "[" + long, long} {
-		if form, ok := jsonTextForm(quoted(t, text)); ok {
+		if form, ok := jsonTextForm(encoded(t, text)); ok {
 			t.Errorf("%.60s: got %q", text, form)
 		}
 	}
@@ -33,13 +33,4 @@ func TestJSONTextForm(t *testing.T) {
 			t.Errorf("%s: got %q", result, form)
 		}
 	}
-}
-
-func quoted(t *testing.T, text string) json.RawMessage {
-	t.Helper()
-	result, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
 }

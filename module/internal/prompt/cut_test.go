@@ -1,4 +1,4 @@
-package module
+package prompt
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestCut(t *testing.T) {
 		{lines, "", 2},
 		{lines, "", -1},
 	} {
-		if got := cut(c.text, c.most); got != c.want {
+		if got := Cut(c.text, c.most); got != c.want {
 			t.Errorf("%d bytes: got\n%q\nwant\n%q", c.most, got, c.want)
 		}
 	}
@@ -38,10 +38,10 @@ func FuzzCut(f *testing.F) {
 		}
 		half := len(text) / 2
 		for what, got := range map[string]string{
-			"cut":     cut(text, most),
+			"cut":     Cut(text, most),
 			"output":  cutOutput(text[:half], text[half:], len(text)+100, most),
-			"shorten": shorten(text, most),
-			"fenced":  fencedIn(most, func(most int) string { return cut(text, most) }),
+			"shorten": Shorten(text, most),
+			"fenced":  fencedIn(most, func(most int) string { return Cut(text, most) }),
 		} {
 			if len(got) > most {
 				t.Errorf("%s: %d bytes, for %d: %q", what, len(got), most, got)

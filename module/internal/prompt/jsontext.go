@@ -1,13 +1,14 @@
-package module
+package prompt
 
 import (
 	"encoding/json"
 	"strings"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
 
-// Bounds of what is looked at, and said, of results that are the text of JSON.
+// Limits of what is read of results that are JSON text, and of what is said about them.
 const (
 	jsonTextBytes = 64 << 10 // of a result
 	jsonTextKeys  = 10
@@ -15,41 +16,31 @@ const (
 	jsonTextTools = 5  // in one observation
 )
 
-// jsonTexts names the tools that returned the JSON of an object, or of a list of objects, to
-// the last program as text. It names each tool once a run, and none if the program succeeded
-// and used JSON.parse.
-func (r *codeRun) jsonTexts() string {
-	out := r.outcome
-	if out == nil || out.Failure == nil && strings.Contains(r.last().Code, "JSON.parse") {
+// JSONTexts names the tools that returned a JSON object, or an array of objects, as text to a program. It adds
+// them to those that are known, which it leaves out. It returns "" if the program succeeded and used JSON.parse.
+func JSONTexts(out *sandbox.Outcome, code string, known map[string]bool) string {
+	if out == nil || out.Failure == nil && strings.Contains(code, "JSON.parse") {
 		return ""
 	}
-	var b strings.Builder
-	said := 0
+	var lines []string
 	for _, c := range out.Calls {
-		if r.parsable[c.Tool] || said == jsonTextTools {
+		if known[c.Tool] || len(lines) == jsonTextTools {
 			continue
 		}
-		form, ok := jsonTextForm(c.Result)
-		if !ok {
-			continue
+		if form, ok := jsonTextForm(c.Result); ok {
+			known[c.Tool] = true
+			lines = append(lines, "\n"+c.Tool+" returned JSON text"+form+": use JSON.parse on its result.")
 		}
-		if r.parsable == nil {
-			r.parsable = map[string]bool{}
-		}
-		r.parsable[c.Tool] = true
-		said++
-		b.WriteString("\n" + c.Tool + " returned JSON text" + form + ": use JSON.parse on its result.")
 	}
-	if said == 0 {
+	if lines == nil {
 		return ""
 	}
-	return "\n" + b.String()
+	return "\n" + strings.Join(lines, "")
 }
 
-// jsonTextForm says what a result is that is the text of JSON. It reports false for any
-// other.
+// jsonTextForm describes a result that is the text of a JSON object or of an array of objects.
 func jsonTextForm(result json.RawMessage) (form string, ok bool) {
-	text := beginningOf(result)
+	text := beginning(result)
 	if len(result) <= jsonTextBytes && !json.Valid([]byte(text)) {
 		return "", false
 	}
@@ -71,16 +62,16 @@ func jsonTextForm(result json.RawMessage) (form string, ok bool) {
 	return form, true
 }
 
-// beginningOf is the beginning of a result that is a string; it is empty for others.
-func beginningOf(result json.RawMessage) (text string) {
-	if len(result) == 0 || result[0] != '"' {
+// beginning returns the beginning of a result that is a string, and "" for any other.
+func beginning(result json.RawMessage) (text string) {
+	if kindOf(result) != "string" {
 		return ""
 	}
 	if len(result) <= jsonTextBytes {
-		_ = json.Unmarshal(result, &text) // of what is no string, there is nothing to say
+		_ = json.Unmarshal(result, &text)
 		return text
 	}
-	const escape = len(`\u0000`) // which the cut may be in
+	const escape = len(`\u0000`) // the cut may be in one
 	for back := range escape {
 		part := append(result[:jsonTextBytes-back:jsonTextBytes-back], '"')
 		if json.Unmarshal(part, &text) == nil {
@@ -90,8 +81,7 @@ func beginningOf(result json.RawMessage) (text string) {
 	return ""
 }
 
-// firstKeys lists the first keys of an object that are identifiers. The end of the object
-// may be missing.
+// firstKeys returns the first keys of an object that are identifiers. The end of the object may be missing.
 func firstKeys(object string) (keys []string, err error) {
 	d := json.NewDecoder(strings.NewReader(object))
 	_, err = d.Token()

@@ -1,4 +1,4 @@
-package module
+package prompt
 
 import (
 	"encoding/json"
@@ -42,7 +42,7 @@ func TestPreviews(t *testing.T) {
 		for i, n := range c.sizes {
 			in = append(in, signature.Value{Name: fmt.Sprint("v", i), JSON: text(n)})
 		}
-		if got := fmt.Sprint(whole(in, previews(in))); got != c.want {
+		if got := fmt.Sprint(whole(in, Preview(in))); got != c.want {
 			t.Errorf("%v: %s, want %s", c.sizes, got, c.want)
 		}
 	}
@@ -56,10 +56,10 @@ func TestPreviewIsBounded(t *testing.T) {
 			in = append(in, signature.Value{Name: fmt.Sprint("v", i), JSON: encoded(t, strings.Repeat("é\n", 5_000_000/n))})
 		}
 		size := 0
-		for _, v := range previews(in) {
+		for _, v := range Preview(in) {
 			size += len(v.JSON)
 		}
-		if most := min(n*2*partOfInput, allInputs+n*2*leastOfInput); size > most {
+		if most := min(n*2*inputPart, allInputs+n*2*minInputPart); size > most {
 			t.Errorf("%d inputs of 15 MB together are shown in %d bytes, more than %d", n, size, most)
 		}
 	}
@@ -76,7 +76,7 @@ func BenchmarkPreview(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(in[0].JSON)))
 			for b.Loop() {
-				previews(in)
+				Preview(in)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package module
+package prompt
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func TestInPart(t *testing.T) {
 		},
 		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, of which this is a part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
 	} {
-		if got := inPart(encoded(t, c.value), 120); got != c.want {
+		if got := Describe(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestShown(t *testing.T) {
 		{[]any{}, "Its value:\n[]"},
 		{nil, "Its value:\nnull"},
 	} {
-		if got := viewOf(encoded(t, c.value)).shown("Its value", "Its value is", 200); got != c.want {
+		if got := Show(encoded(t, c.value), "Its value", " is", 200); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -105,8 +105,8 @@ func FuzzShown(f *testing.F) {
 			t.Skip()
 		}
 		for what, got := range map[string]string{
-			"shown":    viewOf(value).shown("It", "It is", most),
-			"part":     viewOf(value).part(most),
+			"shown":    Show(value, "It", " is", most),
+			"part":     valueOf(value).part(most),
 			"one line": oneLine(value, most),
 		} {
 			if !utf8.ValidString(got) && utf8.Valid(value) {
@@ -116,7 +116,7 @@ func FuzzShown(f *testing.F) {
 				t.Errorf("%s: %d bytes, for %d: %s", what, len(got), most, got)
 			}
 		}
-		if got := inPart(value, most); got != inPart(value, most) {
+		if got := Describe(value, most); got != Describe(value, most) {
 			t.Error("it differs from time to time")
 		}
 	})

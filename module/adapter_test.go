@@ -3,6 +3,7 @@ package module
 import (
 	"testing"
 
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -19,8 +20,8 @@ func TestProgramForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Predictor{Spec: replies.ProgramSpec(task), task: task}
-	if p.form() != (program{}) {
-		t.Errorf("a question for a program is put by %T", p.form())
+	if p.adapter() != (prompt.Program{}) {
+		t.Errorf("a question for a program is put by %T", p.adapter())
 	}
 	more, err := p.Spec.AppendOutputs(plan)
 	if err != nil {
@@ -29,14 +30,14 @@ func TestProgramForm(t *testing.T) {
 	for name, other := range map[string]*Predictor{
 		"further outputs": {Spec: more, task: task}, "an adapter": {Spec: p.Spec, task: task, Adapter: JSON()}, "no task": {Spec: p.Spec},
 	} {
-		if other.form() == (program{}) {
+		if other.adapter() == (prompt.Program{}) {
 			t.Errorf("%s: the question is put as one for a program", name)
 		}
 	}
 	for _, code := range []string{"a()\nb()", "a(`\n```\n`)"} {
 		want := signature.Values{{Name: "reasoning", JSON: replies.Quote("Look first.")}, {Name: "code", JSON: replies.Quote(code)}}
-		written := p.form().Answer(p.Spec, want)
-		got, err := p.form().Read(p.Spec, written, false)
+		written := p.adapter().Answer(p.Spec, want)
+		got, err := p.adapter().Read(p.Spec, written, false)
 		if err != nil || got.String() != want.String() {
 			t.Errorf("%s\nwas read as %s, %v", written, got, err)
 		}

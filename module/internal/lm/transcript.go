@@ -1,0 +1,111 @@
+package lm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// RecordedMessage is the text of a message, as JSON.
+type RecordedMessage struct {
+	Role        llms.ChatMessageType `json:"role"`
+	Text        string               `json:"text"`
+	Attachments []string             `json:"attachments,omitempty"` // the type and the size of each
+}
+
+// RecordedTool is a tool that a model was given, as JSON.
+type RecordedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+// RecordMessages returns the text of messages.
+func RecordMessages(messages []llms.MessageContent) []RecordedMessage {
+	list := make([]RecordedMessage, len(messages))
+	for i, m := range messages {
+		list[i] = RecordedMessage{Role: m.Role, Text: TextOf(m)}
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llms.BinaryContent:
+				list[i].Attachments = append(list[i].Attachments, fmt.Sprintf("%s, %d bytes", p.MIMEType, len(p.Data)))
+			case llms.ImageURLContent:
+				list[i].Attachments = append(list[i].Attachments, p.URL)
+			}
+		}
+	}
+	return list
+}
+
+// Equal reports whether two messages have the same text and attachments.
+func (m RecordedMessage) Equal(o RecordedMessage) bool {
+	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Attachments, o.Attachments)
+}
+
+// RecordTools returns the declarations of tools.
+func RecordTools(tools []llms.Tool) []RecordedTool {
+	var list []RecordedTool
+	for _, t := range tools {
+		if t.Function != nil {
+			raw, _ := json.Marshal(t.Function.Parameters) // a schema
+			list = append(list, RecordedTool{t.Function.Name, t.Function.Description, raw})
+		}
+	}
+	return list
+}
+
+// Tool returns the tool.
+func (t RecordedTool) Tool() llms.Tool {
+	return llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
+		Name: t.Name, Description: t.Description, Parameters: t.Parameters,
+	}}
+}
+
+// Transcript returns what a model was sent, for people.
+func Transcript(messages []llms.MessageContent, tools []llms.Tool, schema json.RawMessage) string {
+	var b strings.Builder
+	for _, m := range RecordMessages(messages) {
+		fmt.Fprintf(&b, "--- %s ---\n%s\n", m.Role, m.Text)
+		for _, a := range m.Attachments {
+			fmt.Fprintf(&b, "(%s)\n", a)
+		}
+	}
+	for _, t := range RecordTools(tools) {
+		fmt.Fprintf(&b, "--- tool %s ---\n%s\n%s\n", t.Name, t.Description, t.Parameters)
+	}
+	if schema != nil {
+		fmt.Fprintf(&b, "--- schema ---\n%s\n", schema)
+	}
+	return b.String()
+}
+
+// TextOf returns the text of a message, including its tool calls and their results.
+func TextOf(m llms.MessageContent) string {
+	var texts []string
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case llms.TextContent:
+			texts = append(texts, p.Text)
+		case Message:
+			texts = append(texts, p.Text)
+		case llms.ToolCall:
+			if p.FunctionCall != nil {
+				texts = append(texts, fmt.Sprintf("%s(%s)", p.FunctionCall.Name, p.FunctionCall.Arguments))
+			}
+		case llms.ToolCallResponse:
+			texts = append(texts, p.Content)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// LastText returns the text of the last message, or "" if there is none.
+func LastText(messages []llms.MessageContent) string {
+	if len(messages) == 0 {
+		return ""
+	}
+	return TextOf(messages[len(messages)-1])
+}

@@ -1,0 +1,59 @@
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// Call says what came of a call that the model made by itself, not in a program.
+func Call(call sandbox.Call, b *tools.Binding) string {
+	switch {
+	case call.Error != nil:
+		return failedCall(call, b)
+	case call.Result == nil:
+		return call.Tool + " returned nothing."
+	}
+	return Show(call.Result, call.Tool+" returned", "", MaxText)
+}
+
+func failedCall(call sandbox.Call, b *tools.Binding) string {
+	te := call.Error
+	state, class := tools.StateOf(te), b.ReplayClass()
+	verb := "failed"
+	switch state {
+	case tools.StateRejected:
+		verb = "was not called"
+	case tools.StateOK:
+		verb = "was called, but its result cannot be used"
+	}
+	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, Indented(te.Message))
+	if te.Data != nil {
+		text += "\n" + Show(te.Data, "The error's data", " is", MaxText/4)
+	}
+	if class == tools.Read || class == tools.Idempotent || b.Hints.Repeatable {
+		return text
+	}
+	switch state {
+	case tools.StateOK:
+		text += "\nIt is done: do not make the same call again."
+	case tools.StateFailed:
+		text += "\nIt may have taken effect: look before you make the same call again."
+	case tools.StateUnknown:
+		text += unknownNote
+	}
+	return text
+}
+
+// HeldCall is the message of a call that was held because it repeats an earlier one.
+const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
+	"if a tool can show that. To make it again anyway, repeat the call"
+
+// RejectedCall is the result of a call of submit whose answer is not valid.
+func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {
+	happened, form := rejectedAnswer(spec, answer, err)
+	return Cut(happened, maxObservation) + form
+}

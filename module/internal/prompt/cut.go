@@ -1,0 +1,120 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxText is how many bytes of a text a model is shown where no other limit applies.
+const MaxText = 8000
+
+// unlimited is more bytes than any text has.
+const unlimited = 1 << 28
+
+// Cut returns text in at most the given number of bytes. It keeps the beginning and the end of a longer text,
+// if possible in whole lines, and says between them how much is omitted.
+func Cut(text string, most int) string { return cut(text, most, "") }
+
+// cut is [Cut] with a prefix for the line that says how much is omitted.
+func cut(text string, most int, comment string) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := ends(text, text, most)
+	omitted := length(text) - length(head) - length(tail)
+	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" left out …", tail, most)
+}
+
+// cutOutput is [Cut] for the output of a console that wrote all bytes in total, of which only text, the
+// beginning, and tail are known.
+func cutOutput(text, tail string, all, most int) string {
+	if len(text) == all {
+		return Cut(text, most)
+	}
+	head, tail := ends(text, tail, most)
+	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" left out …", tail, most)
+}
+
+// roomForMark is the number of bytes reserved for the line that says how much is omitted.
+const roomForMark = 60
+
+// ends returns the beginning of head and the end of tail, three to one, so that they fit into the given number
+// of bytes together with the mark. Lines stay whole unless that would drop more than half of an end.
+func ends(head, tail string, most int) (string, string) {
+	room := max(most-roomForMark, 0)
+	head, tail = prefix(head, room*3/4), suffix(tail, room/4)
+	if i := strings.LastIndexByte(head, '\n'); i >= len(head)/2 {
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i <= len(tail)/2 {
+		tail = tail[i+1:]
+	}
+	return head, tail
+}
+
+func joinEnds(head, mark, tail string, most int) string {
+	if most < roomForMark {
+		return Shorten(mark, most)
+	}
+	return strings.ToValidUTF8(fmt.Sprintf("%s\n%s\n%s", strings.TrimSuffix(head, "\n"), mark, tail), "")
+}
+
+// Shorten returns the beginning of text in at most the given number of bytes, with an ellipsis if it is cut.
+func Shorten(text string, most int) string {
+	const mark = "…"
+	switch {
+	case len(text) <= most:
+		return text
+	case most < len(mark):
+		return ""
+	}
+	return strings.ToValidUTF8(prefix(text, most-len(mark)), "") + mark
+}
+
+// prefix returns the beginning of text without splitting a character.
+func prefix(text string, most int) string {
+	most = min(most, len(text))
+	for most > 0 && most < len(text) && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// suffix returns the end of text without splitting a character.
+func suffix(text string, most int) string {
+	from := max(len(text)-most, 0)
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return text[from:]
+}
+
+// length returns the length of text in JavaScript, which counts UTF-16 code units.
+func length(text string) int {
+	n := utf8.RuneCountInString(text)
+	for i := range len(text) {
+		if text[i] >= 0xf0 { // the first byte of a character outside the Basic Multilingual Plane
+			n++
+		}
+	}
+	return n
+}
+
+// Plural returns "1 step" or "3 steps".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// FirstLine returns the first line of an observation, with the next one if it ends in a colon.
+func FirstLine(observation string) string {
+	line, rest, _ := strings.Cut(observation, "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(rest, "\n")
+		line += " " + next
+	}
+	return Shorten(line, 200)
+}

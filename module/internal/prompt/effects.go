@@ -1,0 +1,226 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// effects are the calls of a run that may have changed something, by their state. Reads and rejected calls are
+// left out, as are calls of unknown state that may safely be repeated.
+type effects struct{ done, failed, unknown []journal.Entry }
+
+func effectsOf(entries []journal.Entry) (s effects) {
+	for i, e := range entries {
+		switch {
+		case e.Class == tools.Read, e.State == journal.Rejected:
+		case e.State == journal.Failed && repeated(e, entries[i+1:]):
+		case e.State == journal.OK:
+			s.done = append(s.done, e)
+		case e.State == journal.Failed:
+			s.failed = append(s.failed, e)
+		case e.Class != tools.Idempotent && !e.Repeatable:
+			s.unknown = append(s.unknown, e)
+		}
+	}
+	return s
+}
+
+// repeated reports whether a failed call was made again later and succeeded.
+func repeated(failed journal.Entry, later []journal.Entry) bool {
+	return slices.ContainsFunc(later, func(e journal.Entry) bool {
+		same := e.Tool == failed.Tool && string(e.Args) == string(failed.Args)
+		return e.State == journal.OK && (same || slices.Contains(e.Repeats, failed.ID))
+	})
+}
+
+func (s effects) empty() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
+
+// Effects lists the calls of a run that may have changed something, in at most the given number of bytes.
+func Effects(entries []journal.Entry, doneTitle string, most int) string {
+	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, most)
+}
+
+// openEffects lists the effects of a step that a later program of the step may repeat or continue, and how.
+func openEffects(entries []journal.Entry, advise bool, most int) string {
+	s := effectsOf(entries)
+	var notes string
+	if len(s.done) > 0 && advise {
+		notes += "\n" + carriedOver
+	}
+	if id := lastOpen(s.failed, entries); id != "" && advise {
+		notes += fmt.Sprintf("\n"+again, id)
+	}
+	titles := effectTitles{"Done so far:", "Reported an error, but may have taken effect. Look first:", unknownNote}
+	return s.list(titles, most-len(notes)) + notes
+}
+
+// lastOpen returns the ID of the last failed call that no other call repeats.
+func lastOpen(failed, entries []journal.Entry) string {
+	for _, f := range slices.Backward(failed) {
+		if !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+			return e.State != journal.Rejected && slices.Contains(e.Repeats, f.ID)
+		}) {
+			return f.ID
+		}
+	}
+	return ""
+}
+
+const (
+	carriedOver = "A done call that is made again with the same arguments does nothing and returns the recorded result. " +
+		"In doubt the program is stopped there, and you are asked what it means."
+
+	again = "If a call that reported an error did take effect, leave it out. " +
+		"To make it again, name it in the call's second argument: {again: %q}."
+
+	failedTitle  = "Reported an error, but may have taken effect:"
+	unknownTitle = "Unknown whether it happened:"
+
+	// unknownNote is about repeating a call within the same run.
+	unknownNote = "\nMaking such a call again ends the task. If a tool can show whether it happened, look; then go on " +
+		"without the call."
+)
+
+// effectTitles are the texts around the lists of effects.
+type effectTitles struct{ done, failed, unknownNote string }
+
+// list lists effects in at most the given number of bytes. If they do not fit, done calls lose their arguments
+// and results first.
+func (s effects) list(titles effectTitles, most int) string {
+	var text string
+	for _, detail := range []struct{ uncertain, done int }{{300, 300}, {300, 100}, {300, 0}, {100, 0}, {0, 0}} {
+		var b strings.Builder
+		writeEntries(&b, titles.failed, s.failed, detail.uncertain)
+		if len(s.unknown) > 0 {
+			writeEntries(&b, unknownTitle, s.unknown, detail.uncertain)
+			b.WriteString(titles.unknownNote)
+		}
+		writeEntries(&b, titles.done, s.done, detail.done)
+		if text = b.String(); len(text) <= most {
+			return text
+		}
+	}
+	return Cut(text, most)
+}
+
+// writeEntries lists calls under a title. Detail is the number of bytes of each one's arguments and result;
+// with none, calls of the same tool share a line.
+func writeEntries(b *strings.Builder, title string, entries []journal.Entry, detail int) {
+	if len(entries) > 0 && title != "" {
+		b.WriteString("\n" + title)
+	}
+	if detail == 0 {
+		for _, group := range groups(entries, func(e journal.Entry) string { return e.Tool }) {
+			writeGroup(b, group)
+		}
+		return
+	}
+	for _, e := range entries {
+		writeEntry(b, e, detail)
+		if e.Requested != nil {
+			b.WriteString(", changed from " + oneLine(e.Requested, detail) + " before it was made")
+		}
+		if len(e.Repeats) > 0 {
+			b.WriteString(", which repeats " + strings.Join(e.Repeats, ", "))
+		}
+		b.WriteString(ending(e, detail))
+	}
+}
+
+// groups divides calls by a key, in the order of first appearance.
+func groups(entries []journal.Entry, key func(journal.Entry) string) (list [][]journal.Entry) {
+	at := map[string]int{}
+	for _, e := range entries {
+		i, seen := at[key(e)]
+		if !seen {
+			i = len(list)
+			at[key(e)], list = i, append(list, nil)
+		}
+		list[i] = append(list[i], e)
+	}
+	return list
+}
+
+// writeGroup writes the calls of a tool in one line, with the first and the last arguments.
+func writeGroup(b *strings.Builder, list []journal.Entry) {
+	const most = 80
+	if len(list) == 1 {
+		writeEntry(b, list[0], most)
+		return
+	}
+	fmt.Fprintf(b, "\n- %s ×%d", list[0].Tool, len(list))
+	if list[0].ID != "" {
+		b.WriteString(" (" + idRanges(list) + ")")
+	}
+	b.WriteString(", from " + oneLine(list[0].Args, most) + " to " + oneLine(list[len(list)-1].Args, most))
+}
+
+// idRanges lists the IDs of entries, with consecutive ones as a range: E1–E3, E7.
+func idRanges(list []journal.Entry) string {
+	number := func(i int) int { n, _ := strconv.Atoi(strings.TrimPrefix(list[i].ID, "E")); return n }
+	var ranges []string
+	for i := 0; i < len(list); i++ {
+		start := i
+		for i+1 < len(list) && number(i+1) == number(i)+1 {
+			i++
+		}
+		text := list[start].ID
+		if i > start {
+			text += "–" + list[i].ID
+		}
+		ranges = append(ranges, text)
+	}
+	return strings.Join(ranges, ", ")
+}
+
+// writeEntry writes a call and its arguments, after its ID if it has one.
+func writeEntry(b *strings.Builder, e journal.Entry, most int) {
+	b.WriteString("\n- ")
+	if e.ID != "" {
+		b.WriteString(e.ID + " ")
+	}
+	b.WriteString(e.Tool + "(" + oneLine(e.Args, most) + ")")
+}
+
+// ending is the result or the error of a call, if it is known.
+func ending(e journal.Entry, most int) string {
+	switch {
+	case e.State == journal.Failed:
+		return " → " + errorLine(e.Err, most)
+	case e.State == journal.OK && e.Err != nil:
+		return " → its result cannot be used: " + errorLine(e.Err, most)
+	case e.State == journal.OK && len(e.Result) > 0:
+		return " → " + oneLine(e.Result, most)
+	}
+	return ""
+}
+
+// readLines lists what a program read, in at most ten lines. Calls of one tool with the same ending share a line.
+func readLines(reads []journal.Entry) string {
+	const most = 10
+	var b strings.Builder
+	failure := func(e journal.Entry) string {
+		if e.State == journal.Failed {
+			return ending(e, 300)
+		}
+		return ""
+	}
+	all := groups(reads, func(e journal.Entry) string { return e.Tool + failure(e) })
+	for _, group := range all[:min(len(all), most)] {
+		if n := len(group); n > 1 {
+			fmt.Fprintf(&b, "\n- %s ×%d%s", group[0].Tool, n, failure(group[0]))
+			continue
+		}
+		writeEntry(&b, group[0], 200)
+		b.WriteString(ending(group[0], 300))
+	}
+	if more := len(all) - most; more > 0 {
+		fmt.Fprintf(&b, "\n- and %s of others", Plural(more, "kind"))
+	}
+	return b.String()
+}

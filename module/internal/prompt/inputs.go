@@ -1,0 +1,93 @@
+package prompt
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Limits, in bytes of JSON, of the inputs that a question shows if programs have them as constants. A program
+// looks into a longer input.
+const (
+	maxInput     = 8000  // a longer input is shown in part
+	inputPart    = 1500  // of a longer input
+	mediaPart    = 200   // of an image or a file
+	allInputs    = 16000 // of all inputs together, about
+	minInputPart = 100
+)
+
+// Preview shows short inputs in full, the shortest first, as long as there is room to show a part of the others.
+func Preview(inputs signature.Values) signature.Values {
+	shown, order := slices.Clone(inputs), make([]int, len(inputs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(inputs[a].JSON), len(inputs[b].JSON)) })
+	left := allInputs
+	for n, i := range order {
+		others := len(order) - n - 1
+		share := max(left/(others+1), minInputPart)
+		if len(inputs[i].JSON) > min(maxInput, max(share, left-others*inputPart)) {
+			shown[i].JSON = replies.Quote(Describe(inputs[i].JSON, min(share, inputPart)))
+		}
+		left -= len(shown[i].JSON)
+	}
+	return shown
+}
+
+// Attachments says where the images or files of an input are among all attachments, and how they are named.
+func Attachments(before, n int, names []string) string {
+	text := fmt.Sprintf("attachment %d", before+1)
+	if n > 1 {
+		text = fmt.Sprintf("attachments %d to %d", before+1, before+n)
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	return "(" + text + ")"
+}
+
+// AttachmentConstant is [Attachments] for an input that is also a constant of programs.
+func AttachmentConstant(attachments string, raw json.RawMessage) string {
+	return attachments + "; in programs " + Describe(raw, mediaPart)
+}
+
+// Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
+// the name of an input.
+func Variables(list []sandbox.Variable, inputs map[string]any) string {
+	const most = 30
+	var lines []string
+	for _, v := range list {
+		if _, hidden := inputs[v.Name]; !hidden {
+			lines = append(lines, "- "+v.String())
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	text := "Variables that earlier programs left and that you can use:"
+	if older := len(lines) - most; older > 0 {
+		lines = lines[older:]
+		text += fmt.Sprintf("\n- %s that are not listed", Plural(older, "older variable"))
+	}
+	return text + "\n" + Cut(strings.Join(lines, "\n"), maxObservation)
+}
+
+// What a question says instead of listing the variables.
+const (
+	VariablesGone     = "The variables of earlier programs are gone. Declare again what you need."
+	VariablesUnlisted = "The variables of earlier programs cannot be listed."
+)
+
+// Forgotten says that the first steps are left out of a conversation, and what they did.
+func Forgotten(steps int, entries []journal.Entry) string {
+	return fmt.Sprintf("\n\nLeft out from here on, because the conversation grew too long: %s.", Plural(steps, "step")) +
+		Effects(entries, "Done in them:", maxObservation)
+}

@@ -1,0 +1,80 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// The text of tools and programs appears next to the library's own text and must not be mistaken for it. It is
+// escaped into one line, indented, or fenced.
+
+const lineBreaks = "\n\r\u2028\u2029"
+
+var (
+	escaper  = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	indenter = strings.NewReplacer(
+		"\r\n", "\n    ", "\n", "\n    ", "\r", "\n    ", "\u2028", "\n    ", "\u2029", "\n    ")
+)
+
+// escapeBreaks returns text on one line.
+func escapeBreaks(text string) string { return escaper.Replace(text) }
+
+// Indented returns text for a place after other text on a line: later lines are indented, and a long text is cut.
+func Indented(text string) string {
+	const most = maxObservation / 2
+	return Cut(indenter.Replace(Cut(text, most)), most)
+}
+
+// errorLine returns the text of an error on one line, without the name of the tool.
+func errorLine(err error, most int) string {
+	text := fmt.Sprint(err)
+	if te, ok := errors.AsType[*tools.ToolError](err); ok {
+		text = te.Message
+	}
+	return escapeBreaks(Shorten(text, most))
+}
+
+// findings lists findings, each on a line of its own and then its frame.
+func findings(list []sandbox.Finding) string {
+	var b strings.Builder
+	for _, f := range list {
+		b.WriteString("\n" + finding(f))
+	}
+	return b.String()
+}
+
+func finding(f sandbox.Finding) string {
+	f.Message = Indented(f.Message)
+	return f.String()
+}
+
+// fenced puts a text of several lines into a fence that the text cannot close.
+func fenced(text string) string {
+	fence := "```"
+	start := strings.TrimLeft(text, " ") // Markdown allows a fence to be indented
+	opens := strings.HasPrefix(start, fence) || strings.HasPrefix(start, "~~~")
+	if !strings.ContainsAny(text, lineBreaks) && !opens {
+		return text
+	}
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
+}
+
+// fencedIn returns a part of a text in at most the given number of bytes including its fence, if it needs one.
+func fencedIn(most int, part func(most int) string) string {
+	if text := fenced(part(most)); len(text) <= most {
+		return text
+	}
+	for room := most - len(fenced("\n")) + 1; room > 0; room = room * 3 / 4 {
+		if text := fenced(part(room)); len(text) <= most {
+			return text
+		}
+	}
+	return ""
+}

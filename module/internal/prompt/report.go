@@ -1,0 +1,377 @@
+package prompt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Step is a step in which a program was run or refused.
+type Step struct {
+	Code    string
+	Outcome *sandbox.Outcome
+	Left    int  // how many programs the model may still write
+	Session bool // programs see what earlier ones declared
+	Same    int  // the number of an earlier program with the same code and the same result; 0 if there is none
+
+	Entries []journal.Entry // every call of the run
+	Open    []journal.Entry // the calls, other than reads, of the journal's open step
+	Closed  bool            // the journal's step was accepted
+	Orphans []journal.Entry // the orphans, if so
+
+	CallLimit int            // how many calls a program may make; 0 if that is not known
+	Uncounted map[string]int // the tools whose calls have limits of their own
+}
+
+// Unread is the observation on a reply without a program that can be run.
+func Unread(err error) *Observation {
+	return &Observation{happened: fmt.Sprintf("Nothing was run: %s.", err)}
+}
+
+// Report is the observation on a program that did not submit an answer.
+func (s Step) Report() *Observation {
+	o := &Observation{}
+	f := s.Outcome.Failure
+	if f == nil {
+		o.happened = "The program ran to its end, but it did not submit an answer."
+		o.keep = slices.ContainsFunc(s.Outcome.Calls, Discovers)
+		s.showValue(o)
+	} else {
+		s.fail(o, f)
+	}
+	s.show(o, s.Outcome.Warnings)
+	if f != nil && f.Ran() && s.Session {
+		o.next += variablesUnchanged
+	}
+	o.next += s.limits() + s.repetition()
+	return o
+}
+
+// Discovers reports whether a call looks for tools.
+func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, discovery.Object+".") }
+
+// Rejected is the observation on an answer that is not valid.
+func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
+	o := &Observation{}
+	var form string
+	o.happened, form = rejectedAnswer(spec, s.Outcome.Value, err)
+	o.add(section{text: form + answerHints(err), first: true})
+	s.show(o, s.Outcome.Warnings)
+	if s.Session {
+		o.next = variablesKept
+	}
+	o.next += s.limits() + s.repetition()
+	return o
+}
+
+// Doubted is the observation on a valid answer that may rest on values that the program misused.
+func (s Step) Doubted(doubts []sandbox.Finding) *Observation {
+	for i := range doubts {
+		doubts[i].Frame = ""
+	}
+	o := &Observation{happened: "The answer has the right form, but it may be wrong:" +
+		findings(doubts) + "\nFix the program and submit its answer. If this one is right, submit it again."}
+	s.show(o, nil)
+	if s.Session {
+		o.next = variablesKept
+	}
+	return o
+}
+
+// Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
+func Orphaned(answer json.RawMessage, orphans []journal.Entry) *Observation {
+	const most = 500 // bytes
+	submit := "submit(…)"
+	if len(answer) <= most {
+		submit = fmt.Sprintf("submit(%s)", answer)
+	}
+	o := &Observation{happened: "The answer is valid.", keep: true,
+		next: "\nIf the answer is right as it is, submit it by a program of one line, without calling tools again:\n" + submit}
+	o.addOrphans(orphans)
+	return o
+}
+
+// End adds what comes at the end of every observation: a hint, how many programs are left, and what is left of
+// another budget. The entries are the calls of the step.
+func (o *Observation) End(hint string, left int, budget string, entries []journal.Entry) {
+	o.add(section{title: "\n\n", text: hint, cut: func(int) string { return hint }, brief: hint})
+	o.next += Remaining(left, "program", budget)
+	o.effects = Effects(entries, "Done:", maxObservation/4)
+}
+
+const (
+	variablesUnchanged = "\n\nWhat the program declared or changed is gone; the variables of earlier programs are as they were."
+	variablesKept      = "\n\nThe program's variables are kept: go on from there."
+)
+
+// fail says why a program failed.
+func (s Step) fail(o *Observation, f *sandbox.Failure) {
+	switch {
+	case !f.Ran():
+		o.happened = "The program was refused; nothing has run:" + findings(f.Findings)
+	case f.Kind == sandbox.KindHeld && f.Hold != nil:
+		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made: %s.",
+			escapeBreaks(f.Hold.Call), escapeBreaks(f.Hold.Message))
+		o.keep = true // the message lists the possible replies
+	case f.Kind == sandbox.KindUnawaited:
+		o.happened = "The answer was not accepted. " + finding(f.Finding)
+	default:
+		o.happened = "The program failed: " + finding(f.Finding)
+	}
+}
+
+// show adds what a program did and printed.
+func (s Step) show(o *Observation, warnings []sandbox.Finding) {
+	f := s.Outcome.Failure
+	ran := f == nil || f.Ran()
+	if ran && !s.Closed {
+		s.showOpen(o)
+	}
+	if f != nil && f.Tool != nil && f.Tool.Data != nil {
+		o.add(section{title: "\n\n", cut: func(most int) string {
+			return Show(f.Tool.Data, "The error's data", " is", most)
+		}})
+	}
+	o.addConsole("console", s.Outcome.Stdout)
+	o.addConsole("console.error", s.Outcome.Stderr)
+	warnings = slices.Clone(warnings)
+	for i := range warnings {
+		warnings[i].Frame = ""
+	}
+	o.add(section{title: "\n\nWarnings:", text: findings(warnings)})
+	switch {
+	case s.Closed:
+		s.showClosed(o)
+	case ran && (f == nil || f.Kind != sandbox.KindUnawaited): // that message describes the calls
+		s.showReads(o)
+	}
+}
+
+// showOpen lists the effects that the next program can repeat or continue.
+func (s Step) showOpen(o *Observation) {
+	if effectsOf(s.Open).empty() {
+		return
+	}
+	title := "\n"
+	if s.Left > 0 {
+		title = "\n\nWrite the whole program again, not only the rest."
+	}
+	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // its message has its own advice
+	o.add(section{title: title, first: true, cut: func(most int) string {
+		return openEffects(s.Open, s.Left > 0 && !held, most)
+	}})
+}
+
+// showClosed lists the effects of a step that is done.
+func (s Step) showClosed(o *Observation) {
+	isOrphan := func(e journal.Entry) bool {
+		return slices.ContainsFunc(s.Orphans, func(o journal.Entry) bool { return o.ID == e.ID })
+	}
+	done := slices.DeleteFunc(slices.Clone(s.Open), isOrphan)
+	o.add(section{title: "\n", first: true, cut: func(most int) string {
+		return Effects(done, "Done; do not call it again:", most)
+	}})
+	o.addOrphans(s.Orphans)
+}
+
+// addOrphans lists the effects of earlier programs that the last one did not ask for.
+func (o *Observation) addOrphans(orphans []journal.Entry) {
+	if len(orphans) == 0 {
+		return
+	}
+	const title, undo = "\n\nDone by earlier programs, but not called by this one:",
+		"\nIf that was wrong, undo it, or say so in the answer."
+	o.add(section{title: title, first: true, cut: func(most int) string {
+		return effects{done: orphans}.list(effectTitles{}, most-len(undo)) + undo
+	}})
+}
+
+// showReads lists what a program had read, which may show why it failed.
+func (s Step) showReads(o *Observation) {
+	reads := map[string]bool{}
+	for _, e := range s.Entries {
+		reads[e.Tool] = e.Class == tools.Read
+	}
+	var read, failed []journal.Entry
+	for _, c := range s.Outcome.Calls {
+		switch {
+		case !reads[c.Tool] || c.Pending:
+		case c.Error == nil:
+			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: journal.OK})
+		default:
+			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: journal.Failed})
+		}
+	}
+	o.add(section{title: "\n\nIt could not read:", text: readLines(failed)})
+	o.add(section{title: "\n\nIt had read:", text: readLines(read)})
+}
+
+// maxBrief is how long a value or the output of a console may be to be shown in an old observation.
+const maxBrief = 100
+
+// showValue shows the value of a program, or says that the program showed nothing.
+func (s Step) showValue(o *Observation) {
+	out := s.Outcome
+	switch {
+	case out.Value == nil && out.Stdout.Bytes+out.Stderr.Bytes > 0:
+	case out.Value == nil:
+		o.happened = "The program ran to its end, but it showed nothing. End with an expression, print something, " +
+			"or submit the answer."
+		if name := unused(s.Code, out.Declared); name != "" {
+			o.happened += fmt.Sprintf(" %s is never used: if it is the function to run, add await %[1]s() at the end.", name)
+		}
+	default:
+		v := valueOf(out.Value)
+		brief, lost := string(v.raw), len(v.raw) > maxBrief
+		if lost {
+			brief = v.String()
+		}
+		o.add(section{
+			title: " ", cut: func(most int) string { return Show(out.Value, "Its value", " is", most) },
+			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
+		})
+	}
+}
+
+// sliceExamples are programs that print a part of a value, by its kind.
+var sliceExamples = map[string]string{
+	"string": "text.slice(4000, 8000)", "array": "rows.slice(20, 40)", "object": "Object.keys(value)",
+}
+
+// unused returns the last declared name that the program does not mention again.
+func unused(code string, declared []string) string {
+	for _, name := range slices.Backward(declared) {
+		mention := regexp.MustCompile(`(^|[^\w$])` + regexp.QuoteMeta(name) + `($|[^\w$])`)
+		if len(mention.FindAllString(code, 2)) == 1 {
+			return name
+		}
+	}
+	return ""
+}
+
+// addConsole shows what a program printed.
+func (o *Observation) addConsole(name string, printed sandbox.Output) {
+	if printed.Bytes == 0 {
+		return
+	}
+	part := func(most int) string {
+		if !printed.Cut() {
+			return Cut(strings.TrimRight(printed.Text, "\n"), most)
+		}
+		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, most)
+	}
+	brief := fmt.Sprintf("It printed %s.", Plural(printed.Bytes, "byte"))
+	if printed.Bytes <= maxBrief {
+		brief = "It printed: " + escapeBreaks(part(maxBrief))
+	}
+	o.add(section{
+		title: "\n\n" + name + ":\n", cut: func(most int) string { return fencedIn(most, part) },
+		brief: brief, lost: printed.Bytes > maxBrief, example: "rows.slice(0, 5)",
+	})
+}
+
+// rejectedAnswer says what is wrong with an answer, and how to submit it if its shape is wrong.
+func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (happened, form string) {
+	const most = 2 // findings that are listed next to the form
+	happened = "The submitted answer was not accepted"
+	invalid, ok := errors.AsType[*signature.InvalidError](err)
+	misshapen := replies.Misshapen(spec, answer)
+	if !misshapen || !ok || len(invalid.Findings) <= most {
+		happened += ":\n" + err.Error()
+	} else {
+		happened += "."
+	}
+	if misshapen {
+		form = "\nSubmit it in this form, with your values: " + replies.Call(spec)
+	}
+	return happened, form
+}
+
+// answerHints says what a program may have computed that JSON cannot represent.
+func answerHints(err error) (hints string) {
+	invalid, ok := errors.AsType[*signature.InvalidError](err)
+	if !ok {
+		return ""
+	}
+	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool {
+		wanted, null := strings.CutSuffix(f.Message, ", not null")
+		return null && (strings.Contains(wanted, "number") || strings.Contains(wanted, "integer"))
+	}) {
+		hints = "\nNaN and Infinity become null in JSON."
+	}
+	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool { return f.Message == "is required" }) {
+		hints += "\nA field that is undefined is left out."
+	}
+	return hints
+}
+
+// limits names a limit that stopped the program or nearly did.
+func (s Step) limits() string {
+	out := s.Outcome
+	if f := out.Failure; f != nil && f.Kind == sandbox.KindTimeout {
+		if out.Waiting > out.Duration/2 {
+			return "\n\nIt spent most of that time waiting for tools and timers: run independent calls at the same time, or " +
+				"do less in one program."
+		}
+		return "\n\nIt spent most of that time computing: do less in one program."
+	}
+	made := 0
+	for _, c := range out.Calls {
+		if !c.Recorded && s.Uncounted[c.Tool] == 0 {
+			made++
+		}
+	}
+	if s.CallLimit == 0 || made <= s.CallLimit/2 {
+		return ""
+	}
+	return fmt.Sprintf("\n\nIt made %d of the %d calls that one program may make.", made, s.CallLimit)
+}
+
+// repetition says that an earlier program was the same.
+func (s Step) repetition() string {
+	if s.Same == 0 {
+		return ""
+	}
+	same := fmt.Sprintf("\n\nThis is program %d again, with the same result. ", s.Same)
+	switch {
+	case s.Outcome.Failure != nil:
+		return same + "Change what failed, or try something else."
+	case s.Outcome.Submitted:
+		return same + "Submit a different answer."
+	}
+	return same + "Use what it showed, and go on from there."
+}
+
+// Remaining says that few programs or steps are left, and what is left of another budget.
+func Remaining(left int, noun, budget string) string {
+	const few = 3
+	var list []string
+	switch {
+	case left <= 0:
+		return ""
+	case left == 1 && noun == "program":
+		list = append(list, "One program is left: it must submit the answer.")
+	case left == 1:
+		list = append(list, "One "+noun+" is left: submit the answer.")
+	case left <= few:
+		list = append(list, fmt.Sprintf("%d %ss are left.", left, noun))
+	}
+	if budget != "" {
+		list = append(list, budget)
+	}
+	if list == nil {
+		return ""
+	}
+	return "\n\n" + strings.Join(list, " ")
+}

@@ -1,0 +1,108 @@
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Limits, in bytes, of what a turn of a conversation shows of an earlier one.
+const (
+	pastInput   = 1000 // of each input
+	pastProgram = 2000
+	pastResult  = 400 // of a program's value, and of its output
+	pastAnswer  = 1500
+	pastCalls   = 2000
+)
+
+// PastReasoning is how many bytes of the reasoning of an earlier turn are shown.
+const PastReasoning = 300
+
+// PastInput shortens an input of an earlier turn.
+func PastInput(raw json.RawMessage) json.RawMessage {
+	if len(raw) > pastInput {
+		return replies.Quote(Describe(raw, pastInput/2))
+	}
+	return raw
+}
+
+// PastAttachments counts the images or files of an input of an earlier turn.
+func PastAttachments(n int, names []string) string {
+	text := Plural(n, "attachment") + ", not shown again"
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	return text
+}
+
+// PastProgram shortens a program of an earlier turn.
+func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
+
+// PastResult is the observation on a program of an earlier turn that ran to its end without an answer.
+func PastResult(out *sandbox.Outcome) string {
+	var b strings.Builder
+	b.WriteString("The program ran to its end.")
+	if out.Value != nil {
+		b.WriteString(" Its value:\n" + Shorten(string(out.Value), pastResult))
+	}
+	if text := strings.TrimSpace(out.Stdout.Text); text != "" {
+		b.WriteString("\nconsole:\n" + fenced(Shorten(text, pastResult)))
+	}
+	return b.String()
+}
+
+// PastTurn is how an earlier turn ended.
+type PastTurn struct {
+	Failed  int // programs that failed, were refused or were stopped
+	Answer  json.RawMessage
+	Why     string // why there is no answer; "" if there is one
+	Calls   []journal.Entry
+	Orphans []journal.Entry
+}
+
+// String tells the model of a later turn what came of the turn.
+func (t PastTurn) String() string {
+	var b strings.Builder
+	if t.Failed > 0 {
+		fmt.Fprintf(&b, "Not shown: %s.\n", Plural(t.Failed, "failed, refused or stopped program"))
+	}
+	made := effectsOf(t.Calls)
+	if t.Why == "" {
+		b.WriteString("The answer was accepted:\n")
+		outline(&b, t.Answer, pastAnswer)
+		made.done = nil // the programs are shown
+		b.WriteString(effects{done: t.Orphans}.unnamed().list(effectTitles{done: "Effects of failed programs that still count:"}, pastCalls))
+	} else {
+		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(t.Why, "."))
+	}
+	b.WriteString(made.unnamed().list(effectTitles{done: "Calls that were made:", failed: failedTitle}, pastCalls))
+	if len(made.failed)+len(made.unknown) > 0 {
+		b.WriteString("\nLook whether such a call took effect before you make it again.")
+	}
+	return b.String()
+}
+
+// unnamed returns the effects without the IDs of calls, which mean nothing in another turn.
+func (s effects) unnamed() effects {
+	strip := func(entries []journal.Entry) []journal.Entry {
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].ID, entries[i].Repeats = "", nil
+		}
+		return entries
+	}
+	return effects{strip(s.done), strip(s.failed), strip(s.unknown)}
+}
+
+// EarlierTurns says that turns are not shown.
+func EarlierTurns(n int) string {
+	if n == 1 {
+		return "1 earlier turn is not shown."
+	}
+	return Plural(n, "earlier turn") + " are not shown."
+}

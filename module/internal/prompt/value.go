@@ -1,0 +1,236 @@
+package prompt
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+)
+
+// value is a JSON value to be shown to a model: an input, the value of a program, or the arguments or the
+// result of a tool.
+type value struct {
+	raw     json.RawMessage
+	kind    string // as [kindOf] returns it
+	text    string
+	items   []json.RawMessage
+	members signature.Values
+}
+
+// valueOf decodes one level of a valid JSON value.
+func valueOf(raw json.RawMessage) value {
+	v := value{raw: bytes.TrimSpace(raw), kind: kindOf(raw)}
+	switch v.kind {
+	case "string":
+		v.text = replies.PlainText(v.raw)
+	case "array":
+		_ = json.Unmarshal(v.raw, &v.items)
+	case "object":
+		_ = json.Unmarshal(v.raw, &v.members) // fails if a key is given twice
+	}
+	return v
+}
+
+// kindOf returns the JSON Schema type of a value.
+func kindOf(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return "null"
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
+}
+
+// String describes the value and its length in JavaScript, such as "an array of 500 objects".
+func (v value) String() string {
+	switch v.kind {
+	case "string":
+		return "a string of " + Plural(length(v.text), "character")
+	case "array":
+		return "an array of " + itemKinds(v.items)
+	case "object":
+		if v.members == nil {
+			return "an object"
+		}
+		return "an object of " + Plural(len(v.members), "key")
+	case "number":
+		return "a number of " + Plural(len(v.raw), "digit")
+	default:
+		return string(v.raw)
+	}
+}
+
+// itemKinds counts items by their types.
+func itemKinds(items []json.RawMessage) string {
+	counts := map[string]int{}
+	for _, item := range items {
+		counts[kindOf(item)]++
+	}
+	var list []string
+	for _, kind := range []string{"object", "array", "string", "number", "boolean", "null"} {
+		if n := counts[kind]; n > 0 {
+			list = append(list, Plural(n, kind))
+		}
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return strings.TrimSuffix(Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
+}
+
+// Describe describes a value and shows it, or a part of it in the given number of bytes.
+func Describe(raw json.RawMessage, most int) string {
+	v := valueOf(raw)
+	if len(v.raw) <= most {
+		return v.String() + ":\n" + string(v.raw)
+	}
+	return v.String() + ", of which this is a part:\n" + v.part(most)
+}
+
+// Show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
+// " is". A string of several lines is shown unescaped in a fence.
+func Show(raw json.RawMessage, subject, verb string, most int) string {
+	v := valueOf(raw)
+	escaped := v.kind == "string" && len(v.raw) != len(v.text)+len(`""`)
+	if lead := subject + ":\n"; !escaped && len(lead)+len(v.raw) <= most {
+		return lead + fenced(string(v.raw))
+	}
+	subject += verb
+	if text := subject + " this string:\n" + fenced(v.text); v.kind == "string" && len(text) <= most {
+		return text
+	}
+	lead := fmt.Sprintf("%s %s; this is part of it:\n", subject, v)
+	return Shorten(lead+fencedIn(most-len(lead), v.part), most)
+}
+
+// part returns the value in at most the given number of bytes: a string as text without its middle, anything
+// else as JSON with comments in place of what does not fit.
+func (v value) part(most int) string {
+	if v.kind == "string" {
+		return Cut(v.text, most)
+	}
+	return v.outlined(most)
+}
+
+// oneLine returns a value as JSON on one line, in at most the given number of bytes.
+func oneLine(raw json.RawMessage, most int) string {
+	if len(raw) <= most {
+		return escapeBreaks(string(raw))
+	}
+	return escapeBreaks(valueOf(raw).outlined(most))
+}
+
+// minOutline is the least number of bytes in which items and members are worth showing.
+const minOutline = 40
+
+// outlined returns the value as JSON in at most the given number of bytes, with comments in place of what does
+// not fit.
+func (v value) outlined(most int) string {
+	for room := most; room >= minOutline; room = room * 7 / 8 {
+		var b strings.Builder
+		if v.outline(&b, room); b.Len() <= most {
+			return b.String()
+		}
+	}
+	return Shorten("/* "+v.String()+" */", most)
+}
+
+func outline(b *strings.Builder, raw json.RawMessage, most int) {
+	if len(raw) <= max(most, minOutline/2) {
+		b.Write(bytes.TrimSpace(raw))
+		return
+	}
+	valueOf(raw).outline(b, most)
+}
+
+// outline writes the value in about the given number of bytes.
+func (v value) outline(b *strings.Builder, most int) {
+	switch {
+	case v.kind == "string" && most < minOutline/4:
+		fmt.Fprintf(b, "/* %s */", v)
+	case v.kind == "string":
+		room := max(min(most, len(v.text)/2), 0)
+		text := prefix(v.text, room*3/4) + "…" + suffix(v.text, room/4)
+		fmt.Fprintf(b, "%s /* %s */", quoted(text), Plural(length(v.text), "character"))
+	case v.kind == "object" && v.members == nil:
+		b.WriteString(Shorten(string(v.raw), most))
+	case v.kind == "array" && len(v.items) == 0: // long because of white space
+		b.WriteString("[]")
+	case v.kind == "object" && len(v.members) == 0:
+		b.WriteString("{}")
+	case most < minOutline:
+		fmt.Fprintf(b, "/* %s */", v)
+	case v.kind == "array":
+		outlineArray(b, v.items, most)
+	case v.kind == "object":
+		outlineObject(b, v.members, most)
+	default:
+		fmt.Fprintf(b, "%s /* %s */", Shorten(string(v.raw), most), v)
+	}
+}
+
+// outlineArray writes the first items and the last one, or only the first one if there is little room.
+func outlineArray(b *strings.Builder, items []json.RawMessage, most int) {
+	start, each, last := b.Len(), most/4, len(items)-1
+	b.WriteByte('[')
+	if each < 2*minOutline && len(items[0]) > each && last > 0 {
+		outline(b, items[0], most*3/4)
+		fmt.Fprintf(b, ", /* … %d more … */]", last)
+		return
+	}
+	shown := 0
+	for shown < last && b.Len()-start < most/2 {
+		outline(b, items[shown], each)
+		b.WriteString(", ")
+		shown++
+	}
+	if omitted := last - shown; omitted > 0 {
+		fmt.Fprintf(b, "/* … %d more … */ ", omitted)
+	}
+	outline(b, items[last], each)
+	b.WriteByte(']')
+}
+
+// outlineObject writes the first members with their values, then only keys, and then how many more there are.
+func outlineObject(b *strings.Builder, members signature.Values, most int) {
+	start, each := b.Len(), most/min(len(members), 4)
+	b.WriteByte('{')
+	for i, m := range members {
+		if used := b.Len() - start; used > most {
+			fmt.Fprintf(b, "/* … %s … */", Plural(len(members)-i, "more key"))
+			break
+		} else if used > most*3/4 {
+			each = 0
+		}
+		b.WriteString(quoted(Shorten(m.Name, minOutline)) + ": ")
+		outline(b, m.JSON, each)
+		if i < len(members)-1 {
+			b.WriteString(", ")
+		}
+	}
+	b.WriteByte('}')
+}
+
+// quoted returns text as a JSON string in which < and > are not escaped.
+func quoted(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}
