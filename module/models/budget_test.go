@@ -102,7 +102,7 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	t.Parallel()
 	inner := costing(1, 1)
 	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
-	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})
@@ -234,17 +234,17 @@ func TestBudgetReservesCost(t *testing.T) {
 func TestBudgetOfNonsense(t *testing.T) {
 	t.Parallel()
 	for want, limits := range map[string]models.Limits{
-		`Limits.Calls is -1`:                     {Calls: -1},
-		`Limits.Tokens is -5`:                    {Tokens: -5},
-		`Limits.Cost is NaN`:                     {Cost: math.NaN()},
-		`Limits.Cost is +Inf`:                    {Cost: math.Inf(1)},
-		`Limits.Prices["a"].Input is NaN`:        {Cost: 1, Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
-		`Limits.Prices["a"].Output is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
-		`Limits.Prices["b"].CachedInput is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
+		`Limits.Calls of the budget is -1`:                     {Calls: -1},
+		`Limits.Tokens of the budget is -5`:                    {Tokens: -5},
+		`Limits.Cost of the budget is NaN`:                     {Cost: math.NaN()},
+		`Limits.Cost of the budget is +Inf`:                    {Cost: math.Inf(1)},
+		`Limits.Prices["a"].Input of the budget is NaN`:        {Cost: 1, Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
+		`Limits.Prices["a"].Output of the budget is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
+		`Limits.Prices["b"].CachedInput of the budget is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
 	} {
 		inner := script()
 		_, err := ask(t.Context(), models.NewBudget(limits).Model(inner, "a"))
-		if want = "the model: the budget's " + want + "; it must be a number that is not negative"; failure(t, err).Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
+		if want = "the model: " + want + "; it must be zero or a positive number"; failure(t, err).Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestBudgetOtherModel(t *testing.T) {
 	inner := costing(100, 30)
 	budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"cheap": {Input: 1}}})
 	_, err := lm.Ask(t.Context(), budget.Model(inner, "cheap"), lm.Call{}, question("Capital?"), llms.WithModel("dear"))
-	if failure(t, err).Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost but has no price for the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestFallback(t *testing.T) {
 		"the third":   {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
 		"refused":     {t.Context(), []llms.Model{script(errRefusing), script()}, "the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
 		"cancelled":   {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},
-		"none at all": {t.Context(), nil, "the model: a fallback needs models; pass some", models.KindInvalid},
+		"none at all": {t.Context(), nil, "the model: Fallback has no models; pass at least one", models.KindInvalid},
 		"only one":    {t.Context(), []llms.Model{script(errKey)}, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
 		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)), script(limited(9 * time.Second))},
 			"the model's rate limit is reached, for 9s: all 3 failed: (1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; " +

@@ -52,7 +52,7 @@ func TestRecordAndReplay(t *testing.T) {
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
 		{asks(again, "one"), first},
 		{asks(again, "one"), third},
-		{asks(again, "one"), "the model: there is no recording left of this request: it was recorded 2 times, and is asked once more"},
+		{asks(again, "one"), "the model: this request was recorded 2 times and is now sent once more; record again"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
@@ -147,19 +147,19 @@ func TestReplayMissing(t *testing.T) {
 		want     string
 	}{
 		{append(question(long+"What else?"), question("And then?")...), lm.Call{Rollout: 3}, nil,
-			`message 1 (human): recorded "…is fine today. What now?", asked "…is fine today. What else?"; record it anew`},
-		{question(long + "What now?"), lm.Call{Rollout: 3}, nil, "the number of messages: recorded 2, asked 1; record it anew"},
+			`message 1 (human): recorded "…is fine today. What now?", now "…is fine today. What else?"; record again`},
+		{question(long + "What now?"), lm.Call{Rollout: 3}, nil, "the number of messages: recorded 2, now 1; record again"},
 		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 4}, []llms.CallOption{llms.WithMaxTokens(100)},
-			"rollout: recorded 3, asked 4; record it anew"},
-		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, nil, "max_tokens: recorded 100, asked none; record it anew"},
+			"rollout: recorded 3, now 4; record again"},
+		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, nil, "max_tokens: recorded 100, now none; record again"},
 	} {
 		_, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), c.call, c.messages, c.options...)
-		want := "the model: there is no recording of this request; the nearest one, in line 2, differs in " + c.want
+		want := "the model: this request was not recorded; the most similar one, in line 2, differs in " + c.want
 		if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if _, err := ask(t.Context(), replayed(t, "\n", nil)); err == nil || err.Error() != "the model: there is no recording of this request: the recording is empty" {
+	if _, err := ask(t.Context(), replayed(t, "\n", nil)); err == nil || err.Error() != "the model: this request was not recorded: the recording is empty" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -167,9 +167,9 @@ func TestReplayMissing(t *testing.T) {
 func TestReplayUnreadable(t *testing.T) {
 	t.Parallel()
 	for recording, want := range map[string]string{
-		"\n{":                         "models: the recording, line 2: unexpected end of JSON input",
-		"{}":                          "models: the recording, line 1: it has no request, or neither a reply nor a failure",
-		`{"request":{"messages":[]}}`: "models: the recording, line 1: it has no request, or neither a reply nor a failure",
+		"\n{":                         "models: line 2 of the recording: unexpected end of JSON input",
+		"{}":                          "models: line 1 of the recording: it has no request, or neither reply nor failure",
+		`{"request":{"messages":[]}}`: "models: line 1 of the recording: it has no request, or neither reply nor failure",
 	} {
 		if _, err := models.Replay(strings.NewReader(recording), nil); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -337,7 +337,7 @@ func TestRecordOddNumbers(t *testing.T) {
 	}
 }
 
-// Metadata of which JSON shows nothing cannot be told apart, and is not taken for
+// Metadata which has no exported fields and so no JSON cannot be told apart, and is not taken for
 // the same.
 func TestHiddenMetadata(t *testing.T) {
 	t.Parallel()
@@ -352,7 +352,7 @@ func TestHiddenMetadata(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	_, err := models.Record(inner, io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": errors.New("one")}))
-	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the metadata has a *errors.errorString, of which JSON shows nothing" {
+	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the metadata has a *errors.errorString, which has no exported fields and so no JSON" {
 		t.Errorf("got %v", err)
 	}
 	plain := map[string]any{"n": 1, "time": time.Now(), "s": struct{ A int }{1}, "e": struct{}{}, "none": nil}

@@ -19,7 +19,7 @@ func TestSpentAsText(t *testing.T) {
 		{models.Spent{Calls: 3, Unpriced: 3}, "3 calls, 0 input and 0 output tokens"},
 		{models.CacheStats{Hits: 2, Misses: 1}, "1 asked, 2 answered by the cache"},
 		{models.CacheStats{Hits: 2, Misses: 1, Shared: 3, DirErrors: 4, DirError: errors.New("disk full")},
-			"1 asked, 2 answered by the cache, 3 shared the reply to an identical request, 4 not kept in the directory: disk full"},
+			"1 asked, 2 answered by the cache, 3 shared the reply to an identical request, 4 not stored in the directory: disk full"},
 	} {
 		if got := test.of.String(); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
