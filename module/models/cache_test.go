@@ -282,7 +282,7 @@ func TestCacheDirBroken(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.NewCache(&models.CacheOptions{Dir: file}); err == nil || err.Error() != "models: the directory of the cache: mkdir "+file+": not a directory" {
+	if _, err := models.NewCache(&models.CacheOptions{Dir: file}); err == nil || err.Error() != "models: cache directory: mkdir "+file+": not a directory" {
 		t.Errorf("got %v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "cache")

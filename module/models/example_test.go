@@ -157,5 +157,5 @@ func ExampleReplay() {
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of Italy?"))
 	// Output:
 	// Paris <nil>
-	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human): recorded "The capital of France?", asked "The capital of Italy?"; record again
+	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human): recorded "The capital of France?", now "The capital of Italy?"; record again
 }
