@@ -86,7 +86,8 @@ type rateLimit struct {
 	paused time.Time // the provider demands a pause until then
 }
 
-func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	if l.bad != nil {
 		return nil, &Error{Kind: KindInvalid, Err: l.bad}
 	}
@@ -184,7 +185,8 @@ func tooLate(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return lm.CancelledBy(ctx)
 	}
-	return &Error{Kind: KindCancelled, Err: fmt.Errorf("the rate limit requires a wait beyond the deadline: %w (%w)", context.DeadlineExceeded, why)}
+	return &Error{Kind: KindCancelled, Err: fmt.Errorf("the rate limit requires a wait beyond the deadline: %w (%w)",
+		context.DeadlineExceeded, why)}
 }
 
 // maxPause limits the pause that a provider can demand.

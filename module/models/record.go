@@ -32,7 +32,8 @@ type Redact func(text string) string
 // the response. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if w == nil {
 			return nil, &Error{Kind: KindInvalid, Err: errors.New("Record has no writer; pass one")}
 		}
@@ -116,7 +117,8 @@ func (redact Redact) recording(model llms.Model, r *request, answer *llms.Conten
 		if e.Kind == KindCancelled {
 			return nil, false
 		}
-		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(), MaybeCharged: e.MaybeCharged}
+		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(),
+			MaybeCharged: e.MaybeCharged}
 		if e.Err != nil {
 			rec.Failure.Message = redact.text(e.Err.Error())
 		}

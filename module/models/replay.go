@@ -74,7 +74,8 @@ func (r *replay) add(line []byte, n int) error {
 	return nil
 }
 
-func (r *replay) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (r *replay) generate(ctx context.Context, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	if ctx.Err() != nil {
 		return nil, lm.CancelledBy(ctx)
 	}

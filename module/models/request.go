@@ -46,7 +46,8 @@ type part struct {
 
 // requestOf returns the request of a call, or an error if an option cannot be written as
 // JSON.
-func requestOf(ctx context.Context, label string, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
+func requestOf(ctx context.Context, label string, messages []llms.MessageContent,
+	options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
 	for _, x := range []struct {
 		name  string
@@ -162,7 +163,8 @@ func partOf(p llms.ContentPart) (part, error) {
 		return part{Kind: "message", Value: value}, nil
 	case llms.BinaryContent:
 		sum := sha256.Sum256(p.Data)
-		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})
+		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data),
+			"sha256": hex.EncodeToString(sum[:])})
 		return part{Kind: "binary", Value: value}, err
 	case llms.CachedContent:
 		inner, err := partOf(p.ContentPart)
