@@ -108,7 +108,8 @@ type Answer struct {
 	Answer string `json:"answer" jsonschema:"description=what was found or done; for the person who gave the task"`
 }
 
-const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found or did, with the facts that matter."
+const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found " +
+	"or did, with the facts that matter."
 
 // New returns an agent. It returns an error if the model or Options.Sandbox is
 // missing.

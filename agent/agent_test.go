@@ -32,9 +32,12 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(agent.New(nil, &agent.Options{Sandbox: open(t)})), "agent: there is no model; open one by models.Open, or pass one of langchaingo's"},
-		{second(agent.New(llmtest.New(), nil)), "agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
-		{second(agent.New(llmtest.New(), &agent.Options{})), "agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
+		{second(agent.New(nil, &agent.Options{Sandbox: open(t)})),
+			"agent: there is no model; open one by models.Open, or pass one of langchaingo's"},
+		{second(agent.New(llmtest.New(), nil)),
+			"agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
+		{second(agent.New(llmtest.New(), &agent.Options{})),
+			"agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -80,14 +83,18 @@ func TestNoTask(t *testing.T) {
 func TestIncomplete(t *testing.T) {
 	t.Parallel()
 	overloaded := errors.New("503: overloaded")
-	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return llmtest.Reply{}, overloaded })
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{},
+			overloaded
+	})
 	bot, err := agent.New(model, &agent.Options{Sandbox: open(t), Module: module.Options{MaxIters: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer, err := bot.Run(t.Context(), agent.Task{Task: "hello"})
 	var incomplete *module.IncompleteError
-	if answer != nil || !errors.Is(err, overloaded) || !errors.As(err, &incomplete) || incomplete.Trajectory.Usage().Calls != 1 {
+	if answer != nil || !errors.Is(err, overloaded) || !errors.As(err, &incomplete) ||
+		incomplete.Trajectory.Usage().Calls != 1 {
 		t.Errorf("got %v, %v", answer, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

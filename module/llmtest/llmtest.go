@@ -85,7 +85,8 @@ type Reply struct {
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %s; it ends: %s", r.N, count(len(replies)), tail(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %s; it ends: %s", r.N,
+				count(len(replies)), tail(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})
@@ -107,7 +108,8 @@ func (m *Model) Requests() []Request {
 }
 
 // GenerateContent implements [llms.Model].
-func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

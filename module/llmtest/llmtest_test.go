@@ -79,7 +79,8 @@ func TestReplyDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := response.Choices[0]
-		got := strings.Join(strings.Fields(fmt.Sprint(c.Content, " ", c.ReasoningContent, " ", c.StopReason, " ", c.GenerationInfo)), " ")
+		got := strings.Join(strings.Fields(fmt.Sprint(c.Content, " ", c.ReasoningContent, " ", c.StopReason, " ",
+			c.GenerationInfo)), " ")
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -148,7 +149,8 @@ func TestStream(t *testing.T) {
 		heard = append(heard, "("+string(thought)+")")
 		return nil
 	})
-	if _, err := model.GenerateContent(ctx, messages("hello"), hear, think); err != nil || strings.Join(heard, "|") != "(count)|one |two" {
+	if _, err := model.GenerateContent(ctx, messages("hello"), hear, think); err != nil ||
+		strings.Join(heard, "|") != "(count)|one |two" {
 		t.Errorf("heard %q, %v", heard, err)
 	}
 	enough := errors.New("enough")
@@ -168,7 +170,8 @@ func TestCapable(t *testing.T) {
 	calls := []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}}
 	said := &models.Message{Provider: "anthropic", Raw: json.RawMessage(`{}`)}
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{ToolCalls: calls, Message: said, Model: "m", ID: "i", StopReason: map[int]string{2: "stop"}[r.N]}, nil
+		return llmtest.Reply{ToolCalls: calls, Message: said, Model: "m", ID: "i",
+			StopReason: map[int]string{2: "stop"}[r.N]}, nil
 	})
 	can := models.Capabilities{Schema: true, Tools: true}
 	able := model.With(can)

@@ -20,7 +20,8 @@ import (
 type steady struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
-func (steady) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+func (steady) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse,
+	error) {
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
 		Content: "Paris", StopReason: "stop", GenerationInfo: map[string]any{"PromptTokens": 10, "CompletionTokens": 3},
 	}}}, nil

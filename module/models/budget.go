@@ -116,7 +116,7 @@ func (l Limits) check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if n := numbers[name]; !(n >= 0) || math.IsInf(n, 1) {
-			return fmt.Errorf("Limits.%s of the budget is %g; it must not be negative", name, n)
+			return fmt.Errorf("Limits.%s of the budget is %g; it must be zero or a positive number", name, n)
 		}
 	}
 	return nil
@@ -137,7 +137,8 @@ func (b *Budget) Spent() Spent {
 // exceed it. The number of calls is never exceeded. The cost of a reply is known only
 // after it has arrived, so tokens and money may be overspent by the replies in progress.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if b == nil {
 			return nil, &Error{Kind: KindInvalid, Err: errors.New("the budget is nil; make one with NewBudget")}
 		}
@@ -165,7 +166,8 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 		return &Error{Kind: KindInvalid, Err: b.bad}
 	}
 	if !priced && b.limits.Cost > 0 {
-		return &Error{Kind: KindInvalid, Err: fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
+		return &Error{Kind: KindInvalid,
+			Err: fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
 	}
 	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
 		return &Error{Kind: KindOverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}

@@ -41,11 +41,17 @@ func TestBudgetLimits(t *testing.T) {
 		calls  int // until one is refused
 		want   string
 	}{
-		"calls":  {models.Limits{Calls: 3}, 3, "the budget of 3 calls allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
-		"input":  {models.Limits{InputTokens: 250}, 3, "the budget of 250 input tokens allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
-		"output": {models.Limits{OutputTokens: 60}, 2, "the budget of 60 output tokens allows no further call of the model; spent: 2 calls, 200 input and 60 output tokens"},
-		"tokens": {models.Limits{Tokens: 131}, 1, "the budget of 131 tokens allows no further call of the model; spent: 1 call, 100 input and 30 output tokens"},
-		"cost":   {models.Limits{Cost: 0.75, Prices: prices}, 2, "the budget of a cost of 0.75 allows no further call of the model; spent: 2 calls, 200 input and 60 output tokens, a cost of 0.8"},
+		"calls": {models.Limits{Calls: 3}, 3,
+			"the budget of 3 calls allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
+		"input": {models.Limits{InputTokens: 250}, 3,
+			"the budget of 250 input tokens allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
+		"output": {models.Limits{OutputTokens: 60}, 2,
+			"the budget of 60 output tokens allows no further call of the model; spent: 2 calls, 200 input and 60 output tokens"},
+		"tokens": {models.Limits{Tokens: 131}, 1,
+			"the budget of 131 tokens allows no further call of the model; spent: 1 call, 100 input and 30 output tokens"},
+		"cost": {models.Limits{Cost: 0.75, Prices: prices}, 2,
+			"the budget of a cost of 0.75 allows no further call of the model; spent: 2 calls, 200 input and 60 output " +
+				"tokens, a cost of 0.8"},
 	} {
 		inner := costing(100, 30)
 		budget := models.NewBudget(c.limits)
@@ -67,30 +73,37 @@ func TestBudgetLimits(t *testing.T) {
 
 func TestBudgetCost(t *testing.T) {
 	t.Parallel()
-	s := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
+	s := serve(t,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
 		"prompt_tokens_details":{"cached_tokens":800},"completion_tokens_details":{"reasoning_tokens":400}}}`))
 	for name, c := range map[string]struct {
 		price models.Price
 		cost  float64
 	}{
-		"plain":      {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
-		"cached":     {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
-		"reasoning":  {models.Price{Input: 1, Output: 10, Reasoning: 20}, (1000*1 + 100*10 + 400*20) / 1e6},
-		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, Reasoning: 2, CacheWrite: 99}, (200*1 + 800*0.5 + 100*10 + 400*2) / 1e6},
+		"plain":     {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
+		"cached":    {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
+		"reasoning": {models.Price{Input: 1, Output: 10, Reasoning: 20}, (1000*1 + 100*10 + 400*20) / 1e6},
+		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, Reasoning: 2, CacheWrite: 99},
+			(200*1 + 800*0.5 + 100*10 + 400*2) / 1e6},
 	} {
 		budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"a": c.price, "b": {Input: 1e6}}})
 		if _, err := ask(t.Context(), budget.Model(openAI.open(t, s.URL), "a")); err != nil {
 			t.Fatal(err)
 		}
 		got := budget.Spent()
-		if math.Abs(got.Cost-c.cost) > 1e-12 || got.ReasoningTokens != 400 || got.InputTokens != 1000 || got.OutputTokens != 500 {
+		if math.Abs(got.Cost-c.cost) > 1e-12 || got.ReasoningTokens != 400 || got.InputTokens != 1000 ||
+			got.OutputTokens != 500 {
 			t.Errorf("%s: got %+v, want a cost of %g", name, got, c.cost)
 		}
 	}
 	// anthropic counts what it reads from its cache, and puts there, beside the input.
-	s = serve(t, says(`{"type":"message","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn","usage":{"input_tokens":100,"output_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200}}`))
-	budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"other": {Input: 3, Output: 15, CachedInput: 0.3, CacheWrite: 3.75}}})
-	if _, err := lm.Ask(t.Context(), budget.Model(anthropicAI.open(t, s.URL), "a"), lm.Call{}, question("Capital?"), llms.WithModel("other")); err != nil {
+	s = serve(t,
+		says(`{"type":"message","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn",`+
+			`"usage":{"input_tokens":100,"output_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200}}`))
+	budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"other": {Input: 3, Output: 15,
+		CachedInput: 0.3, CacheWrite: 3.75}}})
+	if _, err := lm.Ask(t.Context(), budget.Model(anthropicAI.open(t, s.URL), "a"), lm.Call{}, question("Capital?"),
+		llms.WithModel("other")); err != nil {
 		t.Fatal(err)
 	}
 	if want := (100*3 + 1000*0.3 + 200*3.75 + 10*15) / 1e6; math.Abs(budget.Spent().Cost-want) > 1e-12 {
@@ -102,7 +115,8 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	t.Parallel()
 	inner := costing(1, 1)
 	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
-	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if e := failure(t, err); e.Kind != models.KindInvalid ||
+		err.Error() != `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})
@@ -124,7 +138,8 @@ func TestBudgetEstimates(t *testing.T) {
 		model llms.Model
 		want  models.Spent
 	}{
-		"no usage":    {openAI.open(t, silent.URL), models.Spent{Calls: 1, InputTokens: 2, OutputTokens: 2, Estimated: 1, Unpriced: 1}},
+		"no usage": {openAI.open(t, silent.URL), models.Spent{Calls: 1, InputTokens: 2, OutputTokens: 2, Estimated: 1,
+			Unpriced: 1}},
 		"cut":         {openAI.open(t, begun.URL), models.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}},
 		"turned away": {script(errOverloaded), models.Spent{Calls: 1, Unpriced: 1}},
 	} {
@@ -234,17 +249,19 @@ func TestBudgetReservesCost(t *testing.T) {
 func TestBudgetOfNonsense(t *testing.T) {
 	t.Parallel()
 	for want, limits := range map[string]models.Limits{
-		`Limits.Calls is -1`:                     {Calls: -1},
-		`Limits.Tokens is -5`:                    {Tokens: -5},
-		`Limits.Cost is NaN`:                     {Cost: math.NaN()},
-		`Limits.Cost is +Inf`:                    {Cost: math.Inf(1)},
-		`Limits.Prices["a"].Input is NaN`:        {Cost: 1, Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
-		`Limits.Prices["a"].Output is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
-		`Limits.Prices["b"].CachedInput is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
+		`Limits.Calls of the budget is -1`:  {Calls: -1},
+		`Limits.Tokens of the budget is -5`: {Tokens: -5},
+		`Limits.Cost of the budget is NaN`:  {Cost: math.NaN()},
+		`Limits.Cost of the budget is +Inf`: {Cost: math.Inf(1)},
+		`Limits.Prices["a"].Input of the budget is NaN`: {Cost: 1,
+			Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
+		`Limits.Prices["a"].Output of the budget is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
+		`Limits.Prices["b"].CachedInput of the budget is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
 	} {
 		inner := script()
 		_, err := ask(t.Context(), models.NewBudget(limits).Model(inner, "a"))
-		if want = "the model: the budget's " + want + "; it must be a number that is not negative"; failure(t, err).Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
+		if want = "the model: " + want + "; it must be zero or a positive number"; failure(t,
+			err).Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -256,7 +273,8 @@ func TestBudgetOtherModel(t *testing.T) {
 	inner := costing(100, 30)
 	budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"cheap": {Input: 1}}})
 	_, err := lm.Ask(t.Context(), budget.Model(inner, "cheap"), lm.Call{}, question("Capital?"), llms.WithModel("dear"))
-	if failure(t, err).Kind != models.KindInvalid || err.Error() != `the model: the budget limits the cost, but has no price of the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	if failure(t, err).Kind != models.KindInvalid ||
+		err.Error() != `the model: the budget limits the cost but has no price for the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,7 +289,8 @@ func TestBudgetHugeUsage(t *testing.T) {
 		if _, err := ask(t.Context(), model); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ask(t.Context(), model); overBudget(t, err).Spent != (models.Spent{Calls: 1, InputTokens: 1 << 30, OutputTokens: 1 << 30, Unpriced: 1}) {
+		if _, err := ask(t.Context(), model); overBudget(t, err).Spent != (models.Spent{Calls: 1, InputTokens: 1 << 30,
+			OutputTokens: 1 << 30, Unpriced: 1}) {
 			t.Errorf("%v: got %+v", n, budget.Spent())
 		}
 	}
@@ -280,7 +299,8 @@ func TestBudgetHugeUsage(t *testing.T) {
 // saying is a model that says "Paris", and what that cost.
 func saying(info map[string]any) llms.Model {
 	return told(func() (*llms.ContentResponse, error) {
-		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris", StopReason: "stop", GenerationInfo: info}}}, nil
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris", StopReason: "stop",
+			GenerationInfo: info}}}, nil
 	})
 }
 
@@ -288,7 +308,8 @@ func saying(info map[string]any) llms.Model {
 type told func() (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
-func (f told) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+func (f told) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse,
+	error) {
 	return f()
 }
 
@@ -299,7 +320,8 @@ func (f told) Call(context.Context, string, ...llms.CallOption) (string, error) 
 func TestBudgetOfBegunAnswers(t *testing.T) {
 	t.Parallel()
 	stream := serve(t, streams(openAI.stream()[2:]...))
-	overloaded := serve(t, streams(append(anthropicAI.stream()[:7:7], "event: error\n"+`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...))
+	overloaded := serve(t, streams(append(anthropicAI.stream()[:7:7], "event: error\n"+
+		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...))
 	for name, c := range map[string]struct {
 		model llms.Model
 		heard error // what the caller says to a piece
@@ -308,8 +330,10 @@ func TestBudgetOfBegunAnswers(t *testing.T) {
 		"an error in a stream": {anthropicAI.open(t, overloaded.URL), nil},
 	} {
 		budget := models.NewBudget(models.Limits{})
-		_, err := budget.Model(c.model, "a").GenerateContent(t.Context(), question("Capital?"), llms.WithStreamingFunc(func(context.Context, []byte) error { return c.heard }))
-		if e := failure(t, err); !e.MaybeCharged || budget.Spent() != (models.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}) {
+		_, err := budget.Model(c.model, "a").GenerateContent(t.Context(), question("Capital?"),
+			llms.WithStreamingFunc(func(context.Context, []byte) error { return c.heard }))
+		if e := failure(t, err); !e.MaybeCharged ||
+			budget.Spent() != (models.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}) {
 			t.Errorf("%s: %v, spent %+v", name, err, budget.Spent())
 		}
 	}

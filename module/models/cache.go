@@ -101,9 +101,11 @@ func (c *Cache) Stats() CacheStats {
 // streaming caller gets a cached reply in one piece. Identical concurrent requests are
 // sent once, except streamed ones; canceling a context ends only its own wait.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if c == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("the cache is nil; make one with NewCache and check its error")}
+			return nil, &Error{Kind: KindInvalid,
+				Err: errors.New("the cache is nil; make one with NewCache and check its error")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)

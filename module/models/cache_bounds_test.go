@@ -55,7 +55,8 @@ func TestCacheForeignReplies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	say := func(text string) string {
-		got, err := lm.Ask(t.Context(), newCache(t, &models.CacheOptions{Dir: dir}).Model(echo(), "a"), lm.Call{}, question(text))
+		got, err := lm.Ask(t.Context(), newCache(t, &models.CacheOptions{Dir: dir}).Model(echo(), "a"), lm.Call{},
+			question(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,8 @@ func TestCacheResultsNotUTF8(t *testing.T) {
 		inner := counting()
 		model := newCache(t, nil).Model(inner, "a")
 		for _, text := range c.texts {
-			m := llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "1", Name: "read", Content: text}}}
+			m := llms.MessageContent{Role: llms.ChatMessageTypeTool,
+				Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "1", Name: "read", Content: text}}}
 			if _, err := model.GenerateContent(t.Context(), []llms.MessageContent{m}); err != nil {
 				t.Fatal(err)
 			}

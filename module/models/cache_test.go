@@ -45,12 +45,14 @@ func TestCacheHit(t *testing.T) {
 		{Text: "reply 1", Reasoning: "hm", Cached: true},
 	} {
 		got, err := ask(t.Context(), model)
-		if err != nil || got.Text != want.Text || got.Reasoning != want.Reasoning || got.Usage != want.Usage || got.Cached != want.Cached {
+		if err != nil || got.Text != want.Text || got.Reasoning != want.Reasoning || got.Usage != want.Usage ||
+			got.Cached != want.Cached {
 			t.Errorf("%d: got %+v, %v", n, got, err)
 		}
 	}
 	var h hearing
-	if _, err := lm.Ask(t.Context(), model, h.call(), question("Capital?")); err != nil || fmt.Sprint(h.text, h.reasoning) != "[reply 1] [hm]" {
+	if _, err := lm.Ask(t.Context(), model, h.call(), question("Capital?")); err != nil ||
+		fmt.Sprint(h.text, h.reasoning) != "[reply 1] [hm]" {
 		t.Errorf("heard %q, %q, %v", h.text, h.reasoning, err)
 	}
 	if got := cache.Stats(); got != (models.CacheStats{Hits: 3, Misses: 1}) {
@@ -77,7 +79,8 @@ func TestCacheKey(t *testing.T) {
 	model, other := cache.Model(inner, "a"), cache.Model(inner, "b")
 	half := 0.5
 	png := func(data string) []llms.MessageContent {
-		return []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Capital?"), llms.BinaryPart("image/png", []byte(data))}}}
+		return []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Capital?"),
+			llms.BinaryPart("image/png", []byte(data))}}}
 	}
 	asks := []func() (lm.Reply, error){
 		func() (lm.Reply, error) { return ask(t.Context(), model) },
@@ -107,7 +110,8 @@ func TestCacheKey(t *testing.T) {
 			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithMetadata(map[string]any{"a": 1}))
 		},
 		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Capital?")})
+			return lm.Ask(t.Context(), model, lm.Call{},
+				[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Capital?")})
 		},
 		func() (lm.Reply, error) {
 			return lm.Ask(t.Context(), model, lm.Call{}, append(question("Capital?"), question("")...))
@@ -125,7 +129,8 @@ func TestCacheKey(t *testing.T) {
 	}
 	// A question that cannot be written down is asked each time.
 	for n := range 2 {
-		got, err := lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithMetadata(map[string]any{"a": make(chan int)}))
+		got, err := lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"),
+			llms.WithMetadata(map[string]any{"a": make(chan int)}))
 		if err != nil || got.Text != fmt.Sprint("reply ", len(asks)+n+1) {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -135,9 +140,12 @@ func TestCacheKey(t *testing.T) {
 func TestCacheKeepsOnlyGoodReplies(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]func() (llmtest.Reply, error){
-		"an error":     func() (llmtest.Reply, error) { return llmtest.Reply{}, errOverloaded },
-		"cut off":      func() (llmtest.Reply, error) { return llmtest.Reply{Text: "Par", StopReason: "length"}, nil },
-		"a refusal":    func() (llmtest.Reply, error) { return llmtest.Reply{Text: "Par", StopReason: "content_filter"}, nil },
+		"an error": func() (llmtest.Reply, error) { return llmtest.Reply{}, errOverloaded },
+		"cut off":  func() (llmtest.Reply, error) { return llmtest.Reply{Text: "Par", StopReason: "length"}, nil },
+		"a refusal": func() (llmtest.Reply, error) {
+			return llmtest.Reply{Text: "Par", StopReason: "content_filter"},
+				nil
+		},
 		"an empty one": func() (llmtest.Reply, error) { return llmtest.Reply{}, nil },
 	} {
 		inner := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return reply() })
@@ -215,7 +223,8 @@ func TestCacheDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, damaged := range []string{"", "x", string(whole[:len(whole)-1]), strings.Replace(string(whole), "reply", "lie", 1)} {
+	for n, damaged := range []string{"", "x", string(whole[:len(whole)-1]),
+		strings.Replace(string(whole), "reply", "lie", 1)} {
 		if err := os.WriteFile(files[0], []byte(damaged), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +291,8 @@ func TestCacheDirBroken(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.NewCache(&models.CacheOptions{Dir: file}); err == nil || err.Error() != "models: the directory of the cache: mkdir "+file+": not a directory" {
+	if _, err := models.NewCache(&models.CacheOptions{Dir: file}); err == nil ||
+		err.Error() != "models: cache directory: mkdir "+file+": not a directory" {
 		t.Errorf("got %v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
@@ -414,7 +424,9 @@ func TestCacheDeadlines(t *testing.T) {
 func TestCacheToolCall(t *testing.T) {
 	t.Parallel()
 	cache := newCache(t, nil)
-	inner := serve(t, says(`{"choices":[{"message":{"content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"tool_calls"}]}`))
+	inner := serve(t, says(
+		`{"choices":[{"message":{"content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"f",`+
+			`"arguments":"{\"a\":1}"}}]},"finish_reason":"tool_calls"}]}`))
 	model := cache.Model(openAI.open(t, inner.URL), "a")
 	for range 2 {
 		got, err := model.GenerateContent(t.Context(), question("Capital?"))
@@ -422,7 +434,9 @@ func TestCacheToolCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := got.Choices[0]
-		if len(c.ToolCalls) != 1 || c.ToolCalls[0].ID != "1" || *c.ToolCalls[0].FunctionCall != (llms.FunctionCall{Name: "f", Arguments: `{"a":1}`}) || c.StopReason != "tool_calls" {
+		if len(c.ToolCalls) != 1 || c.ToolCalls[0].ID != "1" ||
+			*c.ToolCalls[0].FunctionCall != (llms.FunctionCall{Name: "f", Arguments: `{"a":1}`}) ||
+			c.StopReason != "tool_calls" {
 			t.Errorf("got %+v", c)
 		}
 	}

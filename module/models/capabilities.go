@@ -9,52 +9,49 @@ import (
 
 // Capabilities are what a model can do beyond answering text with text:
 //
-//	Schema   bool // it constrains its reply to Params.Schema
-//	Tools    bool // it calls the tools of llms.WithTools, several in one reply
-//	Thinking bool // it obeys Params.Effort and Params.ThinkingTokens
-//	Caching  bool // it obeys Params.CacheSystem
-//	Vision   bool // it reads images
-//	Model    string // its name, such as "gpt-5.1"; "" if it is not known, or may be one of several
+//	Schema   bool   // constrains its reply to Params.Schema
+//	Tools    bool   // calls the tools of llms.WithTools, several in one reply
+//	Thinking bool   // obeys Params.Effort and Params.ThinkingTokens
+//	Caching  bool   // obeys Params.CacheSystem
+//	Vision   bool   // reads images
+//	Model    string // its name, such as "gpt-5.1"; "" if unknown or one of several
 //
 //	func (c Capabilities) And(o Capabilities) Capabilities // what both can do
 //
-// A model states them by a method Capabilities() Capabilities, as those that
-// [Open] returns do. Such a model is sent every [Message] as it is.
+// A model states them with a method Capabilities() Capabilities, as the models of [Open]
+// do. Such a model receives every [Message] unchanged.
 type Capabilities = lm.Capabilities
 
-// CapabilitiesOf returns what a model states that it can do, and the zero value if
-// it states nothing. The models of this package that ask another one have its
-// capabilities.
+// CapabilitiesOf returns the capabilities that a model states, or the zero value if it
+// states none. The wrappers of this package have the capabilities of their model.
 func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(model) }
 
-// Params are the parameters of a call for which llms.CallOption has no room:
+// Params are the parameters of a call that llms.CallOption lacks:
 //
-//	Schema         json.RawMessage // JSON Schema that the reply must follow; nil is plain text
+//	Schema         json.RawMessage // JSON Schema that the reply must follow; nil means text
 //	Effort         string          // how much the model thinks: "none", "minimal", "low", "medium",
 //	                               // "high", or another word of the provider; "" leaves it to the provider
-//	ThinkingTokens int             // how many tokens it may think with; 0 leaves it to the provider
-//	CacheSystem    bool            // the system message and the tools will be sent again: cache them
+//	ThinkingTokens int             // the most tokens for thinking; 0 leaves it to the provider
+//	CacheSystem    bool            // the system message and tools will be sent again, so cache them
 //
-// A model without the capability ignores them. They are part of what a [Cache] and
-// a recording know a question by.
+// A model without the capability ignores them. A [Cache] and a recording distinguish
+// requests by them.
 type Params = lm.Params
 
-// WithParams returns a context whose calls have the parameters p, and no others.
+// WithParams returns a context whose calls have the parameters p, replacing any others.
 func WithParams(ctx context.Context, p Params) context.Context { return lm.WithParams(ctx, p) }
 
-// ParamsOf returns the parameters that [WithParams] gave, and the zero value if it
-// gave none.
+// ParamsOf returns the parameters set by [WithParams], or the zero value.
 func ParamsOf(ctx context.Context) Params { return lm.ParamsOf(ctx) }
 
-// Message is a reply as its provider wrote it, a content part that is sent back as
-// the first one of the assistant message of the next turn:
+// Message is a reply as its provider wrote it. It is a content part, which is sent back
+// as the first part of the assistant message in the next turn:
 //
-//	Text     string          // what other providers are sent
-//	Provider string          // the one that wrote it, such as "anthropic"
+//	Text     string          // the text, for other providers
+//	Provider string          // the provider that wrote it, such as "anthropic"
 //	Raw      json.RawMessage // the message in the provider's protocol
 //
-// A model's response has a *Message in the GenerationInfo under "writ:message" if
-// its provider needs one: Gemini its thought signatures, DeepSeek its reasoning,
-// Anthropic its signed thinking. Tool calls follow as parts of their own, which the
-// provider that wrote the message ignores.
+// A response has a *Message in its GenerationInfo under "writ:message" if the provider
+// needs it back: Gemini for thought signatures, DeepSeek for reasoning, Anthropic for
+// signed thinking. Tool calls follow as separate parts, which that provider ignores.
 type Message = lm.Message

@@ -225,8 +225,8 @@ func TestParamsRecorded(t *testing.T) {
 		t.Errorf("Replay: got %+v, want %+v", got, want)
 	}
 	_, err := lm.Ask(t.Context(), replayed(t, line, secret), lm.Call{}, conversation())
-	text := `the model: there is no recording of this request; the nearest one, in line 1, differs in params: ` +
-		`recorded {"schema":{"title":"[country]"},"effort":"low"}, asked none; record it anew`
+	text := `the model: this request was not recorded; the most similar one, in line 1, differs in params: ` +
+		`recorded {"schema":{"title":"[country]"},"effort":"low"}, now none; record again`
 	if err == nil || err.Error() != text {
 		t.Errorf("got  %v\nwant %s", err, text)
 	}

@@ -26,7 +26,8 @@ func TestChargedBefore(t *testing.T) {
 	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("no key")}
 	for name, wrap := range map[string]func(cancel func()) llms.Model{
 		"retry, cancelled in its wait": func(cancel func()) llms.Model {
-			return models.Retry(script(brokenOff), &models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
+			return models.Retry(script(brokenOff),
+				&models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
 		},
 		"retry, refused then": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
 		"retry, refused by a wrapper then": func(func()) llms.Model {
@@ -156,7 +157,8 @@ func TestChargedFailure(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				if _, err := model.GenerateContent(t.Context(), question("Capital?")); failure(t, err).Kind != models.KindTransient {
+				if _, err := model.GenerateContent(t.Context(), question("Capital?")); failure(t,
+					err).Kind != models.KindTransient {
 					t.Errorf("got %v", err)
 				}
 			})

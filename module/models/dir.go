@@ -15,29 +15,28 @@ import (
 	"time"
 )
 
-// dir keeps texts in files, named by key, each with a checksum before it. Several
-// processes may share it: a file is written whole or not at all, and one that is
-// damaged is as good as none.
+// dir stores texts in files named by key, each after a checksum. Several processes may
+// share it: files are replaced atomically, and damaged files are ignored.
 type dir struct {
 	path  string
-	bytes int64 // at most
+	bytes int64 // limit
 
 	mu   sync.Mutex
-	size int64 // as far as this process knows
+	size int64 // an estimate, since other processes write too
 }
 
-// temporary begins the names of files that are being written. Old ones are of
-// processes that were killed.
+// temporary is the prefix of files that are being written. Old ones were left by killed
+// processes.
 const temporary = ".new-"
 
 func openDir(path string, bytes int64) (*dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("models: the directory of the cache: %w", err)
+		return nil, fmt.Errorf("models: cache directory: %w", err)
 	}
 	d := &dir{path: path, bytes: bytes}
 	files, err := d.files()
 	if err != nil {
-		return nil, fmt.Errorf("models: the directory of the cache: %w", err)
+		return nil, fmt.Errorf("models: cache directory: %w", err)
 	}
 	d.shrink(files)
 	return d, nil
@@ -47,8 +46,8 @@ func (d *dir) file(key string) string {
 	return filepath.Join(d.path, key[:min(2, len(key))], key+".json")
 }
 
-// get returns nil if there is nothing, or nothing whole. That it was used shows in
-// the time of the file.
+// get returns a text, or nil if it is missing or damaged. It updates the file's time for
+// eviction.
 func (d *dir) get(key string) []byte {
 	file := d.file(key)
 	info, err := os.Lstat(file)
@@ -64,11 +63,11 @@ func (d *dir) get(key string) []byte {
 		return nil
 	}
 	now := time.Now()
-	_ = os.Chtimes(file, now, now) // it may be another user's
+	_ = os.Chtimes(file, now, now) // fails if the file belongs to another user
 	return text
 }
 
-// sumOf covers the key, too: a file under another's name is damaged.
+// sumOf includes the key, so that a renamed file counts as damaged.
 func sumOf(key string, text []byte) string {
 	sum := sha256.Sum256(append([]byte(key+"\n"), text...))
 	return hex.EncodeToString(sum[:])
@@ -76,7 +75,7 @@ func sumOf(key string, text []byte) string {
 
 func (d *dir) put(key string, text []byte) error {
 	whole := append([]byte(sumOf(key, text)+"\n"), text...)
-	if int64(len(whole)) > d.bytes { // it would push out all others, and not stay
+	if int64(len(whole)) > d.bytes { // too large to store
 		return nil
 	}
 	file := d.file(key)
@@ -98,9 +97,8 @@ func (d *dir) put(key string, text []byte) error {
 	return err
 }
 
-// write replaces a file at once. Files of os.CreateTemp are the user's alone. Its time
-// is as exact as where [dir.get] sets it: that of the file system is that of its last
-// tick, in which others may have been written, too.
+// write replaces a file atomically. It sets the time explicitly, since the clock of a file
+// system may be too coarse to order files for eviction.
 func write(file string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), temporary)
 	if err != nil {
@@ -118,16 +116,15 @@ func write(file string, text []byte) error {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // there is nothing else to be done
+		_ = os.Remove(f.Name()) // best effort
 	}
 	return err
 }
 
-// own are the paths of the files of a cache, in its directory; others are left
-// alone.
+// own matches the paths of a cache's files. Other files are left alone.
 var own = regexp.MustCompile(`^[0-9a-f]{2}/(?:([0-9a-f]{64})\.json|\.new-\d+)$`)
 
-// files returns what is kept, and removes what was not finished.
+// files returns the stored files and removes abandoned temporary ones.
 func (d *dir) files() ([]fs.FileInfo, error) {
 	folders, err := os.ReadDir(d.path)
 	var list []fs.FileInfo
@@ -145,15 +142,14 @@ func (d *dir) files() ([]fs.FileInfo, error) {
 			case name[1] != "":
 				list = append(list, info)
 			case time.Since(info.ModTime()) > time.Hour:
-				_ = os.Remove(filepath.Join(within, file.Name())) // whoever comes next tries again
+				_ = os.Remove(filepath.Join(within, file.Name())) // best effort
 			}
 		}
 	}
 	return list, err
 }
 
-// shrink removes the files that were used longest ago, until there is room for a
-// tenth more.
+// shrink removes the least recently used files until a tenth of the limit is free.
 func (d *dir) shrink(files []fs.FileInfo) {
 	d.size = 0
 	for _, f := range files {

@@ -1,6 +1,6 @@
-// Package models opens language models and wraps them: it asks them again, keeps
-// their replies, bounds what they may cost, and says in one way how they fail. Every
-// wrapper takes an llms.Model and is one, so that modules know nothing of it.
+// Package models opens language models and wraps them with retries, caches, budgets, rate
+// limits, fallbacks and recordings. Every wrapper takes an llms.Model and returns one, and
+// all errors have one form, [Error].
 //
 //	package main
 //
@@ -42,46 +42,43 @@
 //		answers := signature.Must(signature.New[Question, Answer]("Answer the question."))
 //		pred, err := module.NewPredict(answers, model, nil).Run(context.Background(), Question{"What is a writ?"})
 //		if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.KindOverBudget {
-//			log.Fatal("that was enough for today: ", e)
+//			log.Fatal("the budget is used up: ", e)
 //		}
 //		if err != nil {
 //			log.Fatal(err)
 //		}
 //		fmt.Println(pred.Output.Text)
 //		fmt.Println("spent:", budget.Spent())
-//		fmt.Println("questions:", cache.Stats())
+//		fmt.Println("requests:", cache.Stats())
 //	}
 //
-// Any other llms.Model can take the place of the one that [Open] returns, such as
-// those of langchaingo.
+// Models of langchaingo can be used instead of the ones that [Open] returns.
 //
 // # Order
 //
-// Wrappers can be put together in any order, and the order matters. From the
-// outside to the inside, this one is right for most:
+// Wrappers can be combined in any order, and the order matters. From the outside to the
+// inside, this order suits most programs:
 //
-//	cache   → hits use no budget and no rate
-//	budget  → what it refuses does not wait for its turn
-//	rates   → a question takes its turn
-//	retry   → next to the provider; [Open] has it already
+//	cache   → hits use neither budget nor rate
+//	budget  → calls that it refuses do not wait
+//	rates   → calls wait
+//	retry   → next to the provider; included in [Open]
 //
-// To count every attempt by the budget and the rates, put a [Retry] around them and
-// open the model with one attempt: RetryOptions{Attempts: 1}.
+// To count every attempt in the budget and the rates, put a [Retry] around them and open
+// the model with one attempt: RetryOptions{Attempts: 1}.
 //
-// A [Fallback] stands within the cache and around whole such chains, one for each
-// of its models. [Record] stands where the recording is to be made: outside of
-// all, it has what the module saw; next to the provider, every attempt.
+// Put a [Fallback] inside the cache and around complete chains, one for each of its models.
+// A [Record] outside of everything records what the module saw; next to the provider, it
+// records every attempt.
 //
 // # Capabilities
 //
-// A model that [Open] returns states its [Capabilities], and modules use what it can
-// do. A wrapper has the capabilities of its model, a [Fallback] those that all of its
-// models have, and a [Replay] those that were recorded. A model of langchaingo states
-// none.
+// A model of [Open] states its [Capabilities], and modules use them. A wrapper has the
+// capabilities of its model, a [Fallback] those that all of its models have, and a
+// [Replay] those that were recorded. Models of langchaingo state none.
 //
 // # Streams
 //
-// Wrappers pass streams on. [Retry] and [Fallback] don't begin anew once part of a
-// reply has been streamed, and what a [Cache] or a recording has comes in one
-// piece.
+// Wrappers pass streams on. [Retry] and [Fallback] do not start again once part of a reply
+// has been streamed. A [Cache] and a recording deliver a reply in one piece.
 package models

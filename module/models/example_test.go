@@ -120,7 +120,8 @@ func ExampleBudget() {
 	fmt.Println(budget.Spent().Calls)
 	// Output:
 	// Paris <nil>
-	// the budget of 1 call allows no further call of the model; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
+	// the budget of 1 call allows no further call of the model; spent: 1 call, 9 input and 1 output tokens, a
+	// cost of 2.125e-05
 	// 1
 }
 
@@ -135,14 +136,16 @@ func ExampleRecord() {
 	model := models.Record(llmtest.New("Paris"), os.Stdout, nil)
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
 	// Output:
-	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
+	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of
+	// France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
 	// Paris <nil>
 }
 
 // What was recorded once is a model for tests.
 func ExampleReplay() {
 	var recording bytes.Buffer
-	_, err := llms.GenerateFromSinglePrompt(context.Background(), models.Record(llmtest.New("Paris"), &recording, nil), "The capital of France?")
+	_, err := llms.GenerateFromSinglePrompt(context.Background(), models.Record(llmtest.New("Paris"), &recording, nil),
+		"The capital of France?")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -157,5 +160,6 @@ func ExampleReplay() {
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of Italy?"))
 	// Output:
 	// Paris <nil>
-	//  the model: there is no recording of this request; the nearest one, in line 1, differs in message 1 (human): recorded "The capital of France?", asked "The capital of Italy?"; record it anew
+	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human):
+	// recorded "The capital of France?", now "The capital of Italy?"; record again
 }

@@ -15,28 +15,27 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Fallback asks the first model, and where that fails the next, in their order
-// for every question.
+// Fallback returns a model that tries the given models in order until one succeeds.
 //
-// It does not go on if the context is done (but it does where a [RateLimit] says
-// that the turn would come too late), if a model refused (whether another
-// one should be asked to answer that is not for a library to decide), or if a part
-// of the reply was already streamed. If all fail, the error is an *[Error] of the
-// kind that is most worth asking again for, with the shortest wait of those, and
-// wraps all of theirs. Whichever error it is, it is MaybeCharged if any of them is.
+// It does not try the next model if the context is done (but it does if a [RateLimit] says
+// that the wait would exceed the deadline), if a model refused to answer (whether to ask
+// another one is the caller's decision), or if part of the reply was already streamed. If
+// all models fail, the error is an *[Error] that wraps all of theirs; its kind is the one
+// for which a retry is most promising, with the shortest wait. It is MaybeCharged if any of
+// the errors is.
 //
-// The model that it returns can do what all of them can. The GenerationInfo of a
-// reply says under "writ:model" which model answered, if its provider says that,
-// and under "writ:failed" how those before it failed.
+// The returned model has the capabilities that all models have. The GenerationInfo of a
+// reply has the name of the model that answered under "writ:model", if its provider
+// reports it, and the errors of the models before it under "writ:failed".
 func Fallback(models ...llms.Model) llms.Model {
 	answers := wrapped(func(
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("a fallback needs models; pass some")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("Fallback has no models; pass at least one")}
 		}
 		var failures []*Error
-		charged := false // by any model, maybe
+		charged := false // any model may have charged
 		for _, model := range models {
 			tapped, tap := lm.NewTap(options)
 			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
@@ -62,7 +61,7 @@ func Fallback(models ...llms.Model) llms.Model {
 	}}
 }
 
-// noteFailed adds to a response how the models before its own failed.
+// noteFailed adds the errors of the earlier models to a response.
 func noteFailed(response *llms.ContentResponse, failures []*Error) {
 	if response == nil || len(failures) == 0 {
 		return
@@ -79,14 +78,14 @@ func noteFailed(response *llms.ContentResponse, failures []*Error) {
 	}
 }
 
-// over reports that a context is done, or that its deadline has come: who is within
-// a [Cache] may learn it first.
+// over reports whether a context is done or its deadline has passed. A model inside a
+// [Cache] may notice the deadline first.
 func over(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) <= 0
 }
 
-// allFailed is the most hopeful of the errors, with the texts of all.
+// allFailed returns the error for which a retry is most promising, wrapping all of them.
 func allFailed(failures []*Error) *Error {
 	if len(failures) == 1 {
 		return failures[0]
@@ -96,8 +95,7 @@ func allFailed(failures []*Error) *Error {
 	return &best
 }
 
-// hopes is the place of an error among those that may go away: the shortest wait
-// first, and last those that will not.
+// hopes returns the wait after which a retry may succeed, for comparing errors.
 func hopes(e *Error) time.Duration {
 	switch e.Kind {
 	case KindTransient:
@@ -108,10 +106,10 @@ func hopes(e *Error) time.Duration {
 	return math.MaxInt64
 }
 
-// everyFailure is the errors of all models.
+// everyFailure has the errors of all models.
 type everyFailure []*Error
 
-// String returns all texts in one line.
+// String returns all texts on one line.
 func (f everyFailure) String() string {
 	texts := make([]string, len(f))
 	for i, e := range f {
@@ -120,7 +118,7 @@ func (f everyFailure) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// Error returns all texts in one line, and their number.
+// Error returns the number of errors and all texts on one line.
 func (f everyFailure) Error() string { return fmt.Sprintf("all %d failed: %s", len(f), f.String()) }
 
 // Unwrap returns the errors.

@@ -22,16 +22,21 @@ func TestFallback(t *testing.T) {
 		want   string
 		kind   models.Kind
 	}{
-		"the first":   {t.Context(), []llms.Model{script(), script(errKey)}, "Paris", ""},
-		"the second":  {t.Context(), []llms.Model{script(errKey), script()}, "Paris", ""},
-		"the third":   {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
-		"refused":     {t.Context(), []llms.Model{script(errRefusing), script()}, "the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
+		"the first":  {t.Context(), []llms.Model{script(), script(errKey)}, "Paris", ""},
+		"the second": {t.Context(), []llms.Model{script(errKey), script()}, "Paris", ""},
+		"the third":  {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
+		"refused": {t.Context(), []llms.Model{script(errRefusing), script()},
+			"the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
 		"cancelled":   {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},
-		"none at all": {t.Context(), nil, "the model: a fallback needs models; pass some", models.KindInvalid},
-		"only one":    {t.Context(), []llms.Model{script(errKey)}, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
-		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)), script(limited(9 * time.Second))},
-			"the model's rate limit is reached, for 9s: all 3 failed: (1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; " +
-				"(2) the model's rate limit is reached, for 20s: slow down; (3) the model's rate limit is reached, for 9s: slow down", models.KindRateLimited},
+		"none at all": {t.Context(), nil, "the model: Fallback has no models; pass at least one", models.KindInvalid},
+		"only one": {t.Context(), []llms.Model{script(errKey)},
+			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
+		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)),
+			script(limited(9 * time.Second))},
+			"the model's rate limit is reached, for 9s: all 3 failed: (1) the model's provider refuses access: API returned " +
+				"unexpected status code: 401: Wrong key; " +
+				"(2) the model's rate limit is reached, for 20s: slow down; (3) the model's rate limit is reached, for 9s: slow " +
+				"down", models.KindRateLimited},
 	} {
 		reply, err := ask(c.ctx, models.Fallback(c.models...))
 		got := reply.Text
@@ -61,7 +66,8 @@ func TestFallbackCharged(t *testing.T) {
 		"none":    {[]error{errKey, dial}, false},
 	} {
 		first := script(c.errs[0], c.errs[0])
-		_, err := ask(t.Context(), models.Retry(models.Fallback(first, script(c.errs[1], c.errs[1])), &models.RetryOptions{Attempts: 2, MinWait: 1, OnlyUncharged: true}))
+		_, err := ask(t.Context(), models.Retry(models.Fallback(first, script(c.errs[1], c.errs[1])),
+			&models.RetryOptions{Attempts: 2, MinWait: 1, OnlyUncharged: true}))
 		asked := len(first.Requests())
 		if e := failure(t, err); e.Kind != models.KindTransient || e.MaybeCharged != c.charged || (asked == 1) != c.charged {
 			t.Errorf("%s: got %+v, asked %d times", name, *e, asked)
@@ -80,7 +86,8 @@ func TestFallbackFromRateLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		next := script()
-		if reply, err := ask(ctx, models.Fallback(limited, next)); err != nil || reply.Text != "Paris" || len(next.Requests()) != 1 {
+		if reply, err := ask(ctx, models.Fallback(limited, next)); err != nil || reply.Text != "Paris" ||
+			len(next.Requests()) != 1 {
 			t.Errorf("got %q, %v", reply.Text, err)
 		}
 	})

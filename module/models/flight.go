@@ -27,7 +27,8 @@ type answer struct {
 // share sends a request, or waits for the reply to an identical one in progress. The
 // request continues while any caller waits for it, until the deadline of the first
 // caller; then another caller sends it again.
-func (c *Cache) share(ctx context.Context, key string, ask func(context.Context) answer) (*llms.ContentResponse, error) {
+func (c *Cache) share(ctx context.Context, key string, ask func(context.Context) answer) (*llms.ContentResponse,
+	error) {
 	for {
 		f, first := c.join(ctx, key, ask)
 		select {

@@ -20,14 +20,16 @@ import (
 type panics struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
-func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse,
+	error) {
 	panic("at the model")
 }
 
 func TestCachePanic(t *testing.T) {
 	t.Parallel()
 	_, err := ask(t.Context(), newCache(t, nil).Model(panics{}, "a"))
-	if err == nil || err.Error() != "the model: it panicked: at the model" || *failure(t, err) != (models.Error{MaybeCharged: true, Err: failure(t, err).Err}) {
+	if err == nil || err.Error() != "the model: it panicked: at the model" ||
+		*failure(t, err) != (models.Error{MaybeCharged: true, Err: failure(t, err).Err}) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -60,10 +62,12 @@ func TestCacheSharesCopies(t *testing.T) {
 					return
 				}
 				c := got.Choices[0]
-				if c.Content != "Paris" || c.ToolCalls[0].FunctionCall.Arguments != "{}" || c.FuncCall.Name != "f" || c.GenerationInfo["mine"] != nil {
+				if c.Content != "Paris" || c.ToolCalls[0].FunctionCall.Arguments != "{}" || c.FuncCall.Name != "f" ||
+					c.GenerationInfo["mine"] != nil {
 					t.Errorf("got %+v", *c)
 				}
-				c.Content, c.ToolCalls[0].FunctionCall.Arguments, c.FuncCall.Name, c.GenerationInfo["mine"] = "Rome", "mine", "g", true
+				c.Content, c.ToolCalls[0].FunctionCall.Arguments, c.FuncCall.Name, c.GenerationInfo["mine"] = "Rome", "mine", "g",
+					true
 			})
 		}
 		wg.Wait()
@@ -77,7 +81,8 @@ func TestCacheSharesCopies(t *testing.T) {
 type calling struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
-func (c calling) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (c calling) GenerateContent(ctx context.Context, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	if _, err := c.Model.GenerateContent(ctx, messages, options...); err != nil {
 		return nil, err
 	}
@@ -95,7 +100,8 @@ func TestCacheGoexit(t *testing.T) {
 		return llmtest.Reply{}, nil
 	})
 	_, err := newCache(t, nil).Model(leaves, "a").GenerateContent(t.Context(), question("Capital?"))
-	if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged || err.Error() != "the model: the model ended its goroutine without an answer" {
+	if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged ||
+		err.Error() != "the model: the model ended its goroutine without an answer" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -104,7 +110,9 @@ func TestCacheGoexit(t *testing.T) {
 func TestCacheAlternatives(t *testing.T) {
 	t.Parallel()
 	for reason, asked := range map[string]int{"stop": 1, "content_filter": 2, "length": 2} {
-		inner := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"},{"message":{"content":"No"},"finish_reason":"`+reason+`"}]}`))
+		inner := serve(t, says(
+			`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"},{"message":{"content":"No"},"finish_reason":"`+
+				reason+`"}]}`))
 		model := newCache(t, nil).Model(openAI.open(t, inner.URL), "a")
 		for range 2 {
 			if _, err := model.GenerateContent(t.Context(), question("Capital?"), llms.WithN(2)); err != nil {
@@ -138,7 +146,8 @@ type repeating struct {
 	proceed chan struct{}
 }
 
-func (r repeating) GenerateContent(_ context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (r repeating) GenerateContent(_ context.Context, messages []llms.MessageContent,
+	_ ...llms.CallOption) (*llms.ContentResponse, error) {
 	<-r.proceed
 	text := messages[0].Parts[0].(llms.TextContent).Text
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop"}}}, nil

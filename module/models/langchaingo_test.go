@@ -31,21 +31,29 @@ func TestErrorAnswers(t *testing.T) {
 	}{
 		"429, seconds": {fails(429, http.Header{"Retry-After": {"20"}}, problem("Slow down.", "rate_limit_error")),
 			models.Error{Kind: models.KindRateLimited, Status: 429}},
-		"429, milliseconds": {fails(429, http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"2"}}, problem("Slow down.", "")),
+		"429, milliseconds": {fails(429, http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"2"}},
+			problem("Slow down.", "")),
 			models.Error{Kind: models.KindRateLimited, Status: 429}},
-		"429, in the text": {fails(429, nil, problem("Rate limit reached. Please try again in 1m2.5s. Visit us.", "requests")),
+		"429, in the text": {fails(429, nil, problem("Rate limit reached. Please try again in 1m2.5s. Visit us.",
+			"requests")),
 			models.Error{Kind: models.KindRateLimited, Status: 429, RetryAfter: 62500 * time.Millisecond}},
-		"429, a reset": {fails(429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6s"}, "X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1h"}}, problem("Slow down.", "")),
+		"429, a reset": {fails(429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6s"},
+			"X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1h"}}, problem("Slow down.", "")),
 			models.Error{Kind: models.KindRateLimited, Status: 429}},
-		"429, no credit": {fails(429, nil, problem("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota")),
+		"429, no credit": {fails(429, nil,
+			problem("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota")),
 			models.Error{Kind: models.KindAuth, Status: 429}},
 		"401": {fails(401, nil, problem("Incorrect API key provided.", "")),
 			models.Error{Kind: models.KindAuth, Status: 401}},
-		"400, too long": {fails(400, nil, problem("prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error")),
+		"400, too long": {fails(400, nil, problem("prompt is too long: 210000 tokens > 200000 maximum",
+			"invalid_request_error")),
 			models.Error{Kind: models.KindContextTooLong, Status: 400}},
-		"400, too long by its code": {fails(400, nil, `{"error":{"message":"Reduce the length.","code":"context_length_exceeded"}}`),
+		"400, too long by its code": {fails(400, nil,
+			`{"error":{"message":"Reduce the length.","code":"context_length_exceeded"}}`),
 			models.Error{Kind: models.KindInvalid, Status: 400}},
-		"400, a filter": {fails(400, nil, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter"}}`),
+		"400, a filter": {fails(400, nil,
+			`{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management `+
+				`policy.","code":"content_filter"}}`),
 			models.Error{Kind: models.KindRefused, Status: 400}},
 		"400": {fails(400, nil, problem("Unknown parameter: 'x'.", "invalid_request_error")),
 			models.Error{Kind: models.KindInvalid, Status: 400}},
@@ -78,7 +86,8 @@ func TestErrorAnswers(t *testing.T) {
 // A choice for each block of content, the usage repeated in all.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	s := serve(t, says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
+	s := serve(t,
+		says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
 		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
 	reply, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if err != nil {
@@ -107,7 +116,8 @@ func TestParts(t *testing.T) {
 	}
 	body := s.last(t)
 	messages, _ := json.Marshal(body["messages"])
-	want := `[{"content":[{"text":"Capital?","type":"text"}],"role":"user"},{"content":[{"text":"Of\nwhat?","type":"text"}],"role":"assistant"},{"content":[{"text":"Of France.","type":"text"}],"role":"user"}]`
+	want := `[{"content":[{"text":"Capital?","type":"text"}],"role":"user"},{"content":[{"text":"Of\nwhat?",` +
+		`"type":"text"}],"role":"assistant"},{"content":[{"text":"Of France.","type":"text"}],"role":"user"}]`
 	if body["system"] != "Be brief.\nBe polite." || string(messages) != want {
 		t.Errorf("sent %v and %s", body["system"], messages)
 	}
@@ -120,14 +130,16 @@ func TestParts(t *testing.T) {
 // Usage has other names with every provider, and other parts.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	s := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
+	s := serve(t,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
 		"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20, CachedInput: 80}); err != nil || reply.Usage != want {
 		t.Errorf("got %+v, %v", reply.Usage, err)
 	}
 	// Some servers leave thoughts out of what was generated, but not of the total.
-	s = serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
+	s = serve(t,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
 		"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err = lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20}); err != nil || reply.Usage != want {
@@ -138,10 +150,12 @@ func TestUsage(t *testing.T) {
 func TestTruncatedAndRefused(t *testing.T) {
 	t.Parallel()
 	for reason, body := range map[string]string{
-		"length":         `{"choices":[{"message":{"content":"Par"},"finish_reason":"length"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
-		"max_tokens":     strings.Replace(anthropicReply, "end_turn", "max_tokens", 1),
-		"content_filter": `{"choices":[{"message":{"content":"Par"},"finish_reason":"content_filter"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
-		"refusal":        strings.Replace(anthropicReply, "end_turn", "refusal", 1),
+		"length": `{"choices":[{"message":{"content":"Par"},"finish_reason":"length"}],` +
+			`"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
+		"max_tokens": strings.Replace(anthropicReply, "end_turn", "max_tokens", 1),
+		"content_filter": `{"choices":[{"message":{"content":"Par"},"finish_reason":"content_filter"}],` +
+			`"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`,
+		"refusal": strings.Replace(anthropicReply, "end_turn", "refusal", 1),
 	} {
 		p := openAI
 		if strings.Contains(body, "input_tokens") {
@@ -158,7 +172,8 @@ func TestTruncatedAndRefused(t *testing.T) {
 			}
 			continue
 		}
-		if e := failure(t, err); e.Kind != models.KindRefused || reply.Text != "" || e.Error() != "the model refuses to answer: it ended the reply: "+reason {
+		if e := failure(t, err); e.Kind != models.KindRefused || reply.Text != "" ||
+			e.Error() != "the model refuses to answer: it ended the reply: "+reason {
 			t.Errorf("%s: got %+v, %v", reason, reply, err)
 		}
 	}
@@ -206,7 +221,8 @@ func (p provider) stream() []string {
 		}
 	}
 	return []string{
-		`event: message_start` + "\n" + `data: {"type":"message_start","message":{"usage":{"input_tokens":10,"output_tokens":1}}}`,
+		`event: message_start` + "\n" +
+			`data: {"type":"message_start","message":{"usage":{"input_tokens":10,"output_tokens":1}}}`,
 		`data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`,
 		`data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"France?"}}`,
 		`data: {"type":"content_block_stop","index":0}`,
@@ -239,7 +255,8 @@ func TestStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reply.Text != "Paris" || reply.Reasoning != "France?" || reply.Usage != (lm.Usage{Input: 10, Output: 3}) || reply.Truncated {
+		if reply.Text != "Paris" || reply.Reasoning != "France?" || reply.Usage != (lm.Usage{Input: 10, Output: 3}) ||
+			reply.Truncated {
 			t.Errorf("got %+v", reply)
 		}
 		if fmt.Sprint(h.text, h.reasoning) != "[Par is] [France?]" {
@@ -261,7 +278,8 @@ func TestDeadlineInStream(t *testing.T) {
 				<-r.Context().Done()
 			})
 			reply, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(string) {}}, question("Capital?"))
-			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Kind != models.KindCancelled || !e.MaybeCharged || reply.Text != "" {
+			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Kind != models.KindCancelled || !e.MaybeCharged ||
+				reply.Text != "" {
 				t.Fatalf("got %+v, %v", reply, err)
 			}
 			s.Close()
@@ -280,7 +298,8 @@ func TestStopStream(t *testing.T) {
 			<-r.Context().Done()
 		})
 		heard := ""
-		_, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(chunk string) { heard += chunk; cancel() }}, question("Capital?"))
+		_, err := lm.Ask(ctx, p.open(t, s.URL), lm.Call{OnText: func(chunk string) { heard += chunk; cancel() }},
+			question("Capital?"))
 		if e := failure(t, err); e.Kind != models.KindCancelled || heard != "Par" {
 			t.Errorf("got %v after %q", err, heard)
 		}

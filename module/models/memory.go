@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// memory keeps texts under keys; those used longest ago make room for new ones.
+// memory stores texts by key and evicts the least recently used.
 type memory struct {
-	entries, bytes int // at most
+	entries, bytes int // limits
 
 	mu    sync.Mutex
 	size  int
-	order *list.List // of *entry, the last used first
+	order *list.List // of *entry, most recently used first
 	byKey map[string]*list.Element
 }
 
@@ -41,7 +41,7 @@ func (m *memory) put(key string, text []byte) {
 	if e := m.byKey[key]; e != nil {
 		m.remove(e)
 	}
-	if len(key)+len(text) > m.bytes { // it would push out all others, and not stay
+	if len(key)+len(text) > m.bytes { // too large to store
 		return
 	}
 	m.byKey[key] = m.order.PushFront(&entry{key, text})

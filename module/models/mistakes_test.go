@@ -16,20 +16,23 @@ func TestMistakesAreNamed(t *testing.T) {
 	var budget *models.Budget
 	var unmade *llmtest.Model
 	for want, model := range map[string]llms.Model{
-		"the model: there is no writer for the recording; pass one to Record":                                          models.Record(script(), nil, nil),
-		"the model: the cache is nil; make one with NewCache and check its error":                                    cache.Model(script(), "a"),
-		"the model: the budget is nil; make one with NewBudget":                                                         budget.Model(script(), "a"),
+		"the model: Record has no writer; pass one": models.Record(script(), nil, nil),
+		"the model: the cache is nil; make one with NewCache and check its error": cache.Model(script(),
+			"a"),
+		"the model: the budget is nil; make one with NewBudget": budget.Model(script(),
+			"a"),
 		"the model: the model is a nil *llmtest.Model; pass one that was made, and look at the error of what makes it": models.Retry(unmade, nil),
-		"the model: RateLimit's Rates.RequestsPerMinute is -1; it must not be negative, and zero is no limit":          models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
-		"the model: RateLimit's Rates.Burst is -2; it must not be negative, and zero is no limit":                      models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
-		"the model: RateLimit's Rates.TokensPerMinute is -3; it must not be negative, and zero is no limit":            models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
-		"the model: RateLimit's Rates.Concurrent is -4; it must not be negative, and zero is no limit":                 models.RateLimit(script(), &models.Rates{Concurrent: -4}),
+		"the model: Rates.RequestsPerMinute of RateLimit is -1; it must not be negative (zero means no limit)":         models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
+		"the model: Rates.Burst of RateLimit is -2; it must not be negative (zero means no limit)":                     models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
+		"the model: Rates.TokensPerMinute of RateLimit is -3; it must not be negative (zero means no limit)":           models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
+		"the model: Rates.Concurrent of RateLimit is -4; it must not be negative (zero means no limit)":                models.RateLimit(script(), &models.Rates{Concurrent: -4}),
 	} {
 		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if model, err := models.Replay(nil, nil); model != nil || err == nil || err.Error() != "models: there is no recording; pass a reader of one" {
+	if model, err := models.Replay(nil, nil); model != nil || err == nil ||
+		err.Error() != "models: Replay has no recording; pass a reader" {
 		t.Errorf("got %v, %v", model, err)
 	}
 }

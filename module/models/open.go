@@ -16,52 +16,52 @@ import (
 	"github.com/writ-go/writ/module/models/openai"
 )
 
-// OpenOptions configures [Open]. The zero value, and nil, are the defaults.
+// OpenOptions configures [Open]. Nil and the zero value mean the defaults.
 type OpenOptions struct {
-	// Key is the API key. Empty is that of the provider's environment variable, such
-	// as OPENAI_API_KEY.
+	// Key is the API key. If empty, it is read from the provider's environment
+	// variable, such as OPENAI_API_KEY.
 	Key string
 
-	// BaseURL is where the provider is. Empty is the environment variable of its name,
-	// such as OPENAI_BASE_URL, or OLLAMA_HOST, and otherwise its public address.
+	// BaseURL is the provider's URL. If empty, it is read from the provider's
+	// environment variable, such as OPENAI_BASE_URL or OLLAMA_HOST, and defaults to
+	// the public address.
 	BaseURL string
 
-	// Client makes the requests. Nil is one without a timeout: Attempt and the
-	// context of a call bound it.
+	// Client makes the requests. Nil means a client without a timeout, since Attempt
+	// and the context limit a call.
 	Client *http.Client
 
-	// MaxTokens is how long a reply may be, with what is only thought. Zero is the
-	// provider's limit. A call's llms.WithMaxTokens takes its place.
+	// MaxTokens limits the length of a reply, including reasoning. Zero means the
+	// provider's limit. A call's llms.WithMaxTokens overrides it.
 	MaxTokens int
 
-	// Context is how many tokens Ollama makes room for. Zero makes room for the
-	// prompt and the reply. Other providers ignore it.
+	// Context is the size of Ollama's context in tokens. Zero fits the prompt and the
+	// reply. Other providers ignore it.
 	Context int
 
-	// Extra is merged into the JSON of every request. It wins over what is there.
+	// Extra is merged into the JSON of every request and overrides existing members.
 	Extra map[string]any
 
-	// Attempt is how long one attempt may take. A longer one is an [Error] of the
-	// kind [KindTransient], and the question is asked again. Zero is 10 minutes: models
-	// that think take minutes.
+	// Attempt limits the duration of one attempt. An attempt that takes longer fails
+	// with [KindTransient] and is retried. Zero means 10 minutes, because models that
+	// think take minutes.
 	Attempt time.Duration
 
-	// FirstToken is how long an attempt that is streamed may take until the first
-	// piece of its text or its thoughts arrives. Zero is no limit of its own.
+	// FirstToken limits the time until the first streamed piece of text or reasoning
+	// arrives. Zero means no such limit.
 	FirstToken time.Duration
 
-	// Retry says how often, and after what waits, a question is asked again. Nil is
-	// the default of [Retry].
+	// Retry configures the retries. Nil means the defaults of [Retry].
 	Retry *RetryOptions
 }
 
-// Open returns a model that is ready for production. The text names its provider and
-// the model, such as "openai:gpt-5.1", "anthropic:claude-sonnet-4-5" or
-// "ollama:qwen3:8b". Providers are
+// Open returns a model that is ready for production. The text names the provider and the
+// model, such as "openai:gpt-5.1", "anthropic:claude-sonnet-4-5" or "ollama:qwen3:8b". The
+// providers and their environment variables are
 //
 //	openai      OPENAI_API_KEY
 //	anthropic   ANTHROPIC_API_KEY
-//	ollama      OLLAMA_HOST if it is not on this machine
+//	ollama      OLLAMA_HOST, if not on this machine
 //	gemini      GEMINI_API_KEY
 //	mistral     MISTRAL_API_KEY
 //	groq        GROQ_API_KEY
@@ -69,16 +69,14 @@ type OpenOptions struct {
 //	deepseek    DEEPSEEK_API_KEY
 //	xai         XAI_API_KEY
 //	together    TOGETHER_API_KEY
-//	vllm        no key; BaseURL if it is not on this machine
-//	lmstudio    no key; BaseURL if it is not on this machine
+//	vllm        no key; BaseURL, if not on this machine
+//	lmstudio    no key; BaseURL, if not on this machine
 //
-// A server that speaks OpenAI's protocol and is not among them is openai with a
-// BaseURL.
+// For other servers with OpenAI's protocol, use openai with a BaseURL.
 //
-// A question that fails because of the provider or the way to it is asked again, as
-// by [Retry], after the wait that the provider asks for. Each attempt has a limit of
-// its own. No temperature is sent unless a call asks for one. The model states its
-// [Capabilities].
+// Requests that fail because of the provider or the network are repeated, as by [Retry].
+// Each attempt has its own time limit. No temperature is sent unless a call sets one. The
+// model states its [Capabilities].
 func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if o == nil {
 		o = &OpenOptions{}
@@ -93,7 +91,7 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	}
 	opened, err := open(provider, name, o)
 	if e, ok := errors.AsType[*Error](err); ok && e.Err != nil {
-		err = e.Err // nothing was asked yet
+		err = e.Err // nothing was sent yet
 	}
 	if variable := strings.ToUpper(provider) + "_BASE_URL"; err != nil && o.BaseURL == "" && os.Getenv(variable) != "" {
 		err = fmt.Errorf("%w (%s is set)", err, variable)

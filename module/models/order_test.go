@@ -71,20 +71,23 @@ func TestEveryOrder(t *testing.T) {
 				if r.Options.MaxTokens != 7 || r.Options.Temperature != 0.5 {
 					t.Errorf("%s: options %+v", names, r.Options)
 				}
-				return llmtest.Reply{Text: "Paris", Chunks: []string{"Par", "is"}, Reasoning: "France?", InputTokens: 10, OutputTokens: 3}, nil
+				return llmtest.Reply{Text: "Paris", Chunks: []string{"Par", "is"}, Reasoning: "France?", InputTokens: 10,
+					OutputTokens: 3}, nil
 			})
 			var h hearing
 			call, half := h.call(), 0.5
 			call.Temperature = &half
 			got, err := lm.Ask(t.Context(), around(fine), call, question("Capital?"), llms.WithMaxTokens(7))
-			if err != nil || got.Text != "Paris" || got.Reasoning != "France?" || got.Usage != (lm.Usage{Input: 10, Output: 3}) || got.Cached {
+			if err != nil || got.Text != "Paris" || got.Reasoning != "France?" ||
+				got.Usage != (lm.Usage{Input: 10, Output: 3}) || got.Cached {
 				t.Errorf("%s: got %+v, %v", names, got, err)
 			}
 			if fmt.Sprint(h.text, h.reasoning) != "[Par is] [France?]" {
 				t.Errorf("%s: heard %q, %q", names, h.text, h.reasoning)
 			}
 			//nolint:staticcheck // deprecated by langchaingo, and yet a part of its interface
-			if text, err := around(fine).Call(t.Context(), "Capital?", llms.WithMaxTokens(7), llms.WithTemperature(0.5)); err != nil || text != "Paris" {
+			if text, err := around(fine).Call(t.Context(), "Capital?", llms.WithMaxTokens(7),
+				llms.WithTemperature(0.5)); err != nil || text != "Paris" {
 				t.Errorf("%s: Call: %q, %v", names, text, err)
 			}
 			if _, err := ask(t.Context(), around(script(errRefusing))); failure(t, err).Kind != models.KindRefused {
@@ -96,7 +99,8 @@ func TestEveryOrder(t *testing.T) {
 				<-ctx.Done()
 				return llmtest.Reply{}, nil
 			})
-			if _, err := ask(ctx, around(slow)); failure(t, err).Kind != models.KindCancelled || err.Error() != "context deadline exceeded" {
+			if _, err := ask(ctx, around(slow)); failure(t, err).Kind != models.KindCancelled ||
+				err.Error() != "context deadline exceeded" {
 				t.Errorf("%s: got %v", names, err)
 			}
 		})
@@ -114,7 +118,8 @@ func TestRecommendedOrder(t *testing.T) {
 		budget := models.NewBudget(models.Limits{Calls: 3})
 		cache := newCache(t, nil)
 		inner := script(errOverloaded, errOverloaded)
-		model := cache.Model(models.Retry(budget.Model(models.RateLimit(inner, &models.Rates{RequestsPerMinute: 1}), "a"), nil), "a")
+		model := cache.Model(models.Retry(budget.Model(models.RateLimit(inner, &models.Rates{RequestsPerMinute: 1}), "a"),
+			nil), "a")
 		if _, err := ask(t.Context(), model); err != nil {
 			t.Fatal(err)
 		}

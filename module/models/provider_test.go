@@ -104,7 +104,8 @@ func (p provider) open(t testing.TB, url string) llms.Model {
 	case openAI:
 		model, err = openai.New(openai.WithToken("sk-test"), openai.WithModel("gpt-4o"), openai.WithBaseURL(url))
 	case anthropicAI:
-		model, err = anthropic.New(anthropic.WithToken("sk-test"), anthropic.WithModel("claude-sonnet-4-5"), anthropic.WithBaseURL(url))
+		model, err = anthropic.New(anthropic.WithToken("sk-test"), anthropic.WithModel("claude-sonnet-4-5"),
+			anthropic.WithBaseURL(url))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -117,8 +118,10 @@ func question(text string) []llms.MessageContent {
 }
 
 const (
-	openAIReply    = `{"choices":[{"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`
-	anthropicReply = `{"type":"message","role":"assistant","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3}}`
+	openAIReply = `{"choices":[{"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}],` +
+		`"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}`
+	anthropicReply = `{"type":"message","role":"assistant","content":[{"type":"text","text":"Paris"}],` +
+		`"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3}}`
 )
 
 func eachProvider(t *testing.T, test func(t *testing.T, p provider)) {

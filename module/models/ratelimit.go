@@ -13,32 +13,31 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are the limits of [RateLimit]. A zero is no limit. With a negative one every
-// question fails, with an error of the kind [KindInvalid].
+// Rates are the limits of [RateLimit]. Zero means no limit. If a value is negative, every
+// call fails with an error of kind [KindInvalid].
 type Rates struct {
-	// RequestsPerMinute is how many questions are asked in a minute.
+	// RequestsPerMinute is the number of requests per minute.
 	RequestsPerMinute int
 
-	// Burst is how many of them may be asked at once after a pause. Zero is a
-	// tenth of RequestsPerMinute, at least 1.
+	// Burst is the number of requests that may be sent at once after a pause. Zero
+	// means a tenth of RequestsPerMinute, but at least 1.
 	Burst int
 
-	// TokensPerMinute is how many tokens go to and come from the model in a
-	// minute. A question waits until there is room for its text, by estimate;
-	// what it turns out to have cost makes the later ones wait.
+	// TokensPerMinute is the number of input and output tokens per minute. A request
+	// waits until there is room for its estimated input; what it really cost delays
+	// later requests.
 	TokensPerMinute int
 
-	// Concurrent is how many questions are asked at a time.
+	// Concurrent is the number of concurrent requests.
 	Concurrent int
 }
 
-// RateLimit makes questions to model wait so that they keep within rates. When
-// the provider says for how long its own limit is reached, all wait that long,
-// also those that wait already, but no longer than a minute at a time.
-// All calls of the model that it returns share one limit.
+// RateLimit returns a model whose calls wait as the rates require. If the provider reports
+// that its own limit is reached, all calls wait as long as it demands, but no longer than
+// a minute at a time. All calls of the returned model share one limit.
 //
-// A question whose turn would come only after its context's deadline fails at
-// once, with an *[Error] of the kind [KindCancelled] that is context.DeadlineExceeded.
+// A call that would have to wait beyond its context's deadline fails at once, with an
+// *[Error] of kind [KindCancelled] that wraps context.DeadlineExceeded.
 func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	var r Rates
 	if rates != nil {
@@ -57,14 +56,17 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	return wrap(model, l.generate)
 }
 
-// check finds what would switch a limit off in silence.
+// check returns an error for a negative rate.
 func (r Rates) check() error {
 	for _, rate := range []struct {
 		name string
 		n    int
-	}{{"RequestsPerMinute", r.RequestsPerMinute}, {"Burst", r.Burst}, {"TokensPerMinute", r.TokensPerMinute}, {"Concurrent", r.Concurrent}} {
+	}{
+		{"RequestsPerMinute", r.RequestsPerMinute}, {"Burst", r.Burst},
+		{"TokensPerMinute", r.TokensPerMinute}, {"Concurrent", r.Concurrent},
+	} {
 		if rate.n < 0 {
-			return fmt.Errorf("RateLimit's Rates.%s is %d; it must not be negative, and zero is no limit", rate.name, rate.n)
+			return fmt.Errorf("Rates.%s of RateLimit is %d; it must not be negative (zero means no limit)", rate.name, rate.n)
 		}
 	}
 	return nil
@@ -76,15 +78,16 @@ func perMinute(n, burst int) *rate.Limiter {
 
 type rateLimit struct {
 	model            llms.Model
-	bad              error // of the rates
+	bad              error // an invalid rate
 	requests, tokens *rate.Limiter
 	slots            chan struct{}
 
 	mu     sync.Mutex
-	paused time.Time // until then, at the provider's wish
+	paused time.Time // the provider demands a pause until then
 }
 
-func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	if l.bad != nil {
 		return nil, &Error{Kind: KindInvalid, Err: l.bad}
 	}
@@ -119,8 +122,8 @@ func (l *rateLimit) leave() {
 	}
 }
 
-// wait takes room for the tokens, and then a turn. Who gets no turn gives the room
-// back: it is for others.
+// wait reserves tokens and then waits for a turn. If the turn does not come, it returns
+// the tokens.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err
@@ -139,7 +142,7 @@ func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	return err
 }
 
-// turn takes a turn, and another one if the provider asked for a pause meanwhile.
+// turn waits for a turn, and for another one if the provider has demanded a pause meanwhile.
 func (l *rateLimit) turn(ctx context.Context) error {
 	for {
 		if err := l.pause(ctx); err != nil {
@@ -162,7 +165,7 @@ func (l *rateLimit) pausing() time.Duration {
 	return time.Until(l.paused)
 }
 
-// pause waits as long as the provider asked.
+// pause waits until the pause of the provider is over.
 func (l *rateLimit) pause(ctx context.Context) error {
 	wait := l.pausing()
 	if wait <= 0 {
@@ -177,19 +180,20 @@ func (l *rateLimit) pause(ctx context.Context) error {
 	return nil
 }
 
-// tooLate is the error of a question whose turn does not come.
+// tooLate is the error of a call whose turn does not come in time.
 func tooLate(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return lm.CancelledBy(ctx)
 	}
-	return &Error{Kind: KindCancelled, Err: fmt.Errorf("the rate limit lets the question wait beyond its deadline: %w (%w)", context.DeadlineExceeded, why)}
+	return &Error{Kind: KindCancelled, Err: fmt.Errorf("the rate limit requires a wait beyond the deadline: %w (%w)",
+		context.DeadlineExceeded, why)}
 }
 
-// maxPause bounds what a provider can ask of all who share a limit.
+// maxPause limits the pause that a provider can demand.
 const maxPause = time.Minute
 
-// learn books what the question cost beyond the guess, and the provider's wish
-// to be left alone.
+// learn books what the call cost beyond the estimate, and the pause that the provider
+// demands.
 func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) {
 	if l.tokens != nil {
 		usage := lm.UsageOf(response)

@@ -31,8 +31,10 @@ func TestRateLimitRequests(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := ask(ctx, model)
-		if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Kind != models.KindCancelled || e.MaybeCharged ||
-			err.Error() != "the rate limit lets the question wait beyond its deadline: context deadline exceeded (rate: Wait(n=1) would exceed context deadline)" {
+		if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Kind != models.KindCancelled ||
+			e.MaybeCharged ||
+			err.Error() != "the rate limit requires a wait beyond the deadline: context deadline exceeded (rate: Wait(n=1) "+
+				"would exceed context deadline)" {
 			t.Errorf("got %+v, %v", e, err)
 		}
 		if time.Since(start) != 3*time.Second {
@@ -136,7 +138,9 @@ func TestRateLimitPauses(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := ask(ctx, model); err == nil || err.Error() != "the rate limit lets the question wait beyond its deadline: context deadline exceeded (the provider's limit is reached for 20s)" {
+		if _, err := ask(ctx, model); err == nil ||
+			err.Error() != "the rate limit requires a wait beyond the deadline: context deadline exceeded (the provider's "+
+				"limit is reached for 20s)" {
 			t.Errorf("got %v", err)
 		}
 		if _, err := ask(t.Context(), model); err != nil || time.Since(start) != 20*time.Second {

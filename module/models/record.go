@@ -16,26 +16,26 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Redact takes out of a text what must not be written down, or what differs from
-// run to run. It must return the same for the same text, and is called
-// concurrently. Nil leaves texts as they are.
+// Redact removes from a text what must not be recorded, or what differs from run to run.
+// It must return the same result for the same text and is called concurrently. Nil leaves
+// texts unchanged.
 type Redact func(text string) string
 
-// Record writes to w what model is asked and what it replies, or how it fails, for
-// [Replay]: a line of JSON for each question that was answered, whichever way.
-// What was cancelled is not written. Every text goes through redact; binary parts
-// are written as their checksum alone. What the model can do is written down as well.
+// Record returns a model that writes each request with its reply or error to w, as a line
+// of JSON for [Replay]. Canceled requests are not written. Every text goes through redact,
+// and binary parts are written as checksums. The model's capabilities are written too.
 //
-// Redact sees the names in metadata and infos, too, and the roles, reasons to stop
-// and tool calls; what it returned, it should leave alone when it comes again.
+// Redact also sees the names in metadata and infos, roles, stop reasons and tool calls. It
+// should leave its own results unchanged.
 //
-// A reply that cannot be written down is an *[Error] of the kind [KindUnknown], with the
-// response beside it: asking again would not help. Writes are not concurrent.
+// If a reply cannot be written, the error is an *[Error] of kind [KindUnknown], next to
+// the response. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if w == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("there is no writer for the recording; pass one to Record")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("Record has no writer; pass one")}
 		}
 		r, err := requestOf(ctx, "", messages, options)
 		if err != nil {
@@ -55,8 +55,8 @@ func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	})
 }
 
-// unwritten is the error of a call that could not be recorded, and of the call if
-// that failed as well.
+// unwritten returns the error of a call that could not be recorded, with the call's own
+// error if that failed too.
 func unwritten(failed, err error) *Error {
 	failed = fmt.Errorf("models: the recording: %w", failed)
 	if err != nil {
@@ -77,7 +77,7 @@ type recording struct {
 	line int // in the file, from 1
 }
 
-// failure is an [Error] as it is written down.
+// failure is an [Error] as JSON.
 type failure struct {
 	Kind         Kind    `json:"kind"`
 	Status       int     `json:"status,omitempty"`
@@ -98,7 +98,7 @@ func (f *failure) error() error {
 	return e
 }
 
-// span is n units, without an overflow.
+// span returns n units, limited to a year.
 func span(n float64, unit time.Duration) time.Duration {
 	const most = 365 * 24 * time.Hour
 	if !(n > 0) {
@@ -110,14 +110,15 @@ func span(n float64, unit time.Duration) time.Duration {
 	return time.Duration(n * float64(unit))
 }
 
-// recording returns the line, or false if there is nothing to record.
+// recording returns the line to write, or false if the call was canceled.
 func (redact Redact) recording(model llms.Model, r *request, answer *llms.ContentResponse, err error) ([]byte, bool) {
 	rec := recording{Request: redact.request(r)}
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e.Kind == KindCancelled {
 			return nil, false
 		}
-		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(), MaybeCharged: e.MaybeCharged}
+		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(),
+			MaybeCharged: e.MaybeCharged}
 		if e.Err != nil {
 			rec.Failure.Message = redact.text(e.Err.Error())
 		}
@@ -130,7 +131,7 @@ func (redact Redact) recording(model llms.Model, r *request, answer *llms.Conten
 		rec.Reply = redact.response(responseOf(answer))
 	}
 	line, err := json.Marshal(rec)
-	if err != nil { // it was made of plain values
+	if err != nil { // impossible: all values are plain
 		panic(err)
 	}
 	return append(line, '\n'), true
@@ -175,8 +176,8 @@ func (redact Redact) value(v any) any {
 	return v
 }
 
-// object redacts the names, too. Those that become the same are told apart, so
-// that nothing is lost.
+// object redacts names and values. Names that become equal get a suffix, so that nothing
+// is lost.
 func (redact Redact) object(m map[string]any) map[string]any {
 	if redact == nil || m == nil {
 		return m

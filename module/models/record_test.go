@@ -41,7 +41,8 @@ func TestRecordAndReplay(t *testing.T) {
 		}
 		return fmt.Sprint(got.Text, " ", got.Reasoning, " ", got.Usage)
 	}
-	first, second, third, warm := asks(model, "one"), asks(model, "two"), asks(model, "one"), asks(model, "one", llms.WithTemperature(0.5))
+	first, second, third, warm := asks(model, "one"), asks(model, "two"), asks(model, "one"),
+		asks(model, "one", llms.WithTemperature(0.5))
 	if first == third || len(inner.Requests()) != 4 {
 		t.Fatal("the recorder changed something")
 	}
@@ -52,14 +53,15 @@ func TestRecordAndReplay(t *testing.T) {
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
 		{asks(again, "one"), first},
 		{asks(again, "one"), third},
-		{asks(again, "one"), "the model: there is no recording left of this request: it was recorded 2 times, and is asked once more"},
+		{asks(again, "one"), "the model: this request was recorded 2 times and is now sent once more; record again"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
 		}
 	}
 	var h hearing
-	if _, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), h.call(), question("two")); err != nil || fmt.Sprint(h.text, h.reasoning) != "[reply 2] [hm]" {
+	if _, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), h.call(), question("two")); err != nil ||
+		fmt.Sprint(h.text, h.reasoning) != "[reply 2] [hm]" {
 		t.Errorf("heard %q, %q, %v", h.text, h.reasoning, err)
 	}
 }
@@ -73,7 +75,8 @@ func TestReplayFailures(t *testing.T) {
 	}
 	again := replayed(t, file.String(), nil)
 	_, err := ask(t.Context(), again)
-	if e := failure(t, err); e.Kind != models.KindRateLimited || e.Status != 429 || e.RetryAfter != 1500*time.Millisecond || e.Err.Error() != "slow down" {
+	if e := failure(t, err); e.Kind != models.KindRateLimited || e.Status != 429 ||
+		e.RetryAfter != 1500*time.Millisecond || e.Err.Error() != "slow down" {
 		t.Errorf("got %+v", e)
 	}
 	_, err = ask(t.Context(), again)
@@ -84,7 +87,8 @@ func TestReplayFailures(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	size := file.Len()
-	if _, err := model.GenerateContent(ctx, question("Capital?")); !errors.Is(err, context.Canceled) || file.Len() != size {
+	if _, err := model.GenerateContent(ctx, question("Capital?")); !errors.Is(err, context.Canceled) ||
+		file.Len() != size {
 		t.Errorf("got %v, and %q", err, file.String()[size:])
 	}
 	if _, err := again.GenerateContent(ctx, question("Capital?")); !errors.Is(err, context.Canceled) {
@@ -105,7 +109,8 @@ func TestRedact(t *testing.T) {
 	var file bytes.Buffer
 	model := models.Record(inner, &file, secret)
 	messages := []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
-		llms.TextPart("Is it hunter2?"), llms.BinaryPart("image/png", []byte("hunter2")), llms.ImageURLPart("https://x/?key=hunter2"),
+		llms.TextPart("Is it hunter2?"), llms.BinaryPart("image/png", []byte("hunter2")),
+		llms.ImageURLPart("https://x/?key=hunter2"),
 	}}}
 	options := []llms.CallOption{llms.WithMetadata(map[string]any{"user": "hunter2"}), llms.WithTemperature(0)}
 	for range 2 {
@@ -147,19 +152,22 @@ func TestReplayMissing(t *testing.T) {
 		want     string
 	}{
 		{append(question(long+"What else?"), question("And then?")...), lm.Call{Rollout: 3}, nil,
-			`message 1 (human): recorded "…is fine today. What now?", asked "…is fine today. What else?"; record it anew`},
-		{question(long + "What now?"), lm.Call{Rollout: 3}, nil, "the number of messages: recorded 2, asked 1; record it anew"},
-		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 4}, []llms.CallOption{llms.WithMaxTokens(100)},
-			"rollout: recorded 3, asked 4; record it anew"},
-		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, nil, "max_tokens: recorded 100, asked none; record it anew"},
+			`message 1 (human): recorded "…is fine today. What now?", now "…is fine today. What else?"; record again`},
+		{question(long + "What now?"), lm.Call{Rollout: 3}, nil, "the number of messages: recorded 2, now 1; record again"},
+		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 4},
+			[]llms.CallOption{llms.WithMaxTokens(100)},
+			"rollout: recorded 3, now 4; record again"},
+		{append(question(long+"What now?"), question("And then?")...), lm.Call{Rollout: 3}, nil,
+			"max_tokens: recorded 100, now none; record again"},
 	} {
 		_, err := lm.Ask(t.Context(), replayed(t, file.String(), nil), c.call, c.messages, c.options...)
-		want := "the model: there is no recording of this request; the nearest one, in line 2, differs in " + c.want
+		want := "the model: this request was not recorded; the most similar one, in line 2, differs in " + c.want
 		if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if _, err := ask(t.Context(), replayed(t, "\n", nil)); err == nil || err.Error() != "the model: there is no recording of this request: the recording is empty" {
+	if _, err := ask(t.Context(), replayed(t, "\n", nil)); err == nil ||
+		err.Error() != "the model: this request was not recorded: the recording is empty" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -167,9 +175,9 @@ func TestReplayMissing(t *testing.T) {
 func TestReplayUnreadable(t *testing.T) {
 	t.Parallel()
 	for recording, want := range map[string]string{
-		"\n{":                         "models: the recording, line 2: unexpected end of JSON input",
-		"{}":                          "models: the recording, line 1: it has no request, or neither a reply nor a failure",
-		`{"request":{"messages":[]}}`: "models: the recording, line 1: it has no request, or neither a reply nor a failure",
+		"\n{":                         "models: line 2 of the recording: unexpected end of JSON input",
+		"{}":                          "models: line 1 of the recording: it has no request, or neither reply nor failure",
+		`{"request":{"messages":[]}}`: "models: line 1 of the recording: it has no request, or neither reply nor failure",
 	} {
 		if _, err := models.Replay(strings.NewReader(recording), nil); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -178,7 +186,8 @@ func TestReplayUnreadable(t *testing.T) {
 }
 
 func FuzzReplay(f *testing.F) {
-	f.Add(`{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"reply":[{"text":"Paris","info":{"PromptTokens":1}}]}`)
+	f.Add(`{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"reply":[{"text":"Paris",` +
+		`"info":{"PromptTokens":1}}]}`)
 	f.Add(`{"request":{"rollout":1,"messages":null},"failure":{"kind":"auth","message":"x"}}`)
 	f.Fuzz(func(t *testing.T, recording string) {
 		model, err := models.Replay(strings.NewReader(recording), strings.ToUpper)
@@ -186,7 +195,8 @@ func FuzzReplay(f *testing.F) {
 			return
 		}
 		for range 2 {
-			if got, err := ask(t.Context(), model); err == nil && got.Text == "" && got.Reasoning == "" && got.Usage == (lm.Usage{}) && !strings.Contains(recording, "stop_reason") && !strings.Contains(recording, "call") {
+			if got, err := ask(t.Context(), model); err == nil && got.Text == "" && got.Reasoning == "" &&
+				got.Usage == (lm.Usage{}) && !strings.Contains(recording, "stop_reason") && !strings.Contains(recording, "call") {
 				t.Errorf("got %+v", got)
 			}
 		}
@@ -205,7 +215,8 @@ func TestRecordFails(t *testing.T) {
 	if err == nil || err.Error() != "the model: models: the recording: no room" {
 		t.Errorf("got %v", err)
 	}
-	_, err = models.Record(script(), full{}, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"a": make(chan int)}))
+	_, err = models.Record(script(), full{}, nil).GenerateContent(t.Context(), question("Capital?"),
+		llms.WithMetadata(map[string]any{"a": make(chan int)}))
 	if e := failure(t, err); e.Kind != models.KindInvalid {
 		t.Errorf("got %v", err)
 	}
@@ -252,7 +263,8 @@ func TestRedactNames(t *testing.T) {
 	inner := told(func() (*llms.ContentResponse, error) {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
 			Content: "secret1", StopReason: "secret2", GenerationInfo: map[string]any{"secret3": "secret4"},
-			ToolCalls: []llms.ToolCall{{ID: "secret5", Type: "secret6", FunctionCall: &llms.FunctionCall{Name: "secret7", Arguments: "secret8"}}},
+			ToolCalls: []llms.ToolCall{{ID: "secret5", Type: "secret6", FunctionCall: &llms.FunctionCall{Name: "secret7",
+				Arguments: "secret8"}}},
 		}}}, nil
 	})
 	var file bytes.Buffer
@@ -264,12 +276,15 @@ func TestRedactNames(t *testing.T) {
 	if _, err := models.Record(inner, &file, secret).GenerateContent(t.Context(), messages, options...); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"request":{"options":{"metadata":{"m":{"x":"x"},"x":1,"x_":2},"seed":1152921504606846977},"messages":[{"role":"x","parts":[{"text":"x"}]}]},` +
-		`"reply":[{"text":"x","stop_reason":"x","tool_calls":[{"id":"x","type":"x","function":{"name":"x","arguments":"x"}}],"info":{"x":"x"}}]}` + "\n"
+	want := `{"request":{"options":{"metadata":{"m":{"x":"x"},"x":1,"x_":2},"seed":1152921504606846977},` +
+		`"messages":[{"role":"x","parts":[{"text":"x"}]}]},` +
+		`"reply":[{"text":"x","stop_reason":"x","tool_calls":[{"id":"x","type":"x","function":{"name":"x",` +
+		`"arguments":"x"}}],"info":{"x":"x"}}]}` + "\n"
 	if file.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
 	}
-	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, append(options, llms.WithSeed(1<<60))...); err == nil {
+	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages,
+		append(options, llms.WithSeed(1<<60))...); err == nil {
 		t.Error("another seed is another request")
 	}
 	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, options...); err != nil {
@@ -286,7 +301,10 @@ func TestRecordCachedContent(t *testing.T) {
 	if _, err := models.Record(script(), &file, nil).GenerateContent(t.Context(), messages); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"request":{"messages":[{"role":"human","parts":[{"kind":"cached","value":{"cache_control":{"type":"ephemeral"},"part":{"kind":"binary","value":{"bytes":7,"sha256":"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}}}}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":16}}]}` + "\n"
+	want := `{"request":{"messages":[{"role":"human","parts":[{"kind":"cached",` +
+		`"value":{"cache_control":{"type":"ephemeral"},"part":{"kind":"binary","value":{"bytes":7,` +
+		`"sha256":"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}}}}]}]},` +
+		`"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":16}}]}` + "\n"
 	if file.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
 	}
@@ -303,11 +321,13 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("write |1: broke
 func TestRecordBroken(t *testing.T) {
 	t.Parallel()
 	for want, inner := range map[string]*llmtest.Model{
-		"the model: models: the recording: write |1: broken pipe":                                                                                script(),
-		"the model: models: the recording: write |1: broken pipe; and the call: the model: API returned unexpected status code: 529: Overloaded": script(errOverloaded),
+		"the model: models: the recording: write |1: broken pipe": script(),
+		"the model: models: the recording: write |1: broken pipe; and the call: the model: API returned unexpected status " +
+			"code: 529: Overloaded": script(errOverloaded),
 	} {
 		got, err := models.Retry(models.Record(inner, broken{}, nil), nil).GenerateContent(t.Context(), question("Capital?"))
-		if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged || err.Error() != want || len(inner.Requests()) != 1 {
+		if e := failure(t, err); e.Kind != models.KindUnknown || !e.MaybeCharged || err.Error() != want ||
+			len(inner.Requests()) != 1 {
 			t.Errorf("got %v, asked %d times", err, len(inner.Requests()))
 		}
 		if strings.HasSuffix(want, "pipe") && (got == nil || got.Choices[0].Content != "Paris") {
@@ -319,40 +339,50 @@ func TestRecordBroken(t *testing.T) {
 // Numbers that JSON has not, and waits beyond all bounds.
 func TestRecordOddNumbers(t *testing.T) {
 	t.Parallel()
-	_, err := models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithTemperature(math.Inf(1)))
-	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
+	_, err := models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"),
+		llms.WithTemperature(math.Inf(1)))
+	if failure(t, err).Kind != models.KindInvalid ||
+		err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
 		t.Errorf("got %v", err)
 	}
 	for range 20 { // always the first of two
-		_, err = models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithTopP(math.Inf(-1)), llms.WithTemperature(math.Inf(1)))
+		_, err = models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"),
+			llms.WithTopP(math.Inf(-1)), llms.WithTemperature(math.Inf(1)))
 		if err == nil || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
 			t.Errorf("got %v", err)
 		}
 	}
-	for after, want := range map[string]time.Duration{"1e300": 365 * 24 * time.Hour, "-5": 0, "1.5": 1500 * time.Millisecond} {
-		model := replayed(t, `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"failure":{"kind":"rate limited","retry_after":`+after+`,"message":"m"}}`, nil)
+	for after, want := range map[string]time.Duration{"1e300": 365 * 24 * time.Hour, "-5": 0,
+		"1.5": 1500 * time.Millisecond} {
+		model := replayed(t,
+			`{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},"failure":{"kind":"rate `+
+				`limited","retry_after":`+after+`,"message":"m"}}`, nil)
 		if _, err := ask(t.Context(), model); failure(t, err).RetryAfter != want {
 			t.Errorf("%s: got %v", after, err)
 		}
 	}
 }
 
-// Metadata of which JSON shows nothing cannot be told apart, and is not taken for
+// Metadata which has no exported fields and so no JSON cannot be told apart, and is not taken for
 // the same.
 func TestHiddenMetadata(t *testing.T) {
 	t.Parallel()
 	inner := script()
 	cached := newCache(t, nil).Model(inner, "a")
 	for _, secret := range []any{errors.New("one"), errors.New("two"), map[string]any{"in": struct{ a int }{1}}} {
-		if _, err := cached.GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": secret})); err != nil {
+		if _, err := cached.GenerateContent(t.Context(), question("Capital?"),
+			llms.WithMetadata(map[string]any{"x": secret})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(inner.Requests()); n != 3 {
 		t.Errorf("asked %d times", n)
 	}
-	_, err := models.Record(inner, io.Discard, nil).GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(map[string]any{"x": errors.New("one")}))
-	if failure(t, err).Kind != models.KindInvalid || err.Error() != "the model: models: the metadata has a *errors.errorString, of which JSON shows nothing" {
+	_, err := models.Record(inner, io.Discard, nil).GenerateContent(t.Context(), question("Capital?"),
+		llms.WithMetadata(map[string]any{"x": errors.New("one")}))
+	if failure(t, err).Kind != models.KindInvalid ||
+		err.Error() != "the model: models: the metadata has a *errors.errorString, which has no exported fields and so no "+
+			"JSON" {
 		t.Errorf("got %v", err)
 	}
 	plain := map[string]any{"n": 1, "time": time.Now(), "s": struct{ A int }{1}, "e": struct{}{}, "none": nil}

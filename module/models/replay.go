@@ -17,18 +17,17 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Replay returns a model that answers as [Record] wrote it down, with the same
-// usage and the same errors. The order of different questions does not matter;
-// the same question, asked again, is given its recorded replies in turn. The
-// redact function must be the one of the recording. The model has the capabilities
-// that the first line of the recording states.
+// Replay returns a model that answers with the replies, usage and errors that [Record]
+// wrote. The order of different requests does not matter; a repeated request gets its
+// recorded replies in order. The redact function must be that of the recording. The model
+// has the capabilities in the recording's first line.
 //
-// A question that was not recorded, or not that often, is an error that shows in
-// what it differs from the nearest one. Replay itself fails if the recording
-// cannot be read, and names the line; a line has up to 64 MB.
+// A request that was not recorded, or not that often, fails with an error that shows the
+// difference from the most similar one. Replay fails if the recording cannot be read, and
+// names the line. Lines have at most 64 MB.
 func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 	if recorded == nil {
-		return nil, errors.New("models: there is no recording; pass a reader of one")
+		return nil, errors.New("models: Replay has no recording; pass a reader")
 	}
 	r := &replay{redact: redact, next: map[string][]*recording{}}
 	lines := bufio.NewScanner(recorded)
@@ -37,12 +36,12 @@ func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 	for ; lines.Scan(); n++ {
 		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
 			if err := r.add(line, n); err != nil {
-				return nil, fmt.Errorf("models: the recording, line %d: %w", n, err)
+				return nil, fmt.Errorf("models: line %d of the recording: %w", n, err)
 			}
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("models: the recording, line %d: %w", n, err)
+		return nil, fmt.Errorf("models: line %d of the recording: %w", n, err)
 	}
 	if len(r.all) > 0 && r.all[0].Capabilities != nil {
 		return capable{r.generate, func() Capabilities { return *r.all[0].Capabilities }}, nil
@@ -67,7 +66,7 @@ func (r *replay) add(line []byte, n int) error {
 		return err
 	}
 	if rec.Request == nil || (len(rec.Reply) == 0 && rec.Failure == nil) {
-		return fmt.Errorf("it has no request, or neither a reply nor a failure")
+		return fmt.Errorf("it has no request, or neither reply nor failure")
 	}
 	r.all = append(r.all, rec)
 	key := rec.Request.key()
@@ -75,7 +74,8 @@ func (r *replay) add(line []byte, n int) error {
 	return nil
 }
 
-func (r *replay) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (r *replay) generate(ctx context.Context, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	if ctx.Err() != nil {
 		return nil, lm.CancelledBy(ctx)
 	}
@@ -102,7 +102,8 @@ func (r *replay) take(asked *request) (*recording, error) {
 		return nil, r.missing(asked)
 	}
 	if len(left) == 0 {
-		return nil, fmt.Errorf("there is no recording left of this request: it was recorded %s, and is asked once more", times(r.recorded(key)))
+		return nil, fmt.Errorf("this request was recorded %s and is now sent once more; record again",
+			times(r.recorded(key)))
 	}
 	r.next[key] = left[1:]
 	return left[0], nil
@@ -124,19 +125,20 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// missing is the error of a question that was not recorded.
+// missing returns the error for a request that was not recorded.
 func (r *replay) missing(asked *request) error {
 	if len(r.all) == 0 {
-		return fmt.Errorf("there is no recording of this request: the recording is empty")
+		return fmt.Errorf("this request was not recorded: the recording is empty")
 	}
 	nearest := slices.MaxFunc(r.all, func(a, b *recording) int {
 		return alike(a.Request, asked) - alike(b.Request, asked)
 	})
-	return fmt.Errorf("there is no recording of this request; the nearest one, in line %d, differs in %s; record it anew", nearest.line, difference(nearest.Request, asked))
+	return fmt.Errorf("this request was not recorded; the most similar one, in line %d, differs in %s; record again",
+		nearest.line, difference(nearest.Request, asked))
 }
 
-// alike is how much two requests have in common: whole messages first, then the
-// beginning of the first other one.
+// alike measures how much two requests have in common: equal messages first, then the
+// common beginning of the next message.
 func alike(a, b *request) int {
 	score := 0
 	for i := range min(len(a.Messages), len(b.Messages)) {
@@ -152,7 +154,7 @@ func alike(a, b *request) int {
 	return score
 }
 
-// String is the message as text.
+// String returns the message as text.
 func (s said) String() string {
 	var b strings.Builder
 	b.WriteString(s.Role + ": ")
@@ -162,7 +164,7 @@ func (s said) String() string {
 	return b.String()
 }
 
-// common is the length of the common beginning.
+// common returns the length of the common prefix.
 func common(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -172,17 +174,18 @@ func common(a, b string) int {
 	return min(len(a), len(b))
 }
 
-// difference says in what a request differs from a recorded one, first.
+// difference describes the first difference between a recorded request and another.
 func difference(recorded, asked *request) string {
 	for i := range min(len(recorded.Messages), len(asked.Messages)) {
 		x, y := recorded.Messages[i].String(), asked.Messages[i].String()
 		if x != y {
 			from, at := common(x, y[:strings.Index(y, ": ")+2]), common(x, y)
-			return fmt.Sprintf("message %d (%s): recorded %s, asked %s", i+1, asked.Messages[i].Role, around(x[from:], at-from), around(y[from:], at-from))
+			return fmt.Sprintf("message %d (%s): recorded %s, now %s", i+1, asked.Messages[i].Role,
+				around(x[from:], at-from), around(y[from:], at-from))
 		}
 	}
 	if n, m := len(recorded.Messages), len(asked.Messages); n != m {
-		return fmt.Sprintf("the number of messages: recorded %d, asked %d", n, m)
+		return fmt.Sprintf("the number of messages: recorded %d, now %d", n, m)
 	}
 	names := map[string]json.RawMessage{}
 	maps.Copy(names, recorded.settings())
@@ -190,13 +193,13 @@ func difference(recorded, asked *request) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		x, y := string(recorded.settings()[name]), string(asked.settings()[name])
 		if x != y {
-			return fmt.Sprintf("%s: recorded %s, asked %s", name, orNothing(x), orNothing(y))
+			return fmt.Sprintf("%s: recorded %s, now %s", name, orNothing(x), orNothing(y))
 		}
 	}
 	return "the way the messages are divided into parts"
 }
 
-// settings are all of a request but its messages.
+// settings returns everything of a request except its messages.
 func (r *request) settings() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	c := *r
@@ -215,7 +218,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// around is the part of a text where it differs.
+// around returns the part of a text around an offset.
 func around(s string, at int) string {
 	const before, after = 20, 40
 	from, to := max(at-before, 0), min(at+after, len(s))

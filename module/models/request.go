@@ -19,8 +19,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// request is a question in the form by which it is recognised: all that its
-// reply depends on, and nothing of how the reply is received.
+// request identifies a call: everything that the reply depends on, and nothing about how it
+// is received.
 type request struct {
 	Label       string                     `json:"label,omitempty"`
 	Rollout     int                        `json:"rollout,omitempty"`
@@ -31,22 +31,23 @@ type request struct {
 	Messages    []said                     `json:"messages"`
 }
 
-// said is one message.
+// said is a message.
 type said struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
 }
 
-// part is a text, or anything else by its kind and content.
+// part is a text, or another kind of content.
 type part struct {
 	Text  string          `json:"text,omitempty"`
 	Kind  string          `json:"kind,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// requestOf returns the request of a call. The error is that of an option which
-// cannot be written down.
-func requestOf(ctx context.Context, label string, messages []llms.MessageContent, options []llms.CallOption) (*request, error) {
+// requestOf returns the request of a call, or an error if an option cannot be written as
+// JSON.
+func requestOf(ctx context.Context, label string, messages []llms.MessageContent,
+	options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
 	for _, x := range []struct {
 		name  string
@@ -92,12 +93,12 @@ func paramsOf(ctx context.Context) (*Params, error) {
 	return &p, nil
 }
 
-// optionsOf returns the options that are set, besides those that a request has
-// fields for. Functions are none of them: they receive the reply.
+// optionsOf returns the options that are set and that have no field in request. Streaming
+// functions are ignored, since they only receive the reply.
 func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 	o.Temperature, o.TopP = 0, 0
 	if hidden := hiddenIn(o.Metadata); hidden != nil {
-		return nil, fmt.Errorf("models: the metadata has a %T, of which JSON shows nothing", hidden)
+		return nil, fmt.Errorf("models: the metadata has a %T, which has no exported fields and so no JSON", hidden)
 	}
 	all, err := json.Marshal(o)
 	if err != nil {
@@ -116,8 +117,8 @@ func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 	return set, nil
 }
 
-// hiddenIn finds a value that JSON writes as {} whatever it holds, so that two
-// would be taken for the same.
+// hiddenIn returns a value that JSON always writes as {}, so that different values could
+// not be told apart.
 func hiddenIn(v any) any {
 	switch v := v.(type) {
 	case nil, json.Marshaler, encoding.TextMarshaler:
@@ -151,10 +152,10 @@ func partOf(p llms.ContentPart) (part, error) {
 		if utf8.ValidString(p.Text) {
 			return part{Text: p.Text}, nil
 		}
-		sum := sha256.Sum256([]byte(p.Text)) // JSON makes one of all that is not UTF-8
+		sum := sha256.Sum256([]byte(p.Text)) // in JSON, all invalid bytes look the same
 		value, err := json.Marshal(hex.EncodeToString(sum[:]))
 		return part{Text: p.Text, Kind: "not UTF-8", Value: value}, err
-	case Message: // JSON that is not UTF-8 shows what it is
+	case Message:
 		value, err := json.Marshal(p)
 		if err != nil {
 			return part{}, fmt.Errorf("models: the message of provider %q cannot be written as JSON: %w", p.Provider, err)
@@ -162,7 +163,8 @@ func partOf(p llms.ContentPart) (part, error) {
 		return part{Kind: "message", Value: value}, nil
 	case llms.BinaryContent:
 		sum := sha256.Sum256(p.Data)
-		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data), "sha256": hex.EncodeToString(sum[:])})
+		value, err := json.Marshal(map[string]any{"type": p.MIMEType, "bytes": len(p.Data),
+			"sha256": hex.EncodeToString(sum[:])})
 		return part{Kind: "binary", Value: value}, err
 	case llms.CachedContent:
 		inner, err := partOf(p.ContentPart)
@@ -177,18 +179,18 @@ func partOf(p llms.ContentPart) (part, error) {
 		return part{}, fmt.Errorf("models: a %T cannot be written as JSON: %w", p, err)
 	}
 	if replaced.Match(value) {
-		return part{}, fmt.Errorf("models: a %T holds text that is not UTF-8, of which JSON does not show what it is", p)
+		return part{}, fmt.Errorf("models: a %T contains text that is not UTF-8", p)
 	}
 	return part{Kind: fmt.Sprintf("%T", p), Value: value}, nil
 }
 
-// replaced is what JSON writes for a byte that is not UTF-8, whichever it is.
+// replaced matches what JSON writes for a byte that is not UTF-8.
 var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
-// key is the name of the request: equal requests have the same one.
+// key returns the hash of the request.
 func (r *request) key() string {
 	text, err := json.Marshal(r)
-	if err != nil { // it was made of JSON
+	if err != nil { // impossible: it was made from JSON
 		panic(err)
 	}
 	sum := sha256.Sum256(text)

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// response is a reply in the form in which it is kept.
+// response is a reply as it is stored.
 type response []choice
 
 type choice struct {
@@ -25,17 +25,16 @@ type choice struct {
 	Info       map[string]any     `json:"info,omitempty"`
 }
 
-// toolCall is an [llms.ToolCall], which loses its function when it is read from
-// JSON.
+// toolCall replaces [llms.ToolCall], which loses its function when it is read from JSON.
 type toolCall struct {
 	ID       string             `json:"id"`
 	Type     string             `json:"type"`
 	Function *llms.FunctionCall `json:"function,omitempty"`
 }
 
-// responseOf copies a provider's response. Of the info, it keeps what is plain:
-// usage, thoughts, the model and the id. A message whose JSON is invalid cannot be
-// sent back and is not kept.
+// responseOf copies a provider's response. It keeps the plain values of the info, such as
+// usage, reasoning, model and id. A message with invalid JSON is dropped, since it cannot
+// be sent back.
 func responseOf(r *llms.ContentResponse) response {
 	if r == nil {
 		return nil
@@ -45,7 +44,8 @@ func responseOf(r *llms.ContentResponse) response {
 		if c == nil {
 			continue
 		}
-		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), Info: plainInfo(c.GenerationInfo)}
+		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason,
+			FuncCall: copied(c.FuncCall), Info: plainInfo(c.GenerationInfo)}
 		if m, ok := c.GenerationInfo[lm.MessageKey].(*Message); ok && m != nil && json.Valid(m.Raw) {
 			kept.Message = cloned(m)
 		}
@@ -86,23 +86,25 @@ func plainInfo(info map[string]any) map[string]any {
 	return plain
 }
 
-// provider returns the response as a provider does.
+// provider returns the response in the form of langchaingo.
 func (r response) provider() *llms.ContentResponse {
 	answer := &llms.ContentResponse{}
 	for _, c := range r {
-		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason, FuncCall: copied(c.FuncCall), GenerationInfo: maps.Clone(c.Info)}
+		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason,
+			FuncCall: copied(c.FuncCall), GenerationInfo: maps.Clone(c.Info)}
 		if c.Message != nil {
 			given.GenerationInfo = withInfo(given.GenerationInfo, lm.MessageKey, cloned(c.Message))
 		}
 		for _, call := range c.ToolCalls {
-			given.ToolCalls = append(given.ToolCalls, llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: copied(call.Function)})
+			given.ToolCalls = append(given.ToolCalls,
+				llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: copied(call.Function)})
 		}
 		answer.Choices = append(answer.Choices, given)
 	}
 	return answer
 }
 
-// cached returns the response marked as one that cost nothing.
+// cached returns the response, marked as free.
 func (r response) cached() *llms.ContentResponse {
 	answer := r.provider()
 	for _, c := range answer.Choices {
@@ -115,7 +117,7 @@ func (r response) cached() *llms.ContentResponse {
 	return answer
 }
 
-// withInfo adds to an info, which may be nil.
+// withInfo sets a member of an info, which may be nil.
 func withInfo(info map[string]any, name string, value any) map[string]any {
 	if info == nil {
 		info = map[string]any{}
@@ -124,7 +126,7 @@ func withInfo(info map[string]any, name string, value any) map[string]any {
 	return info
 }
 
-// UnmarshalJSON makes whole numbers ints again, as providers have them.
+// UnmarshalJSON converts whole numbers back to ints.
 func (c *choice) UnmarshalJSON(text []byte) error {
 	type plain choice
 	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
@@ -138,7 +140,7 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// stream tells the response to a caller who wants to see it come: in one piece.
+// stream passes the response to the streaming functions, in one piece.
 func (r response) stream(ctx context.Context, options []llms.CallOption) error {
 	o := lm.Options(options)
 	for _, c := range r {

@@ -60,7 +60,8 @@ type retry struct {
 	options RetryOptions
 }
 
-func (r *retry) generate(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, error) {
+func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	charged := false // any attempt may have been charged
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)

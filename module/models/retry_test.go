@@ -53,19 +53,26 @@ func TestRetry(t *testing.T) {
 		least   time.Duration // and a tenth more at most
 		want    string        // "" for an answer
 	}{
-		"nothing to do":          {nil, nil, 1, 0, ""},
-		"twice overloaded":       {[]error{errOverloaded, errOverloaded}, nil, 3, 1500 * time.Millisecond, ""},
-		"always":                 {[]error{errOverloaded, errOverloaded, errOverloaded, errOverloaded, errOverloaded}, nil, 4, 3500 * time.Millisecond, "the model: API returned unexpected status code: 529: Overloaded"},
-		"never again":            {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0, "the model: API returned unexpected status code: 529: Overloaded"},
-		"bounded waits":          {[]error{errOverloaded, errOverloaded, errOverloaded}, &models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
-		"as the provider asks":   {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
-		"too long a wait":        {[]error{limited(time.Hour)}, nil, 1, 0, "the model's rate limit is reached, for 1h0m0s: slow down"},
-		"wrong key":              {[]error{errKey}, nil, 1, 0, "the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
-		"too long":               {[]error{errTooLong}, nil, 1, 0, "the question is too long for the model: API returned unexpected status code: 400: prompt is too long"},
-		"refused":                {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
-		"unknown":                {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
-		"maybe charged":          {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
-		"maybe charged, not now": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2, 500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
+		"nothing to do":    {nil, nil, 1, 0, ""},
+		"twice overloaded": {[]error{errOverloaded, errOverloaded}, nil, 3, 1500 * time.Millisecond, ""},
+		"always": {[]error{errOverloaded, errOverloaded, errOverloaded, errOverloaded, errOverloaded}, nil,
+			4, 3500 * time.Millisecond, "the model: API returned unexpected status code: 529: Overloaded"},
+		"never again": {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0,
+			"the model: API returned unexpected status code: 529: Overloaded"},
+		"bounded waits": {[]error{errOverloaded, errOverloaded, errOverloaded},
+			&models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
+		"as the provider asks": {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
+		"too long a wait": {[]error{limited(time.Hour)}, nil, 1, 0,
+			"the model's rate limit is reached, for 1h0m0s: slow down"},
+		"wrong key": {[]error{errKey}, nil, 1, 0,
+			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
+		"too long": {[]error{errTooLong}, nil, 1, 0,
+			"the question is too long for the model: API returned unexpected status code: 400: prompt is too long"},
+		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
+		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
+		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
+		"maybe charged, not now": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
+			500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,18 +155,22 @@ func TestRetryOddWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, wait := range []time.Duration{-5 * time.Second, math.MinInt64} {
 			start := time.Now()
-			if reply, err := ask(t.Context(), models.Retry(script(limited(wait)), nil)); err != nil || reply.Text != "Paris" || time.Since(start) < 500*time.Millisecond {
+			if reply, err := ask(t.Context(), models.Retry(script(limited(wait)), nil)); err != nil || reply.Text != "Paris" ||
+				time.Since(start) < 500*time.Millisecond {
 				t.Errorf("%s: got %q, %v after %s", wait, reply.Text, err, time.Since(start))
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		model := script(limited(math.MaxInt64))
-		if _, err := ask(ctx, models.Retry(model, &models.RetryOptions{MaxWait: math.MaxInt64})); failure(t, err).Kind != models.KindRateLimited || len(model.Requests()) != 1 {
+		if _, err := ask(ctx, models.Retry(model, &models.RetryOptions{MaxWait: math.MaxInt64})); failure(t,
+			err).Kind != models.KindRateLimited || len(model.Requests()) != 1 {
 			t.Errorf("got %v", err)
 		}
 		failing := script(slices.Repeat([]error{errOverloaded}, 80)...)
-		if _, err := ask(t.Context(), models.Retry(failing, &models.RetryOptions{Attempts: 20, MinWait: 1, MaxWait: math.MaxInt64})); failure(t, err).Status != 529 || len(failing.Requests()) != 20 {
+		if _, err := ask(t.Context(),
+			models.Retry(failing, &models.RetryOptions{Attempts: 20, MinWait: 1, MaxWait: math.MaxInt64})); failure(t,
+			err).Status != 529 || len(failing.Requests()) != 20 {
 			t.Errorf("asked %d times, %v", len(failing.Requests()), err)
 		}
 	})
@@ -176,14 +187,16 @@ func TestSilentErrors(t *testing.T) {
 		model := told(func() (*llms.ContentResponse, error) {
 			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err
 		})
-		for _, m := range []llms.Model{model, models.Retry(model, nil), models.Fallback(model), models.Record(model, io.Discard, nil)} {
+		for _, m := range []llms.Model{model, models.Retry(model, nil), models.Fallback(model),
+			models.Record(model, io.Discard, nil)} {
 			if _, got := ask(t.Context(), m); got == nil || got.Error() != want {
 				t.Errorf("got %v, want %s", got, want)
 			}
 		}
 	}
 	var nobody told
-	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.KindUnknown || !strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
+	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.KindUnknown ||
+		!strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -194,7 +207,8 @@ type signing struct {
 	asked *[]string
 }
 
-func (s signing) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (s signing) GenerateContent(ctx context.Context, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	messages[0].Parts[0] = llms.TextPart(fmt.Sprint("Be brief. ", messages[0].Parts[0].(llms.TextContent).Text))
 	messages[0].Parts = append(messages[0].Parts, llms.TextPart("Please."))
 	*s.asked = append(*s.asked, fmt.Sprint(messages[0].Parts))

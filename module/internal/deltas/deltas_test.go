@@ -43,21 +43,25 @@ func TestSplit(t *testing.T) {
 		make        func(deltas.Emit) deltas.Splitter
 		want        string
 	}{
-		{"markers", "[[ ## answer ## ]]\nTwo lines,\n[1] of them\n\n[[ ## score ## ]]\n0.5\n\n[[ ## completed ## ]]\nmore", markers,
+		{"markers", "[[ ## answer ## ]]\nTwo lines,\n[1] of them\n\n[[ ## score ## ]]\n0.5\n\n[[ ## completed ## ]]\nmore",
+			markers,
 			"map[answer:Two lines,\n[1] of them score:0.5]"},
 		{"text around markers", "Well: [[x]]\n[[ ## answer ## ]] yes", markers, "map[:Well: [[x]] answer:yes]"},
 		{"a marker of no field", "[[ ## answer ## ]]\nsee [[ ## other ## ]] there\n[[## score ##]]1", markers,
 			"map[answer:see [[ ## other ## ]] there score:1]"},
 		{"a marker within a line", "[[ ## answer ## ]]\nsee [[score]] and [[ ## score ## ]]\n[[score]] 1", markers,
 			"map[answer:see [[score]] and [[ ## score ## ]] score:1]"},
-		{"markers in other forms", "[[ ## Answer ## ]]: yes\n[[SCORE]]**\n1\n[[Completed]]", markers, "map[answer:yes score:1]"},
+		{"markers in other forms", "[[ ## Answer ## ]]: yes\n[[SCORE]]**\n1\n[[Completed]]", markers,
+			"map[answer:yes score:1]"},
 		{"cut off in a marker", "[[ ## answer ## ]]\nyes\n[[ ## sco", markers, "map[answer:yes]"},
 		{"no markers", "just text\n", markers, "map[:just text]"},
 		{"an object", `{"answer": "a \"b\"\n\u00e9 \ud83d\ude00 \/", "score" : {"x": [1, "}"]}, "other": "no"}`, object,
 			"map[answer:a \"b\"\né 😀 / score:{\"x\": [1, \"}\"]}]"},
-		{"a fenced object", "Here:\n```json\n{\"score\": 0.5\n, \"answer\": \"  x \"}\n```", object, "map[answer:  x  score:0.5]"},
+		{"a fenced object", "Here:\n```json\n{\"score\": 0.5\n, \"answer\": \"  x \"}\n```", object,
+			"map[answer:  x  score:0.5]"},
 		{"cut off", `{"answer": "hal`, object, "map[answer:hal]"},
-		{"halves of characters", `{"answer": "\ud83dx\u0041", "score": "\ud83d\u0041\udc00"}`, object, "map[answer:\ufffdxA score:\ufffdA\ufffd]"},
+		{"halves of characters", `{"answer": "\ud83dx\u0041", "score": "\ud83d\u0041\udc00"}`, object,
+			"map[answer:\ufffdxA score:\ufffdA\ufffd]"},
 		{"null", `{"answer": null, "score": 1}`, object, "map[score:1]"},
 	} {
 		for _, n := range []int{1, 2, 3, 7, 1000} {

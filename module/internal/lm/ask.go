@@ -34,7 +34,8 @@ type Call struct {
 // if ctx is done, even where the provider returned without an error what it had
 // until then. Beside an error there is nothing in the reply but what it cost, as
 // far as that is known.
-func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent, options ...llms.CallOption) (Reply, error) {
+func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent,
+	options ...llms.CallOption) (Reply, error) {
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
@@ -66,13 +67,15 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 // returned none: ctx is done, the connection broke, the model refused, or it
 // returned nothing at all. The response is returned beside it, if there is one,
 // for what it cost.
-func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
 	return response, err
 }
 
 // exchange is [Generate], with the reply that the response amounts to.
-func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
+func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
 		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("there is no model; pass one")}
 	}
@@ -95,12 +98,14 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 
 // generate makes an error of a panic: a provider's at an answer it did not
 // expect, or that of a nil pointer to a model, which is the caller's mistake.
-func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) (response *llms.ContentResponse, err error) {
+func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
+	options []llms.CallOption) (response *llms.ContentResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			response, err = nil, panicked(p)
 			if isNil(model) {
-				err = &Error{Kind: KindInvalid, Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
+				err = &Error{Kind: KindInvalid,
+					Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
 			}
 		}
 	}()

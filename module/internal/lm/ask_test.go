@@ -16,7 +16,8 @@ import (
 type model func(ctx context.Context) (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
-func (m model) GenerateContent(ctx context.Context, _ []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m model) GenerateContent(ctx context.Context, _ []llms.MessageContent,
+	_ ...llms.CallOption) (*llms.ContentResponse, error) {
 	return m(ctx)
 }
 
@@ -41,13 +42,17 @@ func TestAsk(t *testing.T) {
 		model model
 		want  Reply
 	}{
-		{"openai", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3, "TotalTokens": 13}}),
+		{"openai", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop",
+			GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3, "TotalTokens": 13}}),
 			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"ollama", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 3}}),
 			Reply{Text: "a", Usage: Usage{Input: 10, Output: 3}}},
-		{"googleai", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonMaxTokens", GenerationInfo: info{"input_tokens": int32(10), "output_tokens": int32(3), "PromptTokens": int32(10), "CompletionTokens": int32(3)}}),
+		{"googleai", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonMaxTokens",
+			GenerationInfo: info{"input_tokens": int32(10), "output_tokens": int32(3), "PromptTokens": int32(10),
+				"CompletionTokens": int32(3)}}),
 			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
-		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH", GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
+		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH",
+			GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
 			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"anthropic, a choice for each block, the usage in all", says(
 			&llms.ContentChoice{StopReason: "end_turn", GenerationInfo: anthropic},
@@ -55,17 +60,30 @@ func TestAsk(t *testing.T) {
 			nil,
 			&llms.ContentChoice{Content: "b", StopReason: "end_turn", GenerationInfo: anthropic}),
 			Reply{Text: "a\nb", Usage: Usage{Input: 10, Output: 3}, ended: true}},
-		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}), Reply{Text: "a", Truncated: true, ended: true}},
-		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}), Reply{Text: "a"}},
-		{"openai, with thoughts", says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop", GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 8, "TotalTokens": 18, "ReasoningTokens": 5, "ThinkingTokens": 5, "ThinkingContent": "r", "PromptCachedTokens": 4}}),
+		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}),
+			Reply{Text: "a", Truncated: true, ended: true}},
+		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}),
+			Reply{Text: "a"}},
+		{"openai, with thoughts",
+			says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop",
+				GenerationInfo: info{"PromptTokens": 10, "CompletionTokens": 8, "TotalTokens": 18, "ReasoningTokens": 5,
+					"ThinkingTokens": 5, "ThinkingContent": "r", "PromptCachedTokens": 4}}),
 			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 8, Reasoning: 5, CachedInput: 4}, ended: true}},
-		{"googleai, thoughts only in the total", says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonStop", GenerationInfo: info{"PromptTokens": int32(10), "CompletionTokens": int32(3), "TotalTokens": int32(20), "ThinkingTokens": 0, "CacheReadInputTokens": int32(4)}}),
+		{"googleai, thoughts only in the total",
+			says(&llms.ContentChoice{Content: "a", StopReason: "FinishReasonStop",
+				GenerationInfo: info{"PromptTokens": int32(10), "CompletionTokens": int32(3), "TotalTokens": int32(20),
+					"ThinkingTokens": 0, "CacheReadInputTokens": int32(4)}}),
 			Reply{Text: "a", Usage: Usage{Input: 10, Output: 10, Reasoning: 7, CachedInput: 4}, ended: true}},
-		{"anthropic, thoughts in tags", says(&llms.ContentChoice{Content: "<thinking>r</thinking>\n\na", StopReason: "end_turn", GenerationInfo: info{"ThinkingContent": "r", "OutputContent": "a", "InputTokens": 10, "OutputTokens": 3}}),
+		{"anthropic, thoughts in tags",
+			says(&llms.ContentChoice{Content: "<thinking>r</thinking>\n\na", StopReason: "end_turn",
+				GenerationInfo: info{"ThinkingContent": "r", "OutputContent": "a", "InputTokens": 10, "OutputTokens": 3}}),
 			Reply{Text: "a", Reasoning: "r", Usage: Usage{Input: 10, Output: 3}, ended: true}},
-		{"openai, a stream that was cut", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 0, "TotalTokens": 0, "CompletionAcceptedPredictionTokens": 0}}),
+		{"openai, a stream that was cut",
+			says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": 0, "TotalTokens": 0,
+				"CompletionAcceptedPredictionTokens": 0}}),
 			Reply{Text: "a", Truncated: true}},
-		{"from a cache", says(&llms.ContentChoice{Content: "a", StopReason: "stop", GenerationInfo: info{CachedKey: true, "PromptTokens": 10}}),
+		{"from a cache", says(&llms.ContentChoice{Content: "a", StopReason: "stop",
+			GenerationInfo: info{CachedKey: true, "PromptTokens": 10}}),
 			Reply{Text: "a", Cached: true, ended: true}},
 		{"nothing said", says(&llms.ContentChoice{StopReason: "stop"}), Reply{ended: true}},
 	} {
@@ -85,7 +103,10 @@ func TestAskFails(t *testing.T) {
 	down := errors.New("503")
 	for want, m := range map[string]llms.Model{
 		"the model: there is no model; pass one": nil,
-		"the model: 503":                         model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
+		"the model: 503": model(func(context.Context) (*llms.ContentResponse, error) {
+			return nil,
+				down
+		}),
 		"the model: it returned nothing at all": model(func(context.Context) (*llms.ContentResponse, error) {
 			return nil, nil
 		}),
@@ -97,7 +118,8 @@ func TestAskFails(t *testing.T) {
 	if _, err := Ask(t.Context(), says(), Call{}, hello); err == nil {
 		t.Error("no choices at all are no error")
 	}
-	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }), Call{}, hello); !errors.Is(err, down) {
+	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
+		Call{}, hello); !errors.Is(err, down) {
 		t.Error("the model's error is not wrapped")
 	}
 }
@@ -111,9 +133,12 @@ func (s *spoken) Error() string { return s.text }
 // they say, and others when their fields are read.
 func TestErrorsThatPanic(t *testing.T) {
 	t.Parallel()
-	for _, nothing := range []error{(*spoken)(nil), (*net.OpError)(nil), (*llms.Error)(nil), fmt.Errorf("network: %w", (*net.OpError)(nil))} {
-		for _, messages := range [][]llms.MessageContent{hello, {{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.ImageURLPart("u")}}}} {
-			_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }), Call{}, messages)
+	for _, nothing := range []error{(*spoken)(nil), (*net.OpError)(nil), (*llms.Error)(nil),
+		fmt.Errorf("network: %w", (*net.OpError)(nil))} {
+		for _, messages := range [][]llms.MessageContent{hello,
+			{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.ImageURLPart("u")}}}} {
+			_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }),
+				Call{}, messages)
 			if e, ok := errors.AsType[*Error](err); !ok || !e.MaybeCharged || !errors.As(err, new(*PanicError)) ||
 				err.Error() != "the model: it panicked: runtime error: invalid memory address or nil pointer dereference" {
 				t.Errorf("%T: got %v", nothing, err)
@@ -128,7 +153,8 @@ func TestAskWhenDone(t *testing.T) {
 	why := errors.New("the user went away")
 	partial := model(func(context.Context) (*llms.ContentResponse, error) {
 		cancel(why)
-		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans", GenerationInfo: info{"PromptTokens": 7}}}}, nil
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans",
+			GenerationInfo: info{"PromptTokens": 7}}}}, nil
 	})
 	got, err := Ask(ctx, partial, Call{}, hello)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
@@ -163,9 +189,11 @@ func TestAskDeadline(t *testing.T) {
 func TestAlternatives(t *testing.T) {
 	t.Parallel()
 	usage := info{"PromptTokens": 10, "CompletionTokens": 6}
-	model := says(&llms.ContentChoice{Content: "a", StopReason: "stop", GenerationInfo: usage}, &llms.ContentChoice{Content: "b", StopReason: "length", GenerationInfo: usage})
+	model := says(&llms.ContentChoice{Content: "a", StopReason: "stop", GenerationInfo: usage},
+		&llms.ContentChoice{Content: "b", StopReason: "length", GenerationInfo: usage})
 	got, err := Ask(t.Context(), model, Call{}, hello, llms.WithN(2))
-	if want := (Reply{Text: "a", Usage: Usage{Input: 10, Output: 6}, StopReason: "stop", ended: true}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (Reply{Text: "a", Usage: Usage{Input: 10, Output: 6}, StopReason: "stop", ended: true}); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -121,17 +121,32 @@ func (t telling) fits(status int) bool {
 // tellings are tried in order. Those of the first half say better than the status
 // what is meant; those of the second half stand in for one.
 var tellings = []telling{
-	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`), []int{0, 200, 400, 413, 422, 500}},
-	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}}, // it would never fit
-	{KindRefused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: (prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`), []int{0, 200, 400, 403, 422}},
+	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length ` +
+		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum ` +
+		`number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`),
+		[]int{0, 200, 400, 413, 422, 500}},
+	// it would never fit
+	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
+	{KindRefused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: ` +
+		`(prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`),
+		[]int{0, 200, 400, 403, 422}},
 	{KindRateLimited, regexp.MustCompile(`quota exceeded for|(try again|retry) in \d`), []int{0, 429}},
-	{KindAuth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},
-	{KindAuth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`), []int{0, 400, 401}},
+	{KindAuth, regexp.MustCompile(`insufficient_quota|exceeded your current quota|credit balance is too ` +
+		`low|billing|insufficient (balance|credits)|payment required`), []int{0, 400, 402, 429}},
+	{KindAuth, regexp.MustCompile(`api[ _]key not valid|invalid[ _]api[ _]key|incorrect api key|api_key_invalid`),
+		[]int{0, 400, 401}},
 
-	{KindRateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ?_?exhausted|quota exceeded`), []int{0, 200}},
-	{KindTransient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = (unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
-	{KindAuth, regexp.MustCompile(`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
-	{KindInvalid, regexp.MustCompile(`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported (human|content|message)|not supported`), []int{0, 200}},
+	{KindRateLimited, regexp.MustCompile(`rate[ _]limit|too many requests|toomanyrequests|throttl|resource ` +
+		`?_?exhausted|quota exceeded`), []int{0, 200}},
+	{KindTransient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server ` +
+		`error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = ` +
+		`(unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading`), []int{0, 200}},
+	{KindAuth, regexp.MustCompile(
+		`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = ` +
+			`permissiondenied|access ?denied|invalid token|missing the .*key`), []int{0, 200}},
+	{KindInvalid, regexp.MustCompile(
+		`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported ` +
+			`(human|content|message)|not supported`), []int{0, 200}},
 }
 
 // statuses are the forms in which providers put the status into their text.
@@ -193,10 +208,12 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 
 // connection are the texts of broken connections, where a provider left only
 // those: openai's says "network error" and "request timeout".
-var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
+var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
+	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
 
 // waiting is what providers write into the text of a rate limit.
-var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ?(second|minute|hour))?`)
+var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +
+	`?(second|minute|hour))?`)
 
 func waitIn(text string) time.Duration {
 	m := waiting.FindStringSubmatch(text)

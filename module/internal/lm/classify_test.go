@@ -32,10 +32,14 @@ func TestTexts(t *testing.T) {
 		charged bool
 		wait    time.Duration
 	}{
-		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit https://platform.openai.com."), KindRateLimited, 429, false, 20 * time.Millisecond},
-		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and billing details."), KindAuth, 429, false, 0},
-		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."), KindContextTooLong, 400, false, 0},
-		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), KindContextTooLong, 429, false, 0},
+		{text("API returned unexpected status code: 429: Rate limit reached for gpt-4o. Please try again in 20ms. Visit " +
+			"https://platform.openai.com."), KindRateLimited, 429, false, 20 * time.Millisecond},
+		{text("API returned unexpected status code: 429: You exceeded your current quota, please check your plan and " +
+			"billing details."), KindAuth, 429, false, 0},
+		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, " +
+			"your messages resulted in 9001 tokens."), KindContextTooLong, 400, false, 0},
+		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per " +
+			"min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), KindContextTooLong, 429, false, 0},
 		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), KindInvalid, 404, false, 0},
 		{text("API returned unexpected status code: 500"), KindTransient, 500, false, 0},
 		{text("network error: failed to reach API server"), KindTransient, 0, true, 0},
@@ -44,14 +48,21 @@ func TestTexts(t *testing.T) {
 		{text("error reading streaming response: unexpected EOF"), KindTransient, 0, true, 0},
 		{text("error reading streaming response: bufio.Scanner: token too long"), KindUnknown, 0, false, 0},
 		{text("empty response"), KindTransient, 0, true, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 529: Overloaded"), KindTransient, 529, false, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 400: Your credit balance is too low to access the Anthropic API."), KindAuth, 400, false, 0},
-		{text("anthropic: failed to create message: API returned unexpected status code: 400: prompt is too long: 208310 tokens > 200000 maximum"), KindContextTooLong, 400, false, 0},
-		{text("anthropic: failed to create message: received error event: map[error:map[message:Overloaded type:overloaded_error] type:error]"), KindTransient, 0, false, 0},
-		{text("anthropic: failed to create message: received error event: map[error:map[message:Number of tokens type:rate_limit_error] type:error]"), KindRateLimited, 0, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 529: Overloaded"), KindTransient,
+			529, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: Your credit balance is too " +
+			"low to access the Anthropic API."), KindAuth, 400, false, 0},
+		{text("anthropic: failed to create message: API returned unexpected status code: 400: prompt is too long: 208310 " +
+			"tokens > 200000 maximum"), KindContextTooLong, 400, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Overloaded " +
+			"type:overloaded_error] type:error]"), KindTransient, 0, false, 0},
+		{text("anthropic: failed to create message: received error event: map[error:map[message:Number of tokens " +
+			"type:rate_limit_error] type:error]"), KindRateLimited, 0, false, 0},
 		{text("anthropic: unsupported human message part type: llms.ImageURLContent"), KindInvalid, 0, false, 0},
 		{text("no response"), KindTransient, 0, true, 0},
-		{text("googleapi: Error 429: You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 34.074824224s."), KindRateLimited, 429, false, 34074824224},
+		{text("googleapi: Error 429: You exceeded your current quota, please check your plan and billing details.\n* " +
+			"Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 34.074824224s."),
+			KindRateLimited, 429, false, 34074824224},
 		{text("googleapi: Error 503: The model is overloaded. Please try again later."), KindTransient, 503, false, 0},
 		{text("googleapi: Error 400: API key not valid. Please pass a valid API key."), KindAuth, 400, false, 0},
 		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), KindContextTooLong, 400, false, 0},
@@ -62,9 +73,12 @@ func TestTexts(t *testing.T) {
 		{text("429 Too Many Requests: slow down"), KindRateLimited, 429, false, 0},
 		{text("500 Internal Server Error: model runner has unexpectedly stopped"), KindTransient, 500, false, 0},
 		{text(`model "qwen9" not found, try pulling it first`), KindInvalid, 0, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 429, RequestID: 1, ThrottlingException: Too many requests"), KindRateLimited, 429, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model."), KindContextTooLong, 400, false, 0},
-		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 403, RequestID: 1, AccessDeniedException: no access"), KindAuth, 403, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 429, RequestID: 1, " +
+			"ThrottlingException: Too many requests"), KindRateLimited, 429, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, RequestID: 1, " +
+			"ValidationException: Input is too long for requested model."), KindContextTooLong, 400, false, 0},
+		{text("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 403, RequestID: 1, " +
+			"AccessDeniedException: no access"), KindAuth, 403, false, 0},
 		{coded{text("throttled")}, KindRateLimited, 429, false, 0},
 		{text("unexpected status code: 503, body: {\"error\":\"Model is currently loading\"}"), KindTransient, 503, false, 0},
 		{text("(HTTP Error 401) Unauthorized"), KindAuth, 401, false, 0},
@@ -86,7 +100,8 @@ func TestTexts(t *testing.T) {
 		}
 		want := Error{Kind: c.kind, Status: c.status, RetryAfter: c.wait, MaybeCharged: c.charged, Err: c.err}
 		if *got != want {
-			t.Errorf("%v\ngot  %q %d %v %s\nwant %q %d %v %s", c.err, got.Kind, got.Status, got.MaybeCharged, got.RetryAfter, want.Kind, want.Status, want.MaybeCharged, want.RetryAfter)
+			t.Errorf("%v\ngot  %q %d %v %s\nwant %q %d %v %s", c.err, got.Kind, got.Status, got.MaybeCharged, got.RetryAfter,
+				want.Kind, want.Status, want.MaybeCharged, want.RetryAfter)
 		}
 	}
 }
@@ -108,7 +123,8 @@ func TestErrorTexts(t *testing.T) {
 		want string
 	}{
 		{Error{Kind: KindRateLimited, Err: why}, "the model's rate limit is reached: so it is"},
-		{Error{Kind: KindRateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why}, "the model's rate limit is reached, for 1.235s: so it is"},
+		{Error{Kind: KindRateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why},
+			"the model's rate limit is reached, for 1.235s: so it is"},
 		{Error{Kind: KindContextTooLong, Err: why}, "the question is too long for the model: so it is"},
 		{Error{Kind: KindRefused, Err: why}, "the model refuses to answer: so it is"},
 		{Error{Kind: KindAuth, Err: why}, "the model's provider refuses access: so it is"},
@@ -149,12 +165,17 @@ func TestAnswers(t *testing.T) {
 		message, code string
 		want          Error
 	}{
-		{400, "Invalid value 'please explain billing' for messages[0]", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
+		{400, "Invalid value 'please explain billing' for messages[0]", "invalid_request_error",
+			Error{Kind: KindInvalid, Status: 400}},
 		{400, "Invalid value: 'what's a content filter?'", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
-		{400, "Invalid value: \"too many requests,\ntry again in 5s\"", "invalid_request_error", Error{Kind: KindInvalid, Status: 400}},
-		{400, "Your credit balance is too low to access the Anthropic API.", "invalid_request_error", Error{Kind: KindAuth, Status: 400}},
-		{400, "This model's maximum context length is 8192 tokens, that of 'x' isn't.", "invalid_request_error", Error{Kind: KindContextTooLong, Status: 400}},
-		{400, "It triggered Azure OpenAI's content management policy.", "content_filter", Error{Kind: KindRefused, Status: 400}},
+		{400, "Invalid value: \"too many requests,\ntry again in 5s\"", "invalid_request_error",
+			Error{Kind: KindInvalid, Status: 400}},
+		{400, "Your credit balance is too low to access the Anthropic API.", "invalid_request_error",
+			Error{Kind: KindAuth, Status: 400}},
+		{400, "This model's maximum context length is 8192 tokens, that of 'x' isn't.", "invalid_request_error",
+			Error{Kind: KindContextTooLong, Status: 400}},
+		{400, "It triggered Azure OpenAI's content management policy.", "content_filter",
+			Error{Kind: KindRefused, Status: 400}},
 		{429, "Please try again in 5 seconds.", "", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 5 * time.Second}},
 		{429, "Please retry after 2 Minutes.", "", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 2 * time.Minute}},
 		{429, "Please try again in 20ms.", "x", Error{Kind: KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond}},
@@ -188,7 +209,8 @@ func TestCharged(t *testing.T) {
 	inner, gateway := &Error{Kind: KindAuth, Err: errors.New("no key")}, errors.New("gateway")
 	for _, err := range []error{inner, fmt.Errorf("%w: %w", gateway, inner)} {
 		got := Charged(err, true)
-		if !MaybeCharged(got) || MaybeCharged(err) || got.Error() != err.Error() || errors.Is(got, gateway) != errors.Is(err, gateway) {
+		if !MaybeCharged(got) || MaybeCharged(err) || got.Error() != err.Error() ||
+			errors.Is(got, gateway) != errors.Is(err, gateway) {
 			t.Errorf("got %#v of %v", got, err)
 		}
 		if Charged(err, false) != err {

@@ -16,10 +16,12 @@ func withoutURLs(err error, messages []llms.MessageContent) error {
 		return err
 	}
 	text := err.Error()
-	if !strings.HasSuffix(text, "part type: llms.ImageURLContent") && !strings.HasPrefix(text, "only support Text and BinaryContent parts") {
+	if !strings.HasSuffix(text, "part type: llms.ImageURLContent") &&
+		!strings.HasPrefix(text, "only support Text and BinaryContent parts") {
 		return err
 	}
-	return &Error{Kind: KindInvalid, Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
+	return &Error{Kind: KindInvalid,
+		Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
 }
 
 func showsURL(m llms.MessageContent) bool {

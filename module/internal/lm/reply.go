@@ -150,7 +150,8 @@ func cutStream(c *llms.ContentChoice) bool {
 func refused(reason string) bool {
 	switch plain(reason) {
 	case "contentfilter", "contentfiltered", "refusal", "safety", "guardrailintervened", "errortoxic",
-		"finishreasonsafety", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii", "finishreasonrecitation":
+		"finishreasonsafety", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii",
+		"finishreasonrecitation":
 		return true
 	}
 	return false

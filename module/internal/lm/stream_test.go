@@ -13,7 +13,8 @@ import (
 type streaming func(ctx context.Context, o llms.CallOptions) (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
-func (s streaming) GenerateContent(ctx context.Context, _ []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (s streaming) GenerateContent(ctx context.Context, _ []llms.MessageContent,
+	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	return s(ctx, Options(options))
 }
 
@@ -80,7 +81,8 @@ func TestStreamOptions(t *testing.T) {
 		}
 		return reply("x"), o.StreamingFunc(ctx, nil)
 	})
-	if _, err := Ask(t.Context(), model, Call{Temperature: &zero, OnText: func(chunk string) { t.Errorf("heard %q", chunk) }}, hello, options...); err != nil {
+	if _, err := Ask(t.Context(), model,
+		Call{Temperature: &zero, OnText: func(chunk string) { t.Errorf("heard %q", chunk) }}, hello, options...); err != nil {
 		t.Fatal(err)
 	}
 	if options[:2][1] != nil {
@@ -94,7 +96,11 @@ func TestStreamChain(t *testing.T) {
 	heard := ""
 	enough := errors.New("enough")
 	options := []llms.CallOption{
-		llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { heard += "theirs " + string(chunk) + ";"; return enough }),
+		llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
+			heard += "theirs " + string(chunk) +
+				";"
+			return enough
+		}),
 		llms.WithStreamingReasoningFunc(func(_ context.Context, thought, text []byte) error {
 			heard += "theirs " + string(thought) + "/" + string(text) + ";"
 			return nil
@@ -165,7 +171,8 @@ func TestBlanksAtTheHead(t *testing.T) {
 
 // FuzzThoughts compares the text that comes in pieces with the whole one.
 func FuzzThoughts(f *testing.F) {
-	for _, text := range []string{"<think>Hm.</think>\n\nParis", " <thinking>a</think></thinking> b", "Paris", "<thin", "<think>a</thi", ""} {
+	for _, text := range []string{"<think>Hm.</think>\n\nParis", " <thinking>a</think></thinking> b", "Paris", "<thin",
+		"<think>a</thi", ""} {
 		f.Add(text, 1)
 		f.Add(text, 3)
 	}
@@ -181,7 +188,8 @@ func FuzzThoughts(f *testing.F) {
 		d.end()
 		wantThought, wantText, found := splitThought(text, true)
 		if strings.TrimSpace(thought.String()) != wantThought || said.String() != wantText {
-			t.Errorf("%q in pieces of %d: got %q and %q, want %q and %q (%v)", text, size, thought.String(), said.String(), wantThought, wantText, found)
+			t.Errorf("%q in pieces of %d: got %q and %q, want %q and %q (%v)", text, size, thought.String(), said.String(),
+				wantThought, wantText, found)
 		}
 	})
 }

@@ -25,7 +25,8 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
-	errEscape      = errors.New(`a text in it has half of a character, or an escape that JSON does not know; write the character itself, and a backslash as \\`)
+	errEscape      = errors.New(`a text in it has half of a character, or an escape that JSON does not know; write the ` +
+		`character itself, and a backslash as \\`)
 )
 
 // readJSON reads the value that a text begins with, and returns what follows it.
@@ -137,7 +138,8 @@ func (l *lax) key() error {
 }
 
 var literals = map[string]string{
-	"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null", "undefined": "null",
+	"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null",
+	"undefined": "null",
 }
 
 var (

@@ -41,7 +41,8 @@ func marksIn(text string) (marks []mark) {
 		}
 		inner, _, closed := strings.Cut(text[open+2:min(len(text), open+120)], "]]")
 		name := strings.Trim(inner, "# \t")
-		if at = open + 2; closed && line >= 0 && name != "" && !strings.Contains(inner, "\n") && strings.Trim(text[line:open], " \t>*_#`-") == "" {
+		if at = open + 2; closed && line >= 0 && name != "" && !strings.Contains(inner, "\n") &&
+			strings.Trim(text[line:open], " \t>*_#`-") == "" {
 			at += len(inner) + 2
 			end := len(text) - len(strings.TrimLeft(text[at:], "*_`:"))
 			marks = append(marks, mark{name, strings.Contains(inner, "#"), line, end})
@@ -108,7 +109,8 @@ func (r reply) marked() (found fields, whole bool, err error) {
 				found[f.Name] = append(found[f.Name], given{text: value})
 			}
 		case found != nil && !whole:
-			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
+			return nil, false, structural("",
+				"there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
 		}
 	}
 	if !whole && open {

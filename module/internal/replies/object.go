@@ -36,7 +36,8 @@ func (r reply) object() (found fields, err error) {
 		}
 	}
 	if err != nil {
-		return nil, structural("", "the JSON object in the reply cannot be read: %s", strings.TrimPrefix(err.Error(), "signature: "))
+		return nil, structural("", "the JSON object in the reply cannot be read: %s",
+			strings.TrimPrefix(err.Error(), "signature: "))
 	}
 	if found != nil {
 		if labels, err := (reply{r.outputs, strings.TrimSpace(around)}).labeled(); err != nil || labels != nil {

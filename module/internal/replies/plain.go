@@ -35,7 +35,8 @@ func PlainText(value json.RawMessage) string {
 // half of a character.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
-	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") || strings.Contains(strings.ToLower(value), `\ufffd`)
+	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") ||
+		strings.Contains(strings.ToLower(value), `\ufffd`)
 	return text, ok && whole
 }
 

@@ -29,8 +29,9 @@ func ProgramSpec(task *signature.Spec) *signature.Spec {
 }
 
 var (
-	errNoProgram    = errors.New("the reply has no program; write it in one ```js block")
-	errOpenFence    = errors.New("the code fence is not closed, so the program may be cut off; write it whole. A program that has fences in its texts needs a longer fence around it")
+	errNoProgram = errors.New("the reply has no program; write it in one ```js block")
+	errOpenFence = errors.New("the code fence is not closed, so the program may be cut off; write it whole. A " +
+		"program that has fences in its texts needs a longer fence around it")
 	errTwoPrograms  = errors.New("the reply has several programs; join them or choose one, and write it in one ```js block")
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
@@ -65,7 +66,8 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	case found != nil:
 		return Program{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
-		return Program{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one ```js block", blocks[0].tag)
+		return Program{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one "+
+			"```js block", blocks[0].tag)
 	}
 	return unfencedProgram(text)
 }
@@ -100,7 +102,8 @@ func (p Program) checked() (Program, error) {
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
-		case !isJavaScript[b.tag], strings.TrimSpace(b.text) == Placeholder("code") && len(blocks) > 1, b.tag == "" && len(blocks) > 1 && !looksLikeProgram(b.text):
+		case !isJavaScript[b.tag], strings.TrimSpace(b.text) == Placeholder("code") && len(blocks) > 1, b.tag == "" &&
+			len(blocks) > 1 && !looksLikeProgram(b.text):
 		case found != nil && strings.TrimSpace(found.text) != strings.TrimSpace(b.text):
 			return nil, errTwoPrograms
 		case found == nil:

@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences in its texts needs a longer fence around it"
-	none     = "the reply has no program; write it in one ```js block"
-	several  = "the reply has several programs; join them or choose one, and write it in one ```js block"
-	empty    = "the program is empty; write it in one ```js block"
-	end      = "\n[[ ## completed ## ]]"
+	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences " +
+		"in its texts needs a longer fence around it"
+	none    = "the reply has no program; write it in one ```js block"
+	several = "the reply has several programs; join them or choose one, and write it in one ```js block"
+	empty   = "the program is empty; write it in one ```js block"
+	end     = "\n[[ ## completed ## ]]"
 )
 
 var programs = []struct{ name, reply, reasoning, code, wrong string }{
@@ -22,7 +23,8 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "no language", reply: "So:\n```\na()\n```", reasoning: "So:", code: "a()"},
 	{name: "text after it", reply: "So:\n```JavaScript\na()\n```\nThis prints 3.", reasoning: "So:", code: "a()"},
 	{name: "tildes", reply: "~~~js\na()\n~~~", code: "a()"},
-	{name: "another language next to it", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```", reasoning: "Given\n```json\n{\"a\": 1}\n```\nI run", code: "a()"},
+	{name: "another language next to it", reply: "Given\n```json\n{\"a\": 1}\n```\nI run\n```js\na()\n```",
+		reasoning: "Given\n```json\n{\"a\": 1}\n```\nI run", code: "a()"},
 	{name: "its output in a block", reply: "```js\na()\n```\nOutput:\n```\n1 2 3\n```", code: "a()"},
 	{name: "the same twice", reply: "```js\na()\n```\nAgain:\n```js\na()\n```", code: "a()"},
 	{name: "two", reply: "```js\na()\n```\nor\n```js\nb()\n```", wrong: several},
@@ -30,24 +32,29 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "one with and one without a language", reply: "```js\na()\n```\nor\n```\nb()\n```", wrong: several},
 	{name: "cut off", reply: "```js\na()", wrong: unclosed},
 	{name: "the second cut off", reply: "```js\na()\n```\nor\n```\nb()", wrong: unclosed},
-	{name: "another language", reply: "```python\na()\n```", wrong: "the reply has a code fence of python, but no program in JavaScript; write it in one ```js block"},
+	{name: "another language", reply: "```python\na()\n```",
+		wrong: "the reply has a code fence of python, but no program in JavaScript; write it in one ```js block"},
 	{name: "no fence", reply: "const x = await a();\nsubmit({x});", code: "const x = await a();\nsubmit({x});"},
 	{name: "a return", reply: "return a()", code: "return a()"},
 	{name: "an expression without a call", reply: "a + b", wrong: none},
 	{name: "prose", reply: "I cannot.", wrong: none},
 	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: none},
 	{name: "a longer fence", reply: "````js\na(`\n```js\nb()\n```\n`)\n````", code: "a(`\n```js\nb()\n```\n`)"},
-	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"}, // which the sandbox's check refuses
+	// which the sandbox's check refuses
+	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"},
 	{name: "empty", reply: "```js\n\n```", wrong: empty},
 	{name: "the placeholder", reply: "{reasoning}\n\n```js\n{code}\n```", wrong: empty},
-	{name: "the placeholder, then a program", reply: "{reasoning}\n\n```js\n{code}\n```\n\n```js\na()\n```", reasoning: "{reasoning}\n\n```js\n{code}\n```", code: "a()"},
+	{name: "the placeholder, then a program", reply: "{reasoning}\n\n```js\n{code}\n```\n\n```js\na()\n```",
+		reasoning: "{reasoning}\n\n```js\n{code}\n```", code: "a()"},
 	{name: "nothing", reply: "\n", wrong: "the reply is empty"},
 	{name: "thoughts", reply: "<think>\n```js\nb()\n```\n</think>\nSo:\n```js\na()\n```", reasoning: "So:", code: "a()"},
 	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
-	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why", code: "a()"},
+	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why",
+		code: "a()"},
 	{name: "markers without a fence", reply: "[[ ## code ## ]]\na()\nb()" + end, code: "a()\nb()"},
 	{name: "reasoning after the code", reply: "[[ ## code ## ]]\na()\n[[ ## reasoning ## ]]\nwhy" + end, code: "a()"},
-	{name: "markers in a fence", reply: "```\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\na()" + end + "\n```", reasoning: "why", code: "a()"},
+	{name: "markers in a fence", reply: "```\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\na()" + end + "\n```",
+		reasoning: "why", code: "a()"},
 	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
 	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, reasoning: "why", code: "a()"},

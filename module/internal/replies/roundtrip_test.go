@@ -31,9 +31,12 @@ var adapters = map[string]module.Adapter{"markers": module.Markers(), "JSON": mo
 
 // special are texts that could be taken for something else than texts.
 var special = []string{
-	"", " a ", "a\n\nb", "\r\n", "\n", "  a\n    b", "null", "None", "true", "42", "1e3", "[[ ## text ## ]]", "[[ ## completed ## ]]\n", "a [[ ## other ## ]] b", "[[wiki]]",
-	"```js\nx\n```", "```", "a\n```\nb\n```", "```\na", "~~~\n~~~", "<think>x</think>", "</think>", "a\n</thiNk>\nb", "</scratchpad>", "<text>a</text>", `"quoted"`, `"open`, "'single'", "`tick`", "**bold**",
-	`{"text": "x"}`, `["x"]`, "Text: x", "## Text", "{text}", "{other}", replies.NotGiven, "\u2028", "\ufeff", "\ufffd", "a\\b", "\\n", "N/A", "TODO", "-", "1. a\n2. b", "</s>", "<|eot_id|>", "$\\boxed{4}$",
+	"", " a ", "a\n\nb", "\r\n", "\n", "  a\n    b", "null", "None", "true", "42", "1e3", "[[ ## text ## ]]",
+	"[[ ## completed ## ]]\n", "a [[ ## other ## ]] b", "[[wiki]]",
+	"```js\nx\n```", "```", "a\n```\nb\n```", "```\na", "~~~\n~~~", "<think>x</think>", "</think>", "a\n</thiNk>\nb",
+	"</scratchpad>", "<text>a</text>", `"quoted"`, `"open`, "'single'", "`tick`", "**bold**",
+	`{"text": "x"}`, `["x"]`, "Text: x", "## Text", "{text}", "{other}", replies.NotGiven, "\u2028", "\ufeff", "\ufffd",
+	"a\\b", "\\n", "N/A", "TODO", "-", "1. a\n2. b", "</s>", "<|eot_id|>", "$\\boxed{4}$",
 }
 
 // TestRoundTrip holds that an adapter reads back what it writes.
@@ -45,9 +48,12 @@ func TestRoundTrip(t *testing.T) {
 		roundTrip(t, spec, everything(t, text, other, 0.5, -3, true))
 	}
 	for _, text := range special {
-		for _, fields := range []string{"v: str", "v?: str", "v: str | None", "v: Any", "v: list[str]", "v: dict[str, str]", "v: {w: str}", "v: {w?: list[str]}"} {
+		for _, fields := range []string{"v: str", "v?: str", "v: str | None", "v: Any", "v: list[str]", "v: dict[str, str]",
+			"v: {w: str}", "v: {w?: list[str]}"} {
 			quoted := string(replies.Quote(text))
-			value := map[string]string{"list[str]": "[" + quoted + "]", "dict[str, str]": `{"a":` + quoted + "}", "{w: str}": `{"w":` + quoted + "}", "{w?: list[str]}": `{"w":[` + quoted + "]}"}[fields[strings.Index(fields, ": ")+2:]]
+			value := map[string]string{"list[str]": "[" + quoted + "]", "dict[str, str]": `{"a":` + quoted + "}",
+				"{w: str}": `{"w":` + quoted + "}", "{w?: list[str]}": `{"w":[` + quoted +
+					"]}"}[fields[strings.Index(fields, ": ")+2:]]
 			if value == "" {
 				value = quoted
 			}
@@ -57,7 +63,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func everything(t testing.TB, text, other string, num float64, whole int, flag bool) signature.Values {
-	out := anything{Text: text, Other: other, Num: num, Whole: whole, Flag: flag, Mood: "bad", List: []string{other, text}, Note: &other, Bare: text, Free: map[string]any{"a": text}}
+	out := anything{Text: text, Other: other, Num: num, Whole: whole, Flag: flag, Mood: "bad",
+		List: []string{other, text}, Note: &other, Bare: text, Free: map[string]any{"a": text}}
 	out.Deep.Name = text
 	values, err := signature.Must(signature.New[anything, struct {
 		X int `json:"x"`
@@ -113,7 +120,8 @@ func FuzzRoundTrip(f *testing.F) {
 // FuzzRead feeds anything to the readers: no panic, and what is read is valid.
 func FuzzRead(f *testing.F) {
 	specs := []*signature.Spec{}
-	for _, fields := range []string{"answer: str", "n: int", "mood: Literal['good', 'bad'], score: float(ge=0, le=1), note?: str", "tags: list[str]", "v: Any"} {
+	for _, fields := range []string{"answer: str", "n: int",
+		"mood: Literal['good', 'bad'], score: float(ge=0, le=1), note?: str", "tags: list[str]", "v: Any"} {
 		specs = append(specs, parsed(f, "text -> "+fields))
 	}
 	for i, s := range samples(f, "forms.txtar") {

@@ -74,7 +74,8 @@ func Undecorated(text string) string {
 			inner = strings.TrimSpace(strings.TrimRight(inner, ".!"))
 		}
 		for _, mark := range []string{"**", "`", `"`, "'", "*", "_"} {
-			if n := len(mark); len(inner) > 2*n && strings.HasPrefix(inner, mark) && strings.HasSuffix(inner, mark) && strings.Count(inner, mark) == 2 {
+			if n := len(mark); len(inner) > 2*n && strings.HasPrefix(inner, mark) && strings.HasSuffix(inner, mark) &&
+				strings.Count(inner, mark) == 2 {
 				inner = strings.TrimSpace(inner[n : len(inner)-n])
 			}
 		}
@@ -123,7 +124,8 @@ func (s shape) bullets(text string) json.RawMessage {
 		}
 		text := strings.TrimSpace(line[at[1]-1:])
 		item := s.items.word(text)
-		if item == nil && (s.items.text() || s.items.any()) && s.items.constants == nil && strings.IndexByte("*_`#", text[0]) < 0 {
+		if item == nil && (s.items.text() || s.items.any()) && s.items.constants == nil &&
+			strings.IndexByte("*_`#", text[0]) < 0 {
 			item = Quote(text)
 			if _, quoted := quotedText(text); quoted {
 				item = json.RawMessage(text)

@@ -23,7 +23,8 @@ func (r reply) labeled() (fields, error) {
 		}
 		at += len(line) + 1
 	}
-	if last := strings.TrimSpace(r.text[min(current.start, len(r.text)):]); current.text && strings.Contains(last, "\n\n") {
+	if last := strings.TrimSpace(r.text[min(current.start, len(r.text)):]); current.text &&
+		strings.Contains(last, "\n\n") {
 		return nil, nil // nothing says where the text ends
 	}
 	current.end(found, r.text, len(r.text))

@@ -89,7 +89,8 @@ func withoutThoughts(text string) (string, error) {
 	}
 	last := ends[len(ends)-1]
 	before, after := text[:last[0]], strings.TrimLeft(text[last[1]:], " \t")
-	within := after != "" && !strings.HasPrefix(after, "\n") && !strings.HasPrefix(after, "{") && !strings.HasPrefix(after, "[[")
+	within := after != "" && !strings.HasPrefix(after, "\n") && !strings.HasPrefix(after, "{") &&
+		!strings.HasPrefix(after, "[[")
 	if first := firstMark(before); within || first != "" && !containsMark(after, first) {
 		return text, nil // a tag within a text
 	}

@@ -29,7 +29,8 @@ func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 		return readAny(f, strings.TrimSpace(text))
 	}
 	if blocks, open := fences(text); open && len(blocks) == 0 && (text[0] == '`' || text[0] == '~') {
-		return nil, structural(f.Name, "begins with a code fence that is not closed; close it, or write the text as a JSON string")
+		return nil, structural(f.Name,
+			"begins with a code fence that is not closed; close it, or write the text as a JSON string")
 	}
 	return readText(f, text)
 }
@@ -91,7 +92,8 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if list := s.bullets(text); list != nil && try(list) {
 		return list, nil
 	}
-	if blocks, open := fences(text); len(blocks) == 1 && !open && !blank(blocks[0].text) && (s.kinds["array"] || s.kinds["object"]) {
+	if blocks, open := fences(text); len(blocks) == 1 && !open && !blank(blocks[0].text) &&
+		(s.kinds["array"] || s.kinds["object"]) {
 		return readAny(f, strings.TrimSpace(blocks[0].text))
 	}
 	if misfit == nil {

@@ -25,7 +25,8 @@ const NotGiven = "(not given in this example)"
 // something else.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
-	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") && !strings.Contains(text, "\r") &&
+	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") &&
+		!strings.Contains(text, "\r") &&
 		!thoughtEnd.MatchString(text) && readsAs(f, text, value) {
 		return text
 	}

@@ -73,10 +73,12 @@ func TestErrors(t *testing.T) {
 			`the model: anthropic sent an HTML page; check the base URL`},
 		"no content": {stub.Reply{Status: 200, Body: `{"id":"msg_1"}`}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent a reply without content; try again`},
-		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
+		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`},
+			lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal string ` +
 				`into Go value of type []anthropic.received): "Hello"`},
-		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 300}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
+		"cut": {stub.Reply{Text: strings.Repeat("long ", 100), Cut: 300},
+			lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: the reply broke off: unexpected EOF`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +185,8 @@ func TestNew(t *testing.T) {
 		`the model: the name of the model is empty; pass one such as "claude-sonnet-5"`)
 	_, err = anthropic.New(budgeted, &anthropic.Options{Key: "k", BaseURL: "api.anthropic.com"})
 	checkError(t, err, lm.Error{Kind: lm.KindInvalid},
-		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")
+		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a "+
+			"query")
 	t.Setenv("ANTHROPIC_API_KEY", "k")
 	m, err := anthropic.New(budgeted, nil)
 	if err != nil {
