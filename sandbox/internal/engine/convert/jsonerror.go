@@ -1,245 +1,80 @@
 package convert
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"unicode/utf16"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// jsonError says in V8's words why a text is not JSON; "" if it is.
-func JSONError(text []uint16) string {
-	s := jsonScanner{text: text}
-	s.value()
-	if s.space(); s.problem == "" && s.at < len(s.text) {
-		s.fail("Unexpected non-whitespace character after JSON")
+// jsonErrors are the messages of V8 by how those of encoding/json end.
+var jsonErrors = []struct{ suffix, message string }{
+	{"object key string", "Expected property name or '}' in JSON"},
+	{"after object key", "Expected ':' after property name in JSON"},
+	{"after object key:value pair", "Expected ',' or '}' after property value in JSON"},
+	{"after array element", "Expected ',' or ']' after array element in JSON"},
+	{"after top-level value", "Unexpected non-whitespace character after JSON"},
+	{"in string literal", "Bad control character in string literal in JSON"},
+	{"in string escape code", "Bad escaped character in JSON"},
+	{"character escape", "Bad Unicode escape in JSON"},
+	{"in numeric literal", "No number after minus sign in JSON"},
+	{"after decimal point in numeric literal", "Unterminated fractional number in JSON"},
+	{"in exponent of numeric literal", "Exponent part is missing a number in JSON"},
+}
+
+// JSONError returns V8's message for a text that is not JSON, or "" if it is JSON.
+func JSONError(text string) string {
+	err := syntaxError(text)
+	if err == nil {
+		return ""
 	}
-	return s.problem
-}
-
-// jsonScanner goes through a text up to its first mistake.
-type jsonScanner struct {
-	text    []uint16
-	at      int
-	problem string
-}
-
-// fail notes a problem in the present place, if it is the first.
-func (s *jsonScanner) fail(message string) {
-	if s.problem == "" {
-		s.problem = fmt.Sprintf("%s at position %d", message, s.at)
+	if int(err.Offset) >= len(text) {
+		err = syntaxError(text + "\x00") // names what is missing at the end
 	}
+	at := min(int(err.Offset)-1, len(text))
+	position := engine.UTF16Len(text[:at])
+	message := ""
+	for _, e := range jsonErrors {
+		if strings.HasSuffix(err.Error(), e.suffix) {
+			message = e.message
+		}
+	}
+	switch {
+	case at == len(text) && strings.HasPrefix(message, "Bad"):
+		message = "Unterminated string in JSON"
+	case at == len(text) && message == "":
+		return "Unexpected end of JSON input"
+	case message == "":
+		return unexpectedToken(text, at)
+	case strings.HasSuffix(strings.TrimRight(text[:at], " \t\r\n"), ",") && strings.HasPrefix(message, "Expected property"):
+		message = "Expected double-quoted property name in JSON"
+	}
+	return fmt.Sprintf("%s at position %d", message, position)
 }
 
-// jsonContext is how much of a text V8 shows on either side of a character.
+func syntaxError(text string) (err *json.SyntaxError) {
+	var raw json.RawMessage
+	errors.As(json.Unmarshal([]byte(text), &raw), &err)
+	return err
+}
+
+// jsonContext is how many characters V8 shows on either side of a token.
 const jsonContext = 10
 
-// unexpected notes that the present character begins nothing, or that there is
-// none.
-func (s *jsonScanner) unexpected() {
-	if s.problem != "" {
-		return
-	}
-	if s.at >= len(s.text) {
-		s.problem = "Unexpected end of JSON input"
-		return
-	}
-	switch c := s.text[s.at]; {
-	case digit(c), c == '-':
-		s.fail("Unexpected number in JSON")
-		return
-	case c == '"':
-		s.fail("Unexpected string in JSON")
-		return
-	}
-	from, to := 0, len(s.text)
-	before, behind := "", ""
-	if to > 2*jsonContext {
-		if s.at >= jsonContext {
-			from, before = s.at-jsonContext, "..."
+func unexpectedToken(text string, at int) string {
+	before, behind := []rune(text[:at]), []rune(text[at:])
+	open, end := "", ""
+	if len(before)+len(behind) > 2*jsonContext {
+		if len(before) >= jsonContext {
+			before, open = before[len(before)-jsonContext:], "..."
 		}
-		if s.at < to-jsonContext {
-			to, behind = s.at+jsonContext, "..."
+		if len(behind) > jsonContext {
+			behind, end = behind[:jsonContext], "..."
 		}
 	}
-	s.problem = fmt.Sprintf(`Unexpected token '%s', %s"%s"%s is not valid JSON`,
-		string(utf16.Decode(s.text[s.at:s.at+1])), before, string(utf16.Decode(s.text[from:to])), behind)
-}
-
-// next is the present character, 0 at the end or after a problem.
-func (s *jsonScanner) next() uint16 {
-	if s.problem != "" || s.at >= len(s.text) {
-		return 0
-	}
-	return s.text[s.at]
-}
-
-func (s *jsonScanner) space() {
-	for c := s.next(); c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = s.next() {
-		s.at++
-	}
-}
-
-func (s *jsonScanner) value() {
-	s.space()
-	switch c := s.next(); {
-	case c == '{':
-		s.object()
-	case c == '[':
-		s.array()
-	case c == '"':
-		s.string()
-	case c == '-' || digit(c):
-		s.number()
-	case c == 't':
-		s.word("true")
-	case c == 'f':
-		s.word("false")
-	case c == 'n':
-		s.word("null")
-	default:
-		s.unexpected()
-	}
-}
-
-func (s *jsonScanner) word(word string) {
-	for _, c := range []byte(word) {
-		if s.next() != uint16(c) {
-			s.unexpected()
-			return
-		}
-		s.at++
-	}
-}
-
-func (s *jsonScanner) object() {
-	s.at++
-	if s.space(); s.next() == '}' {
-		s.at++
-		return
-	}
-	expected := "Expected property name or '}' in JSON"
-	for s.problem == "" {
-		if s.space(); s.next() != '"' {
-			s.fail(expected)
-			return
-		}
-		s.string()
-		if s.space(); s.next() != ':' {
-			s.fail("Expected ':' after property name in JSON")
-		}
-		s.at++
-		s.value()
-		if s.ends('}', "Expected ',' or '}' after property value in JSON") {
-			return
-		}
-		expected = "Expected double-quoted property name in JSON"
-	}
-}
-
-func (s *jsonScanner) array() {
-	s.at++
-	if s.space(); s.next() == ']' {
-		s.at++
-		return
-	}
-	for s.problem == "" {
-		s.value()
-		if s.ends(']', "Expected ',' or ']' after array element in JSON") {
-			return
-		}
-	}
-}
-
-// ends takes what stands behind a member, and reports whether it was the last.
-func (s *jsonScanner) ends(end uint16, expected string) bool {
-	s.space()
-	c := s.next()
-	if c != end && c != ',' {
-		s.fail(expected)
-		return true
-	}
-	s.at++
-	return c == end
-}
-
-func (s *jsonScanner) string() {
-	for s.at++; ; s.at++ {
-		switch c := s.next(); {
-		case s.at >= len(s.text):
-			s.fail("Unterminated string in JSON")
-			return
-		case c == '"':
-			s.at++
-			return
-		case c < ' ':
-			s.fail("Bad control character in string literal in JSON")
-			return
-		case c == '\\':
-			if s.escape(); s.problem != "" {
-				return
-			}
-		}
-	}
-}
-
-// escape takes what stands behind a backslash, up to its last character.
-func (s *jsonScanner) escape() {
-	s.at++
-	switch s.next() {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-	case 'u':
-		for range 4 {
-			if s.at++; !hexadecimal(s.next()) {
-				s.fail("Bad Unicode escape in JSON")
-				return
-			}
-		}
-	default:
-		s.fail("Bad escaped character in JSON")
-	}
-}
-
-func (s *jsonScanner) number() {
-	if s.next() == '-' {
-		if s.at++; !digit(s.next()) {
-			s.fail("No number after minus sign in JSON")
-			return
-		}
-	}
-	if s.next() == '0' {
-		if s.at++; digit(s.next()) {
-			s.fail("Unexpected number in JSON")
-			return
-		}
-	}
-	s.digits()
-	if s.next() == '.' {
-		if s.at++; !digit(s.next()) {
-			s.fail("Unterminated fractional number in JSON")
-			return
-		}
-		s.digits()
-	}
-	if c := s.next(); c == 'e' || c == 'E' {
-		s.at++
-		if c := s.next(); c == '+' || c == '-' {
-			s.at++
-		}
-		if !digit(s.next()) {
-			s.fail("Exponent part is missing a number in JSON")
-			return
-		}
-		s.digits()
-	}
-}
-
-func (s *jsonScanner) digits() {
-	for digit(s.next()) {
-		s.at++
-	}
-}
-
-func digit(c uint16) bool { return '0' <= c && c <= '9' }
-
-func hexadecimal(c uint16) bool {
-	return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+	token, _ := utf8.DecodeRuneInString(text[at:])
+	return fmt.Sprintf(`Unexpected token '%c', %s"%s"%s is not valid JSON`, token, open, string(before)+string(behind), end)
 }

@@ -105,35 +105,40 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		}
 		r.seePromises(object)
 		r.promises.add(called{promise, index, c.Pos})
-		r.calls++
-		c.ID = r.calls
+		r.issued++
+		c.ID = r.issued
 		put(&r.waiting, c.ID, true)
-		r.issue(letter{call: c, resolve: resolve, reject: reject})
+		r.issue(pendingCall{Call: c, resolve: resolve, reject: reject})
 		return object
 	}
 }
 
 // issue makes a call.
-func (r *run) issue(l letter) {
+func (r *run) issue(c pendingCall) {
 	if r.replay != nil {
-		r.replay.expect(r, l)
+		r.replay.expect(r, c)
 		return
 	}
-	r.letters.open()
-	letters := r.letters
-	perform := r.host.Call(l.call, func(reply engine.Reply) {
-		l.reply = reply
-		letters.post(l)
+	if r.replies == nil {
+		r.replies, r.done, r.calls = make(chan pendingCall, 16), make(chan struct{}), make(chan func())
+	}
+	replies, done := r.replies, r.done // of this program: the VM may run another one
+	perform := r.host.Call(c.Call, func(reply engine.Reply) {
+		c.reply = reply
+		select {
+		case replies <- c:
+		case <-done: // too late
+		}
 	})
 	if perform != nil {
-		r.hands.perform(perform)
+		r.perform(perform)
 	}
 }
 
 // deliver gives the program the reply to a call.
-func (r *run) deliver(l letter) {
-	if delete(r.waiting, l.call.ID); !r.ended {
-		r.settle(l.call, l.reply, l.resolve, l.reject)
+func (r *run) deliver(c pendingCall) {
+	if delete(r.waiting, c.ID); !r.ended {
+		r.settle(c)
 	}
 }
 
@@ -195,17 +200,17 @@ func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMes
 // typeError makes an exception; unlike goja's, it takes text as it is.
 func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
-func (r *run) settle(c engine.Call, reply engine.Reply, resolve, reject func(any) error) {
-	value, err := r.convert.Decode(reply.Value)
+func (r *run) settle(c pendingCall) {
+	value, err := r.convert.Decode(c.reply.Value)
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
-		reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+		c.reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
-	if reply.Error != nil {
-		r.check(reject(r.thrown(reply.Error, c)))
+	if c.reply.Error != nil {
+		r.check(c.reject(r.thrown(c.reply.Error, c.Call)))
 		return
 	}
-	r.check(resolve(value))
+	r.check(c.resolve(value))
 }
 
 // submit ends the program with a value, or with a failure if calls are not awaited.

@@ -126,10 +126,10 @@ func (r *run) play(ctx context.Context, e *Engine, job *engine.Job, host engine.
 			r.recovered(p)
 		}
 		spent := r.watch.end()
-		if r.letters.over != nil {
-			close(r.letters.over)
+		if r.replies != nil {
+			close(r.done)
+			close(r.calls)
 		}
-		r.hands.free()
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = spent.computed, spent.waited

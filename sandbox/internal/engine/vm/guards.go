@@ -82,7 +82,7 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 	}
 	message := ""
 	if text, ok := argument.(goja.String); ok {
-		if message = convert.JSONError(units(text)); message == "" {
+		if message = convert.JSONError(text.String()); message == "" {
 			message = "a number in the JSON text is out of range" // to other engines it is infinite
 		}
 	} else {
@@ -95,14 +95,6 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	return err
-}
-
-func units(text goja.String) []uint16 {
-	list := make([]uint16, text.Length())
-	for i := range list {
-		list[i] = text.CharAt(i)
-	}
-	return list
 }
 
 func (r *run) prototype(class string) *goja.Object {

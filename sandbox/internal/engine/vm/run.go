@@ -50,10 +50,11 @@ type attempt struct {
 	thrownBy map[*goja.Object]toolFailure
 	floating []*goja.Promise // rejected, and nothing handles them
 
-	letters letters
-	hands   hands
+	replies chan pendingCall // nil before the first call, as are done and calls
+	done    chan struct{}    // closed when the run has ended
+	calls   chan func()      // to goroutines that perform calls
 	timers  timers
-	calls   int          // made so far
+	issued  int          // calls made so far
 	waiting map[int]bool // calls without a reply
 
 	promises promises
@@ -164,10 +165,10 @@ func (r *run) next() {
 	}
 	r.watch.waits(true)
 	select {
-	case l := <-r.letters.box():
+	case c := <-r.replies:
 		r.watch.waits(false)
-		r.turn(engine.Turn{Call: l.call.ID})
-		r.deliver(l)
+		r.turn(engine.Turn{Call: c.ID})
+		r.deliver(c)
 	case <-r.timers.next():
 		r.watch.waits(false)
 		r.turn(engine.Turn{Timer: r.timers.list[0].id})
@@ -320,65 +321,25 @@ func (r *run) watchRejections() {
 	})
 }
 
-// hands are goroutines that perform calls, one after the other. Growing the stack
-// of a new one would take longer than many a handler.
-type hands chan func()
-
-// perform has a free hand perform a call, or a new one. It is for the run's
-// goroutine.
-func (h *hands) perform(call func()) {
-	if *h == nil {
-		*h = make(hands)
-	}
-	select {
-	case *h <- call:
-	default:
-		go (*h).work(call)
-	}
-}
-
-// work performs a call, and what comes after it until the run has ended.
-func (h hands) work(call func()) {
-	call()
-	for call := range h {
-		call()
-	}
-}
-
-// free ends those who wait for a call, and the others when they would.
-func (h hands) free() {
-	if h != nil {
-		close(h)
-	}
-}
-
-// letters are replies on their way to the loop.
-type letters struct {
-	in   chan letter
-	over chan struct{} // closed when nobody takes them any more
-}
-
-// letter is the reply to a call, and what to do with it.
-type letter struct {
-	call            engine.Call
-	reply           engine.Reply
+// pendingCall is a call, the functions that settle its promise, and its reply.
+type pendingCall struct {
+	engine.Call
 	resolve, reject func(any) error
+	reply           engine.Reply
 }
 
-// open is called before the first call.
-func (l *letters) open() {
-	if l.in == nil {
-		l.in, l.over = make(chan letter, 16), make(chan struct{})
-	}
-}
-
-// box is where replies come in; nil before the first call.
-func (l *letters) box() <-chan letter { return l.in }
-
-// post sends a letter to the loop, from any goroutine; after the end, to nobody.
-func (l letters) post(reply letter) {
+// perform performs a call on another goroutine. It reuses goroutines, because growing
+// the stack of a new one takes longer than many handlers.
+func (r *run) perform(call func()) {
+	calls := r.calls
 	select {
-	case l.in <- reply:
-	case <-l.over:
+	case calls <- call:
+	default:
+		go func() {
+			call()
+			for call := range calls {
+				call()
+			}
+		}()
 	}
 }
