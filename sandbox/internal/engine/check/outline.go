@@ -30,7 +30,6 @@ type Outline struct {
 	Depth   int      // how deep the source is nested
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Broken  bool     // whether there is a regular expression without an end, which goja takes
 	Callees []Callee // of the calls of names and members
 }
 
@@ -60,16 +59,16 @@ type callSite struct {
 
 // Options are what a survey needs besides the program.
 type Options struct {
-	Words bool                       // whether every name is noted, to look for forbidden ones
-	Pos   func(file.Idx) engine.Pos  // of what is found
-	Leave func(ast.Node)             // is called with every node that has been looked at
-	Lent  func(*ast.FunctionLiteral) // see [Walker]
+	Words     bool                       // whether every name is noted, to look for forbidden ones
+	Pos       func(file.Idx) engine.Pos  // of what is found
+	Leave     func(ast.Node)             // is called with every node that has been looked at
+	Arguments func(*ast.FunctionLiteral) // see [Walker]
 }
 
 // Survey makes the outline of a program, which is the body of a function.
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
-	s.walker.Visit, s.walker.Lent = s.visit, options.Lent
+	s.walker.Visit, s.walker.Arguments = s.visit, options.Arguments
 	top := &block{body: true}
 	s.walker.block = top
 	for _, statement := range body {
@@ -243,7 +242,6 @@ func (s *surveyor) in(n *ast.BinaryExpression) {
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
-	s.Broken = s.Broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
 	if NeverMatches(n.Pattern, n.Flags) {
 		s.findings = append(s.findings, engine.Finding{
 			Message: `\p{…} never matches in this engine`,

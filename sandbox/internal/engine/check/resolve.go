@@ -117,7 +117,7 @@ func (s *surveyor) assignment(w written) {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
 		case v.id == id: // its default, where it is declared
-		case v.kind == constant && v.writes == 0 && !w.uncertain: // once is enough
+		case v.kind == constant && v.writes == 0 && !w.conditional: // once is enough
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
 				Hint:    "declare it with let", Pos: s.pos(id.Idx),

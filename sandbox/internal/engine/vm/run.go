@@ -69,7 +69,7 @@ type attempt struct {
 	stdout, stderr stream
 	notes          notes
 
-	touched bool // the program has begun
+	started bool // the program has begun
 	stopped bool // it was, by a limit or by whoever called
 	failing bool // it has failed; what its getters still call is not made
 	ended   bool
@@ -98,7 +98,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 
 // execute runs the program to its end, however that comes about.
 func (r *run) execute(code *goja.Program) {
-	r.touched = true
+	r.started = true
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
