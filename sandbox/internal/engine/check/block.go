@@ -182,7 +182,7 @@ func (w *Walker) declareName(id *ast.Identifier, k kind) {
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
-		if k != given && telling(value) { // the value of a parameter is but its default
+		if k != given && worthKeeping(value) { // the value of a parameter is but its default
 			v.value = value
 		}
 		w.declareAll(target, v)
@@ -190,9 +190,9 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// telling reports whether it is of use to know that a variable has a value: what is
+// worthKeeping reports whether it is of use to know that a variable has a value: what is
 // known is kept as long as the program.
-func telling(e ast.Expression) bool {
+func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,
 		*ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral,

@@ -18,7 +18,7 @@ type Outline struct {
 	guarded  map[string]bool  // names whose presence is tested, as in typeof x or "x" in globalThis
 	writes   []writeSite      // assignments to names that nothing declares, and to their members
 	early    []usedName       // variables that are read before they have a value
-	smells   []engine.Finding // what runs, but hardly does what its author means
+	warnings []engine.Finding // what runs, but hardly does what its author means
 	calls    []callSite       // of what may be a tool
 	tested   map[pathKey]int  // how often a path is mentioned otherwise than called, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program looks for
@@ -54,7 +54,7 @@ type callSite struct {
 	*path
 	arguments []ast.Expression
 	block     *block
-	looseCall
+	promiseUse
 }
 
 // Options are what a survey needs besides the program.
@@ -91,16 +91,16 @@ const maxDeclared = 100
 // in the end.
 type surveyor struct {
 	*Outline
-	options  Options
-	walker   Walker
-	loose    map[*ast.CallExpression]looseCall // before they are visited
-	called   []calledExpression
-	members  []located
-	texts    []located // that name members
-	written  []written
-	uses     []use
-	probes   []reference // to variables whose kind of value the program finds out, as by typeof
-	mappings []mappingOf
+	options     Options
+	walker      Walker
+	promiseUses map[*ast.CallExpression]promiseUse // before they are visited
+	called      []calledExpression
+	members     []located
+	texts       []located // that name members
+	written     []written
+	uses        []use
+	probes      []reference // to variables whose kind of value the program finds out, as by typeof
+	mappings    []mappingOf
 }
 
 // located is an expression, and the block that it is in.
@@ -114,7 +114,7 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
-	looseCall
+	promiseUse
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -262,7 +262,7 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
 	s.method(n)
 	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n],
+		located: s.here(n.Callee), arguments: n.ArgumentList, promiseUse: s.promiseUses[n],
 	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:

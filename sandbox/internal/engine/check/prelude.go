@@ -14,7 +14,7 @@ const (
 func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	src := newSource(text)
 	src.prologue = preludePrologue
-	pre, bad := survive(src)
+	pre, bad := runPreflight(src)
 	switch {
 	case bad != nil:
 		return nil, nil, Unloadable(bad.Message)

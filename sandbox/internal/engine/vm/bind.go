@@ -96,15 +96,15 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			panic(r.typeError("the tool " + name + " is not bound any more"))
 		}
 		r.use(namespace, name)
-		c := engine.Call{Tool: index, Pos: r.here()}
+		c := engine.Call{Tool: index, Pos: r.position()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		object := r.vm.ToValue(promise).ToObject(r.vm)
 		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
 			return object
 		}
-		r.seePromises(object)
-		r.promises.add(called{promise, index, c.Pos})
+		r.instrumentPromises(object)
+		r.promises.add(callPromise{promise, index, c.Pos})
 		r.issued++
 		c.ID = r.issued
 		put(&r.waiting, c.ID, true)
@@ -146,7 +146,7 @@ func (r *run) deliver(c pendingCall) {
 // may follow it.
 func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
-		return r.gather(fc.Arguments, tool), nil
+		return r.joinArguments(fc.Arguments, tool), nil
 	}
 	if first := fc.Argument(0); goja.IsUndefined(first) {
 		args = json.RawMessage(`{}`)
@@ -160,7 +160,7 @@ func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more 
 }
 
 // gather makes one object of several arguments.
-func (r *run) gather(values []goja.Value, tool *engine.Binding) json.RawMessage {
+func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawMessage {
 	object, params := []byte{'{'}, tool.Params
 	for i, v := range values[:min(len(values), len(params))] {
 		if goja.IsUndefined(v) {
@@ -236,7 +236,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 }
 
 // here is where the program is calling from.
-func (r *run) here() engine.Pos {
+func (r *run) position() engine.Pos {
 	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
 		if frame.SrcName() == r.program.Name {
 			at := frame.Position()

@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 	if failure != nil {
 		return &engine.Result{Failure: failure}
 	}
-	result = r.play(ctx, e, job, host)
+	result = r.runJob(ctx, e, job, host)
 	switch s := job.Session; {
 	case s == nil:
 	case result.Submitted: // the interrupt may have left frames on the VM's stack
@@ -63,7 +63,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Fa
 		return nil, &engine.Failure{Kind: engine.Stale, Message: "the engine does not have the session"}
 	}
 	r := newRun()
-	r.lasting = s.Inputs
+	r.sessionInputs = s.Inputs
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
 	for i, step := range s.Log {
@@ -118,10 +118,10 @@ func (e *Engine) Forget() {
 }
 
 // play runs one program in a VM that may have run others.
-func (r *run) play(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
-	if len(r.lasting) > 0 {
+func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
+	if len(r.sessionInputs) > 0 {
 		complete := *job
-		complete.Inputs = slices.Concat(r.lasting, job.Inputs)
+		complete.Inputs = slices.Concat(r.sessionInputs, job.Inputs)
 		job = &complete
 	}
 	r.begin(ctx, e.scope(job, r.exports), job, host)
@@ -139,7 +139,7 @@ func (r *run) play(ctx context.Context, e *Engine, job *engine.Job, host engine.
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
-		result.Strays = r.strays(result.Failure)
+		result.Strays = r.promiseUses(result.Failure)
 		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
@@ -187,7 +187,7 @@ func newRun() *run {
 	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 4)}
 	r.convert = convert.Converter{
 		VM:        r.vm,
-		OnPromise: func(o *goja.Object) { r.usePromise(o, engine.Printed) },
+		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed) },
 		ToolOf: func(o *goja.Object) string {
 			if by, ok := r.thrownBy[o]; ok {
 				return by.Tool

@@ -44,7 +44,7 @@ type replay struct {
 // it had.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]pendingCall{}}
-	result := r.play(ctx, e, stepJob(s, r.steps, limits), p)
+	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f
@@ -92,7 +92,7 @@ func (r *run) diverge(format string, args ...any) {
 }
 
 // again makes the next turn as it was.
-func (r *run) again() {
+func (r *run) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
 		r.diverge("it waited %d times, and now once more", p.at)

@@ -14,14 +14,14 @@ func (r *run) urlSearchParams() goja.Value {
 	helpers := []func(goja.FunctionCall) goja.Value{
 		r.textFunction(urlDecoded), r.textFunction(urlEncoded), r.textFunction(wellFormed),
 	}
-	return r.addition("URLSearchParams", helpers...)
+	return r.polyfill("URLSearchParams", helpers...)
 }
 
 // textFunction makes a function of the VM from one that converts a text.
 func (r *run) textFunction(change func(string) string) func(goja.FunctionCall) goja.Value {
 	return func(c goja.FunctionCall) goja.Value {
 		text := r.textOf(c.Argument(0)).String()
-		if 3*float64(len(text)) > r.mostText() {
+		if 3*float64(len(text)) > r.maxText() {
 			panic(r.rangeError("Invalid string length"))
 		}
 		return r.vm.ToValue(change(text))
