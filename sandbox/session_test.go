@@ -146,7 +146,7 @@ func TestSessionLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := session.Run(t.Context(), sandbox.Program{Source: `zone`})
-	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "program 1 of the session, made again: its value was 2, and is now 1") {
+	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, and is now 1") {
 		t.Errorf("got %v, %v", out, err)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// lendArguments makes a function use its arguments before an arrow function in it
+// mentionArguments makes a function use its arguments before an arrow function in it
 // does: goja's compiler gives the arrow function other values unless the function
 // itself has mentioned them first.
-func lendArguments(f *ast.FunctionLiteral) {
+func mentionArguments(f *ast.FunctionLiteral) {
 	use := &ast.Identifier{Name: "arguments", Idx: f.Function}
 	for _, b := range f.ParameterList.List {
 		if value := firstDefault(b); value != nil {

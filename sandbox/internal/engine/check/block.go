@@ -9,12 +9,12 @@ import (
 // function. The walker opens and closes them; names are resolved when it is done, as
 // a declaration may follow what refers to it.
 type block struct {
-	outer      *block
-	uncertain  int  // statements around it that need not be executed
-	function   int  // the number of the function around it
-	parameters bool // it belongs to a function, and its body is within it
-	body       bool // var declarations end here
-	variables  map[unistring.String]*variable
+	outer       *block
+	conditional int  // the number of conditional statements around it
+	function    int  // the number of the function around it
+	parameters  bool // it belongs to a function, and its body is within it
+	body        bool // var declarations end here
+	variables   map[unistring.String]*variable
 }
 
 // kind is how a variable is declared.
@@ -56,9 +56,9 @@ type variable struct {
 
 // reference is where the program writes a name, declarations among them.
 type reference struct {
-	id        *ast.Identifier
-	block     *block
-	uncertain int // expressions and statements around it that need not be executed
+	id          *ast.Identifier
+	block       *block
+	conditional int // the number of conditional expressions and statements around it
 }
 
 // variable returns what the name stands for; nil if the program does not declare it.
@@ -85,7 +85,7 @@ func (b *block) find(name unistring.String) *variable {
 // early reports whether a reference finds the variable, for certain, before it has a
 // value.
 func (v *variable) early(number int, r reference) bool {
-	if v.kind < lexical || r.uncertain > v.block.uncertain || v.block.function != r.block.function {
+	if v.kind < lexical || r.conditional > v.block.conditional || v.block.function != r.block.function {
 		return false
 	}
 	return number < v.declared || v.begin <= number && number < v.end
@@ -105,7 +105,7 @@ func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != ni
 // open begins a block within the last one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
-		w.block = &block{outer: outer, uncertain: w.uncertain, function: outer.function, body: outer.parameters}
+		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters}
 	}
 }
 
@@ -165,8 +165,8 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 // initialized notes that what a variable holds has been walked since it was declared.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
-// names reports whether a function or class has a name that only it sees.
-func (w *Walker) names(id *ast.Identifier) bool {
+// hasOwnName reports whether a function or class has a name that is visible only in it.
+func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
 
@@ -182,17 +182,17 @@ func (w *Walker) declareName(id *ast.Identifier, k kind) {
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
-		if k != given && telling(value) { // the value of a parameter is but its default
+		if k != given && worthKeeping(value) { // the value of a parameter is but its default
 			v.value = value
 		}
 		w.declareAll(target, v)
 	}
-	w.node(target)
+	w.Walk(target)
 }
 
-// telling reports whether it is of use to know that a variable has a value: what is
+// worthKeeping reports whether it is of use to know that a variable has a value: what is
 // known is kept as long as the program.
-func telling(e ast.Expression) bool {
+func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,
 		*ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral,

@@ -21,7 +21,7 @@ func arguments(list []ast.Expression, in *block) *engine.Literal {
 	}
 	l := literal{block: in}
 	if l.value(list[0], ""); slices.Contains(l.unknown, "") {
-		return someText(list[0], in)
+		return unknownText(list[0], in)
 	}
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
@@ -73,9 +73,9 @@ func isDropped(e ast.Expression, in *block) bool {
 	return isUndefined(e, in)
 }
 
-// someText is a text of which nothing else is known; nil if the expression need
+// unknownText is a text of which nothing else is known; nil if the expression need
 // not be one.
-func someText(e ast.Expression, in *block) *engine.Literal {
+func unknownText(e ast.Expression, in *block) *engine.Literal {
 	if isText(e, in, maxPath) {
 		return &engine.Literal{JSON: json.RawMessage(`""`), Unknown: []string{""}}
 	}

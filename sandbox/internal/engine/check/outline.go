@@ -18,7 +18,7 @@ type Outline struct {
 	guarded  map[string]bool  // names whose presence is tested, as in typeof x or "x" in globalThis
 	writes   []writeSite      // assignments to names that nothing declares, and to their members
 	early    []usedName       // variables that are read before they have a value
-	smells   []engine.Finding // what runs, but hardly does what its author means
+	warnings []engine.Finding // what runs, but hardly does what its author means
 	calls    []callSite       // of what may be a tool
 	tested   map[pathKey]int  // how often a path is mentioned otherwise than called, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program looks for
@@ -30,7 +30,6 @@ type Outline struct {
 	Depth   int      // how deep the source is nested
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Broken  bool     // whether there is a regular expression without an end, which goja takes
 	Callees []Callee // of the calls of names and members
 }
 
@@ -55,21 +54,21 @@ type callSite struct {
 	*path
 	arguments []ast.Expression
 	block     *block
-	looseCall
+	promiseUse
 }
 
 // Options are what a survey needs besides the program.
 type Options struct {
-	Words bool                       // whether every name is noted, to look for forbidden ones
-	Pos   func(file.Idx) engine.Pos  // of what is found
-	Leave func(ast.Node)             // is called with every node that has been looked at
-	Lent  func(*ast.FunctionLiteral) // see [Walker]
+	Words     bool                       // whether every name is noted, to look for forbidden ones
+	Pos       func(file.Idx) engine.Pos  // of what is found
+	Leave     func(ast.Node)             // is called with every node that has been looked at
+	Arguments func(*ast.FunctionLiteral) // see [Walker]
 }
 
 // Survey makes the outline of a program, which is the body of a function.
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
-	s.walker.Visit, s.walker.Lent = s.visit, options.Lent
+	s.walker.Visit, s.walker.Arguments = s.visit, options.Arguments
 	top := &block{body: true}
 	s.walker.block = top
 	for _, statement := range body {
@@ -92,16 +91,16 @@ const maxDeclared = 100
 // in the end.
 type surveyor struct {
 	*Outline
-	options  Options
-	walker   Walker
-	loose    map[*ast.CallExpression]looseCall // before they are visited
-	called   []calledExpression
-	members  []located
-	texts    []located // that name members
-	written  []written
-	uses     []use
-	probes   []reference // to variables whose kind of value the program finds out, as by typeof
-	mappings []mappingOf
+	options     Options
+	walker      Walker
+	promiseUses map[*ast.CallExpression]promiseUse // before they are visited
+	called      []calledExpression
+	members     []located
+	texts       []located // that name members
+	written     []written
+	uses        []use
+	probes      []reference // to variables whose kind of value the program finds out, as by typeof
+	mappings    []mappingOf
 }
 
 // located is an expression, and the block that it is in.
@@ -115,7 +114,7 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
-	looseCall
+	promiseUse
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -243,7 +242,6 @@ func (s *surveyor) in(n *ast.BinaryExpression) {
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
-	s.Broken = s.Broken || !strings.HasPrefix(n.Literal, "/"+n.Pattern+"/")
 	if NeverMatches(n.Pattern, n.Flags) {
 		s.findings = append(s.findings, engine.Finding{
 			Message: `\p{…} never matches in this engine`,
@@ -264,7 +262,7 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
 	s.method(n)
 	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList, looseCall: s.loose[n],
+		located: s.here(n.Callee), arguments: n.ArgumentList, promiseUse: s.promiseUses[n],
 	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:

@@ -47,7 +47,7 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
 		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.Pos(strings.Index(text, "`"))}
 	}
-	pre, failure := survive(src)
+	pre, failure := runPreflight(src)
 	if failure != nil {
 		return nil, failure
 	}
@@ -84,7 +84,7 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	}
 	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
-	p.Outline = Survey(p.body, Options{Words: o.Words, Pos: src.fromIdx, Leave: unfold, Lent: lendArguments})
+	p.Outline = Survey(p.body, Options{Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments})
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
 	if p.With != 0 { // the compiler would say so too, but it makes names of members

@@ -48,7 +48,7 @@ func follow(e ast.Expression, in *block, most int) *path {
 		for _, name := range v.path {
 			p = p.member(name, e.Idx)
 		}
-		return p.standsAt(e.Idx)
+		return p.movedTo(e.Idx)
 	case *ast.DotExpression:
 		return follow(e.Left, in, most).member(e.Identifier.Name.String(), e.Identifier.Idx)
 	case *ast.BracketExpression:
@@ -75,7 +75,7 @@ func (p *path) member(name string, at file.Idx) *path {
 }
 
 // standsAt puts all of the path where a variable stands for it.
-func (p *path) standsAt(at file.Idx) *path {
+func (p *path) movedTo(at file.Idx) *path {
 	if p != nil {
 		for i := range p.at {
 			p.at[i] = at

@@ -39,8 +39,8 @@ type preflight struct {
 }
 
 // survive parses a program that goja's parser may not see, and says why it must not.
-func survive(src *Source) (*preflight, *engine.Failure) {
-	if deepest(src.Text) > maxNesting {
+func runPreflight(src *Source) (*preflight, *engine.Failure) {
+	if nestingDepth(src.Text) > maxNesting {
 		return nil, &engine.Failure{
 			Kind: engine.Syntax, Message: fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting),
 			Hint: "build the string from shorter ones",
@@ -62,32 +62,32 @@ func survive(src *Source) (*preflight, *engine.Failure) {
 	switch {
 	case s.deepest > maxArrowDefaults:
 		return nil, &engine.Failure{Kind: engine.Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
-	case s.refused != nil && !worthTrying(src, s.refused):
+	case s.refused != nil && !mayBeValid(src, s.refused):
 		return nil, preflightFailure(src, s.refused)
 	}
 	return s, nil
 }
 
-// worthTrying reports whether goja's parser may have a look at what the first
+// mayBeValid reports whether goja's parser may have a look at what the first
 // one refused, which does not know that these are valid:
 //
 //	const f = ({a} = {a: 1}) => a
 //	[f()].forEach(g) // on a line of its own, after an arrow function
 //
 // Others it must not see: it is not made for nonsense.
-func worthTrying(src *Source, refused error) bool {
+func mayBeValid(src *Source, refused error) bool {
 	f := preflightFailure(src, refused)
 	before, _ := src.around(f.Pos)
 	atStart := strings.TrimSpace(before) == "" && strings.HasSuffix(f.Message, " in expression")
-	return (atStart || f.Message == "unexpected => in expression") && deepest(src.Text) <= maxUnchecked &&
-		deepest(src.Text)+len(ternary.FindAllString(src.Text, -1)) <= maxUncertain
+	return (atStart || f.Message == "unexpected => in expression") && nestingDepth(src.Text) <= maxUnchecked &&
+		nestingDepth(src.Text)+len(ternary.FindAllString(src.Text, -1)) <= maxUncertain
 }
 
 // ternary is what may begin the alternatives of a conditional expression.
 var ternary = regexp.MustCompile(`\?(?:[^.?]|\.\d)`)
 
-// deepest returns how deep brackets are nested, at most.
-func deepest(text string) int {
+// nestingDepth returns how deep brackets are nested, at most.
+func nestingDepth(text string) int {
 	open, most := 0, 0
 	for i := range len(text) {
 		open += brackets[text[i]]

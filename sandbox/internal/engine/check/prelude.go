@@ -14,7 +14,7 @@ const (
 func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	src := newSource(text)
 	src.prologue = preludePrologue
-	pre, bad := survive(src)
+	pre, bad := runPreflight(src)
 	switch {
 	case bad != nil:
 		return nil, nil, Unloadable(bad.Message)
@@ -36,7 +36,7 @@ func notOneCall(tree *ast.Program) *engine.Failure {
 		return Unloadable("it closes a bracket that it did not open")
 	}
 	var bad *engine.Failure
-	w := Walker{Lent: lendArguments, Visit: func(n ast.Node) {
+	w := Walker{Arguments: mentionArguments, Visit: func(n ast.Node) {
 		if e, ok := n.(*ast.RegExpLiteral); ok && NeverMatches(e.Pattern, e.Flags) {
 			bad = Unloadable(`it has a pattern with \p{…}, which never matches in this engine`)
 		}

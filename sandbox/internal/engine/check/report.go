@@ -36,7 +36,7 @@ type Globals interface {
 
 // Report says what is to be judged of the program before it runs.
 func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
-	r := engine.Report{Findings: slices.Clip(p.findings), Smells: p.smells, Depth: p.Depth, Declared: p.declared}
+	r := engine.Report{Findings: slices.Clip(p.findings), Smells: p.warnings, Depth: p.Depth, Declared: p.declared}
 	for _, n := range p.names {
 		if n.name == "await" {
 			r.Findings = append(r.Findings, engine.Finding{Message: AwaitMessage, Hint: AwaitHint, Pos: p.pos(n.at)})
@@ -82,7 +82,7 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 // site finds the tool that a call names, or what stands there in its place. It
 // reports false for what has nothing to do with tools, or need not fail.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
-	tool, params, parts := longest(s, c.names)
+	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0
 	switch {
 	case !isTool && !s.Object(c.names[0]):
@@ -97,7 +97,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	}
 	site.Name, site.Pos = c.names[1], p.pos(c.at[parts])
 	site.Member = strings.Join(c.names[2:], ".")
-	return site, p.lacks(s, c, parts, isTool)
+	return site, p.isMissing(s, c, parts, isTool)
 }
 
 // call is a call of a tool.
@@ -124,7 +124,7 @@ const maxUses = 20
 // uses are the uses of a result that may fail, or find nothing, each once.
 func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
 	for _, u := range all {
-		reported := engine.Use{How: reportedHow[u.how], Property: u.property}
+		reported := engine.Use{How: reportedHow[u.kind], Property: u.property}
 		known := func(other engine.Use) bool {
 			return other.Property == reported.Property && (other.How == reported.How || other.How == engine.Called)
 		}
@@ -146,11 +146,11 @@ func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
 }
 
 // reportedHow is how uses are reported; those that are not there cannot fail.
-var reportedHow = map[how]string{reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed}
+var reportedHow = map[useKind]string{reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed}
 
 // longest finds the tool or the namespace that a path begins with, and how many of
 // its names that takes.
-func longest(s Globals, names []string) (tool int, params []string, parts int) {
+func resolveTool(s Globals, names []string) (tool int, params []string, parts int) {
 	if tool, params, ok := s.Tool("", names[0]); ok {
 		return tool, params, 1
 	}
@@ -164,7 +164,7 @@ func longest(s Globals, names []string) (tool int, params []string, parts int) {
 
 // lacks reports whether a call certainly fails because what the first parts of its
 // path stand for, a tool or a namespace, has no member of the next name.
-func (p *Outline) lacks(s Globals, c callSite, parts int, isTool bool) bool {
+func (p *Outline) isMissing(s Globals, c callSite, parts int, isTool bool) bool {
 	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
 }
 

@@ -52,15 +52,15 @@ func (s *surveyor) used() {
 			continue
 		}
 		switch {
-		case u.how.misreads():
+		case u.kind.misreads():
 			v.misread++
 			v.property = cmp.Or(v.property, u.property)
-		case u.how.fails():
+		case u.kind.fails():
 			v.failing = cmp.Or(v.failing, u.property)
-		case u.how == tries:
+		case u.kind == tries:
 			v.tried = true
 		}
-		if u.how == calls && readers[u.property] {
+		if u.kind == calls && readers[u.property] {
 			v.reader = cmp.Or(v.reader, u.property)
 		}
 		if results[v] {
@@ -117,7 +117,7 @@ func (s *surveyor) assignment(w written) {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
 		case v.id == id: // its default, where it is declared
-		case v.kind == constant && v.writes == 0 && !w.uncertain: // once is enough
+		case v.kind == constant && v.writes == 0 && !w.conditional: // once is enough
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
 				Hint:    "declare it with let", Pos: s.pos(id.Idx),
@@ -174,7 +174,7 @@ func (s *surveyor) mention(names []string, times int) {
 	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const fromText = "Function cannot be called: code cannot be made from text here"
+const functionMessage = "Function cannot be called: code cannot be made from text here"
 
 // site notes a call.
 func (s *surveyor) site(c calledExpression) {
@@ -183,7 +183,7 @@ func (s *surveyor) site(c calledExpression) {
 		return
 	}
 	if p.is("Function") { // it is known as such, for the sake of instanceof
-		s.findings = append(s.findings, engine.Finding{Message: fromText, Hint: "write the function itself", Pos: s.pos(p.end())})
+		s.findings = append(s.findings, engine.Finding{Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end())})
 	}
 	if c.isNew {
 		return
@@ -197,7 +197,7 @@ func (s *surveyor) site(c calledExpression) {
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
-	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.looseCall.resolved()})
+	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.promiseUse.resolved()})
 }
 
 // given looks at an object that is passed to Promise.all or submit.
@@ -219,7 +219,7 @@ func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
 		switch keyed.Value.(type) {
 		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
 			name, _ := constantText(keyed.Key, nil)
-			s.smells = append(s.smells, engine.Finding{
+			s.warnings = append(s.warnings, engine.Finding{
 				Message: name + " is a function, which is left out of the answer",
 				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
 			})

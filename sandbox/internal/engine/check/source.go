@@ -48,14 +48,14 @@ func (s *Source) FromFrame(line, column int) engine.Pos {
 func (s *Source) parse(name string) (*ast.Program, error) {
 	wrapped := s.prologue + s.Text + epilogue
 	if s.renamed != "" {
-		return mend(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
+		return parseTolerantly(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
 	}
 	tree, err := parseByGoja(name, wrapped)
 	switch {
 	case onlyBadTargets(err):
-		return mend(name, wrapped, wrapped)
+		return parseTolerantly(name, wrapped, wrapped)
 	case errors.Is(err, errPanic):
-		return mend(name, wrapped, renameRests(wrapped))
+		return parseTolerantly(name, wrapped, renameRests(wrapped))
 	}
 	return tree, err
 }

@@ -1,179 +1,224 @@
 package check
 
 import (
+	"reflect"
+	"slices"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 )
 
-// Walk visits n and everything below it, in the order of the source as far as
-// that matters; goja's AST has no visitor of its own. Member names and labels
-// are not visited: they refer to nothing.
+// Walk visits n and everything below it, in the order of the source where that
+// matters; goja's AST has no visitor. The names of members and labels are not visited,
+// because they refer to nothing.
 func Walk(n ast.Node, visit func(ast.Node)) {
 	w := Walker{Visit: visit}
-	w.node(n)
+	w.Walk(n)
 }
 
-// Walker visits nodes as [Walk] does, and knows where it is.
+// Walker visits nodes like [Walk] and keeps track of where it is.
 type Walker struct {
-	Visit          func(ast.Node)
-	Lent           func(*ast.FunctionLiteral) // called after a function whose arguments an arrow function uses; may be nil
-	depth, deepest int
-	awaits         bool // whether the function around the node is async, and the node not in its parameters
-	functions      int  // around the node; goja's places say nothing of that: they count two bytes for each character of some names
+	Visit func(ast.Node)
 
-	arrows     int    // arrow functions around the node, within its function
-	lent       bool   // whether one of them uses the arguments of the function
-	block      *block // around the node; nil for a walk that needs no names
-	uncertain  int    // expressions and statements around the node that need not be executed
-	kind       kind   // of the bindings that are walked
-	numbered   int    // functions so far
-	references []reference
-	variables  []*variable // as they are declared
-	fresh      []*variable // of these, those whose initializers are still to be walked
+	// Arguments, if not nil, is called after each function whose arguments object is used
+	// by an arrow function in it.
+	Arguments func(*ast.FunctionLiteral)
+
+	depth, deepest int
+	awaits         bool // the node is in an async function, and not in its parameters
+	functions      int  // the number of functions around the node
+
+	arrows        int    // the number of arrow functions around the node within its function
+	usesArguments bool   // one of them uses the arguments of the function
+	block         *block // the block around the node; nil if names are not resolved
+	conditional   int    // the number of conditional expressions and statements around the node
+	kind          kind   // of the bindings that are being walked
+	numbered      int    // functions so far
+	references    []reference
+	variables     []*variable // in the order of their declarations
+	fresh         []*variable // those whose initializers have not been walked yet
 }
 
 // Walk visits a node and everything below it.
-func (w *Walker) Walk(n ast.Node) { w.node(n) }
-
-// Awaits reports whether there may be an await at the node that is visited.
-func (w *Walker) Awaits() bool { return w.awaits }
-
-func (w *Walker) node(n ast.Node) {
+func (w *Walker) Walk(n ast.Node) {
 	if n == nil {
 		return
 	}
 	w.depth++
-	defer w.leave()
+	w.deepest = max(w.deepest, w.depth)
 	if id, ok := n.(*ast.Identifier); ok {
 		w.refer(id)
 	}
 	w.Visit(n)
-	switch n := n.(type) {
-	case ast.Statement:
-		w.statement(n)
-	case ast.Expression:
-		w.expression(n)
-	case ast.ClassElement:
-		w.classElement(n)
-	default:
-		w.part(n)
+	if !w.scope(n) && !w.branches(n) && !w.declares(n) {
+		w.children(n)
 	}
-}
-
-func (w *Walker) refer(id *ast.Identifier) {
-	w.lent = w.lent || w.arrows > 0 && id.Name == "arguments"
-	if w.block != nil {
-		w.references = append(w.references, reference{id, w.block, w.uncertain})
-	}
-}
-
-func (w *Walker) leave() {
-	w.deepest = max(w.deepest, w.depth)
 	w.depth--
 }
 
-func (w *Walker) expression(e ast.Expression) {
-	switch e := e.(type) {
-	case *ast.CallExpression:
-		w.node(e.Callee)
-		w.exprs(e.ArgumentList)
-	case *ast.NewExpression:
-		w.node(e.Callee)
-		w.exprs(e.ArgumentList)
-	case *ast.DotExpression:
-		w.node(e.Left)
-	case *ast.PrivateDotExpression:
-		w.node(e.Left)
-	case *ast.BracketExpression:
-		w.node(e.Left)
-		w.node(e.Member)
-	case *ast.OptionalChain:
-		w.node(e.Expression)
-	case *ast.Optional:
-		w.node(e.Expression)
-	case *ast.AssignExpression:
-		w.node(e.Left)
-		w.perhaps(e.Right, Conditional(e.Operator))
-	case *ast.BinaryExpression:
-		w.node(e.Left)
-		w.perhaps(e.Right, Conditional(e.Operator))
-	case *ast.UnaryExpression:
-		w.node(e.Operand)
-	case *ast.ConditionalExpression:
-		w.node(e.Test)
-		w.perhaps(e.Consequent, true)
-		w.perhaps(e.Alternate, true)
-	case *ast.SequenceExpression:
-		w.exprs(e.Sequence)
-	case *ast.AwaitExpression:
-		w.expr(e.Argument)
-	case *ast.YieldExpression:
-		w.expr(e.Argument)
-	case *ast.SpreadElement:
-		w.node(e.Expression)
-	case *ast.TemplateLiteral:
-		w.expr(e.Tag)
-		w.exprs(e.Expressions)
-	default:
-		w.compound(e)
+// Awaits reports whether await is allowed at the node that is visited.
+func (w *Walker) Awaits() bool { return w.awaits }
+
+func (w *Walker) refer(id *ast.Identifier) {
+	w.usesArguments = w.usesArguments || w.arrows > 0 && id.Name == "arguments"
+	if w.block != nil {
+		w.references = append(w.references, reference{id, w.block, w.conditional})
 	}
 }
 
-func (w *Walker) compound(e ast.Expression) {
-	switch e := e.(type) {
-	case *ast.ArrayLiteral:
-		w.exprs(e.Value)
-	case *ast.ArrayPattern:
-		w.exprs(e.Elements)
-		w.expr(e.Rest)
-	case *ast.ObjectLiteral:
-		w.properties(e.Value)
-	case *ast.ObjectPattern:
-		w.properties(e.Properties)
-		w.expr(e.Rest)
-	case *ast.PropertyShort:
-		w.node(&e.Name)
-		w.expr(e.Initializer)
-	case *ast.PropertyKeyed:
-		w.node(e.Key)
-		w.expr(e.Value)
-	case *ast.Binding:
-		first := len(w.fresh)
-		w.pattern(e.Target, w.kind, e.Initializer)
-		w.initialize(first, e.Initializer)
+// unvisited are the types of fields that hold no operands: the names of labels, and
+// the texts of templates.
+var unvisited = []reflect.Type{reflect.TypeFor[*ast.Identifier](), reflect.TypeFor[[]*ast.TemplateElement]()}
+
+// children walks the nodes in the fields of a node.
+func (w *Walker) children(n ast.Node) {
+	fields := reflect.ValueOf(n).Elem()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		if slices.Contains(unvisited, field.Type()) {
+			continue
+		}
+		if child, ok := field.Interface().(ast.Node); ok {
+			w.Walk(child)
+		} else if field.Kind() == reflect.Slice {
+			for j := range field.Len() {
+				if child, ok := field.Index(j).Interface().(ast.Node); ok {
+					w.Walk(child)
+				}
+			}
+		}
+	}
+}
+
+// scope walks a node that opens a block, and reports whether it is one.
+func (w *Walker) scope(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BlockStatement:
+		w.blockStatement(n)
+	case *ast.ForStatement:
+		w.open()
+		if n.Initializer != nil {
+			w.Walk(n.Initializer)
+		}
+		w.expr(n.Test)
+		w.branch(n.Update)
+		w.branch(n.Body)
+		w.close()
+	case *ast.ForOfStatement:
+		w.forInto(n.Into, n.Source, n.Body)
+	case *ast.ForInStatement:
+		w.forInto(n.Into, n.Source, n.Body)
+	case *ast.SwitchStatement:
+		w.cases(n)
+	case *ast.TryStatement:
+		w.try(n)
 	case *ast.FunctionLiteral:
-		w.function(e)
+		w.function(n)
 	case *ast.ArrowFunctionLiteral:
 		w.arrows++
-		outer := w.enter(e.ParameterList, e.Async)
-		w.node(e.Body)
+		outer := w.enter(n.ParameterList, n.Async)
+		w.Walk(n.Body)
 		w.exit(outer)
 		w.arrows--
 	case *ast.ClassLiteral:
-		w.class(e)
+		w.class(n)
+	case *ast.FieldDefinition:
+		w.expr(n.Key)
+		w.openFunction()
+		w.expr(n.Initializer)
+		w.close()
+	case *ast.ClassStaticBlock:
+		w.openFunction()
+		w.blockStatement(n.Block)
+		w.close()
+	default:
+		return false
 	}
+	return true
 }
 
-// function walks a function, which sees its own name.
+// branches walks a node with parts that need not be executed, and reports whether it
+// is one.
+func (w *Walker) branches(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.AssignExpression:
+		w.Walk(n.Left)
+		w.operand(n.Right, n.Operator)
+	case *ast.BinaryExpression:
+		w.Walk(n.Left)
+		w.operand(n.Right, n.Operator)
+	case *ast.ConditionalExpression:
+		w.Walk(n.Test)
+		w.branch(n.Consequent)
+		w.branch(n.Alternate)
+	case *ast.IfStatement:
+		w.Walk(n.Test)
+		w.branch(n.Consequent)
+		w.branch(n.Alternate)
+	case *ast.WhileStatement:
+		w.Walk(n.Test)
+		w.branch(n.Body)
+	default:
+		return false
+	}
+	return true
+}
+
+// declares walks a node that declares names, and reports whether it is one.
+func (w *Walker) declares(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.VariableStatement:
+		w.bindings(n.List, hoisted)
+	case *ast.LexicalDeclaration:
+		w.bindings(n.List, kindOf(n.Token == token.CONST))
+	case *ast.ForLoopInitializerVarDeclList:
+		w.bindings(n.List, hoisted)
+	case *ast.ForLoopInitializerLexicalDecl:
+		w.bindings(n.LexicalDeclaration.List, kindOf(n.LexicalDeclaration.Token == token.CONST))
+	case *ast.ForIntoVar:
+		w.bindings([]*ast.Binding{n.Binding}, hoisted)
+	case *ast.ForDeclaration:
+		w.pattern(n.Target, kindOf(n.IsConst), nil)
+	case *ast.FunctionDeclaration:
+		w.declareName(n.Function.Name, given)
+		w.Walk(n.Function)
+	case *ast.ClassDeclaration:
+		v := w.declare(n.Class.Name, variable{kind: lexical})
+		w.Walk(n.Class)
+		w.initialized(v)
+	case *ast.PropertyShort:
+		w.Walk(&n.Name)
+		w.expr(n.Initializer)
+	case *ast.Binding:
+		first := len(w.fresh)
+		w.pattern(n.Target, w.kind, n.Initializer)
+		w.initialize(first, n.Initializer)
+	default:
+		return false
+	}
+	return true
+}
+
+// function walks a function, which can refer to its own name.
 func (w *Walker) function(e *ast.FunctionLiteral) {
-	outer, arrows, lent := w.block, w.arrows, w.lent
-	w.arrows, w.lent = 0, false
-	if w.names(e.Name) {
+	outer, arrows, usesArguments := w.block, w.arrows, w.usesArguments
+	w.arrows, w.usesArguments = 0, false
+	if w.hasOwnName(e.Name) {
 		w.open()
 		w.declareName(e.Name, given)
 	}
 	awaits := w.enter(e.ParameterList, e.Async)
 	w.blockStatement(e.Body)
 	w.exit(awaits)
-	if w.lent && w.Lent != nil {
-		w.Lent(e)
+	if w.usesArguments && w.Arguments != nil {
+		w.Arguments(e)
 	}
-	w.block, w.arrows, w.lent = outer, arrows, lent
+	w.block, w.arrows, w.usesArguments = outer, arrows, usesArguments
 }
 
-// class walks a class, which sees its own name.
+// class walks a class, which can refer to its own name.
 func (w *Walker) class(e *ast.ClassLiteral) {
-	if w.names(e.Name) {
+	if w.hasOwnName(e.Name) {
 		w.open()
 		defer w.close()
 		v := w.declare(e.Name, variable{kind: lexical})
@@ -181,39 +226,37 @@ func (w *Walker) class(e *ast.ClassLiteral) {
 	}
 	w.expr(e.SuperClass)
 	for _, element := range e.Body {
-		w.node(element)
+		w.Walk(element)
 	}
 }
 
-func (w *Walker) classDeclaration(e *ast.ClassLiteral) {
-	v := w.declare(e.Name, variable{kind: lexical})
-	w.node(e)
-	w.initialized(v)
-}
-
-// perhaps walks an operand which, if it is conditional, need not be evaluated.
-func (w *Walker) perhaps(e ast.Expression, isConditional bool) {
-	outer := w.uncertain
-	if isConditional {
-		w.uncertain++
+// operand walks the right operand of an operator.
+func (w *Walker) operand(e ast.Expression, operator token.Token) {
+	if Conditional(operator) {
+		w.branch(e)
+	} else {
+		w.expr(e)
 	}
-	w.expr(e)
-	w.uncertain = outer
 }
 
-// branch walks a statement that need not be executed.
-func (w *Walker) branch(s ast.Statement) {
-	w.uncertain++
-	w.stmt(s)
-	w.uncertain--
+// branch walks an expression or a statement that need not be executed.
+func (w *Walker) branch(n ast.Node) {
+	w.conditional++
+	w.Walk(n)
+	w.conditional--
 }
 
-// enter visits the parameters of a function, and tells of what is around it.
+// enter walks the parameters of a function, and returns what exit needs.
 func (w *Walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
 	awaits, w.awaits = w.awaits, false
 	w.functions++
 	w.openFunction()
-	w.parameters(p)
+	if p != nil {
+		w.bindings(p.List, given)
+		if p.Rest != nil {
+			w.pattern(p.Rest, given, nil)
+		}
+	}
 	w.awaits = async
 	return awaits
 }
@@ -224,41 +267,42 @@ func (w *Walker) exit(awaits bool) {
 	w.awaits = awaits
 }
 
-func (w *Walker) classElement(e ast.ClassElement) {
-	switch e := e.(type) {
-	case *ast.FieldDefinition:
-		w.expr(e.Key)
-		w.openFunction()
-		w.expr(e.Initializer)
-		w.close()
-	case *ast.MethodDefinition:
-		w.expr(e.Key)
-		w.node(e.Body)
-	case *ast.ClassStaticBlock:
-		w.openFunction()
-		w.blockStatement(e.Block)
-		w.close()
-	}
+func (w *Walker) forInto(into ast.ForInto, source ast.Expression, body ast.Statement) {
+	w.open()
+	first := len(w.fresh)
+	w.Walk(into)
+	w.initialize(first, source)
+	w.branch(body)
+	w.close()
 }
 
-// part visits what is neither statement nor expression.
-func (w *Walker) part(n ast.Node) {
-	switch n := n.(type) {
-	case *ast.ExpressionBody:
-		w.node(n.Expression)
-	case *ast.ForLoopInitializerExpression:
-		w.node(n.Expression)
-	case *ast.ForLoopInitializerVarDeclList:
-		w.bindings(n.List, hoisted)
-	case *ast.ForLoopInitializerLexicalDecl:
-		w.bindings(n.LexicalDeclaration.List, kindOf(n.LexicalDeclaration.Token == token.CONST))
-	case *ast.ForIntoVar:
-		w.bindings([]*ast.Binding{n.Binding}, hoisted)
-	case *ast.ForDeclaration:
-		w.pattern(n.Target, kindOf(n.IsConst), nil)
-	case *ast.ForIntoExpression:
-		w.node(n.Expression)
+func (w *Walker) cases(s *ast.SwitchStatement) {
+	w.expr(s.Discriminant)
+	w.open()
+	w.conditional++
+	for _, c := range s.Body {
+		w.expr(c.Test)
+		w.statements(c.Consequent)
 	}
+	w.conditional--
+	w.close()
+}
+
+func (w *Walker) try(s *ast.TryStatement) {
+	if s.Catch == nil {
+		w.blockStatement(s.Body)
+	} else {
+		w.branch(s.Body)
+		w.conditional++
+		w.open()
+		if s.Catch.Parameter != nil {
+			w.pattern(s.Catch.Parameter, given, nil)
+		}
+		w.blockStatement(s.Catch.Body)
+		w.close()
+		w.conditional--
+	}
+	w.blockStatement(s.Finally)
 }
 
 func (w *Walker) blockStatement(b *ast.BlockStatement) {
@@ -271,47 +315,20 @@ func (w *Walker) blockStatement(b *ast.BlockStatement) {
 
 func (w *Walker) statements(list []ast.Statement) {
 	for _, s := range list {
-		w.node(s)
-	}
-}
-
-func (w *Walker) stmt(s ast.Statement) {
-	if s != nil {
-		w.node(s)
+		w.Walk(s)
 	}
 }
 
 func (w *Walker) expr(e ast.Expression) {
 	if e != nil {
-		w.node(e)
-	}
-}
-
-func (w *Walker) exprs(list []ast.Expression) {
-	for _, e := range list {
-		w.expr(e)
-	}
-}
-
-func (w *Walker) properties(list []ast.Property) {
-	for _, p := range list {
-		w.node(p)
+		w.Walk(e)
 	}
 }
 
 func (w *Walker) bindings(list []*ast.Binding, k kind) {
 	for _, b := range list {
 		w.kind = k
-		w.node(b)
-	}
-}
-
-func (w *Walker) parameters(p *ast.ParameterList) {
-	if p != nil {
-		w.bindings(p.List, given)
-		if p.Rest != nil {
-			w.pattern(p.Rest, given, nil)
-		}
+		w.Walk(b)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // btoa writes a text whose characters are bytes in base64.
 func (r *run) btoa(c goja.FunctionCall) goja.Value {
 	text := r.byteText("btoa", c)
-	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.mostText() {
+	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.maxText() {
 		panic(r.rangeError("Invalid string length"))
 	}
 	bytes := make([]byte, text.Length())

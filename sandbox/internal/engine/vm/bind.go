@@ -96,44 +96,49 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			panic(r.typeError("the tool " + name + " is not bound any more"))
 		}
 		r.use(namespace, name)
-		c := engine.Call{Tool: index, Pos: r.here()}
+		c := engine.Call{Tool: index, Pos: r.position()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		object := r.vm.ToValue(promise).ToObject(r.vm)
 		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
 			return object
 		}
-		r.seePromises(object)
-		r.promises.add(called{promise, index, c.Pos})
-		r.calls++
-		c.ID = r.calls
+		r.instrumentPromises(object)
+		r.promises.add(callPromise{promise, index, c.Pos})
+		r.issued++
+		c.ID = r.issued
 		put(&r.waiting, c.ID, true)
-		r.issue(letter{call: c, resolve: resolve, reject: reject})
+		r.issue(pendingCall{Call: c, resolve: resolve, reject: reject})
 		return object
 	}
 }
 
 // issue makes a call.
-func (r *run) issue(l letter) {
+func (r *run) issue(c pendingCall) {
 	if r.replay != nil {
-		r.replay.expect(r, l)
+		r.replay.expect(r, c)
 		return
 	}
-	r.letters.open()
-	letters := r.letters
-	perform := r.host.Call(l.call, func(reply engine.Reply) {
-		l.reply = reply
-		letters.post(l)
+	if r.replies == nil {
+		r.replies, r.done, r.calls = make(chan pendingCall, 16), make(chan struct{}), make(chan func())
+	}
+	replies, done := r.replies, r.done // of this program: the VM may run another one
+	perform := r.host.Call(c.Call, func(reply engine.Reply) {
+		c.reply = reply
+		select {
+		case replies <- c:
+		case <-done: // too late
+		}
 	})
 	if perform != nil {
-		r.hands.perform(perform)
+		r.perform(perform)
 	}
 }
 
 // deliver gives the program the reply to a call.
-func (r *run) deliver(l letter) {
-	if delete(r.waiting, l.call.ID); !r.ended {
-		r.settle(l.call, l.reply, l.resolve, l.reject)
+func (r *run) deliver(c pendingCall) {
+	if delete(r.waiting, c.ID); !r.ended {
+		r.settle(c)
 	}
 }
 
@@ -141,7 +146,7 @@ func (r *run) deliver(l letter) {
 // may follow it.
 func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
-		return r.gather(fc.Arguments, tool), nil
+		return r.joinArguments(fc.Arguments, tool), nil
 	}
 	if first := fc.Argument(0); goja.IsUndefined(first) {
 		args = json.RawMessage(`{}`)
@@ -155,7 +160,7 @@ func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more 
 }
 
 // gather makes one object of several arguments.
-func (r *run) gather(values []goja.Value, tool *engine.Binding) json.RawMessage {
+func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawMessage {
 	object, params := []byte{'{'}, tool.Params
 	for i, v := range values[:min(len(values), len(params))] {
 		if goja.IsUndefined(v) {
@@ -195,17 +200,17 @@ func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMes
 // typeError makes an exception; unlike goja's, it takes text as it is.
 func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
-func (r *run) settle(c engine.Call, reply engine.Reply, resolve, reject func(any) error) {
-	value, err := r.convert.Decode(reply.Value)
+func (r *run) settle(c pendingCall) {
+	value, err := r.convert.Decode(c.reply.Value)
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
-		reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+		c.reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
-	if reply.Error != nil {
-		r.check(reject(r.thrown(reply.Error, c)))
+	if c.reply.Error != nil {
+		r.check(c.reject(r.thrown(c.reply.Error, c.Call)))
 		return
 	}
-	r.check(resolve(value))
+	r.check(c.resolve(value))
 }
 
 // submit ends the program with a value, or with a failure if calls are not awaited.
@@ -231,7 +236,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 }
 
 // here is where the program is calling from.
-func (r *run) here() engine.Pos {
+func (r *run) position() engine.Pos {
 	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
 		if frame.SrcName() == r.program.Name {
 			at := frame.Position()

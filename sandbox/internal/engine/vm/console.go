@@ -39,21 +39,21 @@ var rareConsole = []struct {
 }{
 	{"group", (*run).consoleGroup},
 	{"groupCollapsed", (*run).consoleGroup},
-	{"groupEnd", func(r *run, _ goja.FunctionCall) { r.notes.indent = max(0, r.notes.indent-1) }},
+	{"groupEnd", func(r *run, _ goja.FunctionCall) { r.printed.indent = max(0, r.printed.indent-1) }},
 	{"clear", func(*run, goja.FunctionCall) {}},
 	{"assert", (*run).consoleAssert},
 	{"count", (*run).consoleCount},
-	{"countReset", func(r *run, c goja.FunctionCall) { delete(r.notes.counts, r.label(c)) }},
+	{"countReset", func(r *run, c goja.FunctionCall) { delete(r.printed.counts, r.label(c)) }},
 	{"time", (*run).consoleTime},
 	{"timeLog", func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) }},
 	{"timeEnd", func(r *run, c goja.FunctionCall) {
 		r.consoleElapsed("timeEnd", c)
-		delete(r.notes.timers, r.label(c))
+		delete(r.printed.timers, r.label(c))
 	}},
 }
 
-// notes are what the console remembers of one program.
-type notes struct {
+// consoleState are what the console remembers of one program.
+type consoleState struct {
 	indent int
 	counts map[string]int
 	timers map[string]time.Time
@@ -76,8 +76,8 @@ func (r *run) printLine(stream *stream, text string, values []goja.Value) {
 		words = append(words, r.convert.Inspect(v))
 	}
 	line := strings.Join(words, " ")
-	if r.notes.indent > 0 {
-		indent := strings.Repeat("  ", min(r.notes.indent, maxIndent))
+	if r.printed.indent > 0 {
+		indent := strings.Repeat("  ", min(r.printed.indent, maxIndent))
 		line = indent + strings.ReplaceAll(line, "\n", "\n"+indent)
 	}
 	stream.write(line) // not joined with its end: a long text is not copied
@@ -91,7 +91,7 @@ func (r *run) consoleGroup(c goja.FunctionCall) {
 	if len(c.Arguments) > 0 {
 		r.printLine(&r.stdout, "", c.Arguments)
 	}
-	r.notes.indent++
+	r.printed.indent++
 }
 
 func (r *run) consoleAssert(c goja.FunctionCall) {
@@ -106,20 +106,20 @@ func (r *run) consoleAssert(c goja.FunctionCall) {
 
 func (r *run) consoleCount(c goja.FunctionCall) {
 	label := r.label(c)
-	if r.notes.counts == nil {
-		r.notes.counts = map[string]int{}
+	if r.printed.counts == nil {
+		r.printed.counts = map[string]int{}
 	}
-	r.notes.counts[label]++
-	r.printLine(&r.stdout, fmt.Sprintf("%s: %d", label, r.notes.counts[label]), nil)
+	r.printed.counts[label]++
+	r.printLine(&r.stdout, fmt.Sprintf("%s: %d", label, r.printed.counts[label]), nil)
 }
 
 func (r *run) consoleTime(c goja.FunctionCall) {
-	put(&r.notes.timers, r.label(c), r.clock.time())
+	put(&r.printed.timers, r.label(c), r.clock.time())
 }
 
 func (r *run) consoleElapsed(method string, c goja.FunctionCall) {
 	label := r.label(c)
-	start, ok := r.notes.timers[label]
+	start, ok := r.printed.timers[label]
 	if !ok {
 		r.printLine(&r.stderr, fmt.Sprintf("No such label '%s' for console.%s()", label, method), nil)
 		return

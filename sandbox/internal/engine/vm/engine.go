@@ -1,3 +1,5 @@
+// Package vm runs programs in goja: it compiles them, binds tools and inputs, runs the
+// event loop, and keeps the VMs of sessions.
 package vm
 
 import (
@@ -9,46 +11,46 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// Engine runs jobs. It keeps nothing between them but compiled programs and the
-// VMs of the last sessions. The zero Engine is ready; it is safe for concurrent
-// use, by sessions one run at a time each.
+// Engine runs jobs. It keeps only compiled programs and the VMs of recent sessions.
+// The zero Engine is ready to use. It is safe for concurrent use, but a session must run
+// one program at a time.
 type Engine struct {
-	library  library
-	preludes preludes
-	index    atomic.Pointer[index] // of the last tools
+	programs cache[programKey, *program]
+	preludes cache[string, *goja.Program] // by their hashes
+	index    atomic.Pointer[index]        // of the tools of the last job
 
 	mu       sync.Mutex
 	sessions []*run // the one used last is the last
 }
 
-// Run runs one job on the calling goroutine and returns when it has ended, when a
-// limit of time is over, or when ctx is cancelled. A program that ends early may leave
-// calls behind. It does not panic and never returns nil.
+// Run runs one job on the calling goroutine. It returns when the program has ended, a
+// time limit has passed, or ctx is cancelled. Calls of the program may still be running
+// then. Run does not panic and never returns nil.
 func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (result *engine.Result) {
 	r, failure := e.machine(ctx, job)
 	if failure != nil {
 		return &engine.Result{Failure: failure}
 	}
-	result = r.play(ctx, e, job, host)
+	result = r.runJob(ctx, e, job, host)
 	switch s := job.Session; {
 	case s == nil:
-	case result.Submitted: // the interrupt may have left frames on the stack
+	case result.Submitted: // the interrupt may have left frames on the VM's stack
 	case result.Failure == nil:
 		r.session, r.steps = s.Key, s.Step+1
 		e.keep(r)
-	case !r.touched: // it was refused
+	case !r.started: // the program was refused
 		r.session = s.Key
 		e.keep(r)
 	}
 	return result
 }
 
-// machine returns the VM that a job is to run in, with what its session has left
-// behind.
+// machine returns the VM for a job. The VM of a session is rebuilt if it was dropped.
 func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Failure) {
 	s := job.Session
 	if s == nil {
@@ -58,33 +60,35 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Fa
 		return r, nil
 	}
 	if s.Kept || len(s.Log) != s.Step {
-		return nil, &engine.Failure{Kind: engine.Stale, Message: "the session is not here"}
+		return nil, &engine.Failure{Kind: engine.Stale, Message: "the engine does not have the session"}
 	}
 	r := newRun()
-	r.lasting = s.Inputs
+	r.sessionInputs = s.Inputs
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
 	for i, step := range s.Log {
-		limits := job.Limits // one run's, for all of them
+		limits := job.Limits // of one run apply to the whole rebuild
 		limits.Time = max(limits.Time-time.Since(start), 1)
 		step.Prelude = step.Prelude.First(texts)
 		if failure := r.rebuild(ctx, e, &step, limits); failure != nil {
-			return nil, lost(i+1, failure)
+			return nil, notRebuilt(i+1, failure)
 		}
 	}
 	return r, nil
 }
 
-// lost says why a session cannot be rebuilt.
-func lost(number int, f *engine.Failure) *engine.Failure {
+// notRebuilt returns the failure of a session whose programs cannot be run again.
+func notRebuilt(number int, f *engine.Failure) *engine.Failure {
 	if f.Kind == engine.Stopped {
 		return f
 	}
-	return &engine.Failure{Kind: engine.Diverged, Message: fmt.Sprintf("program %d of the session, made again: %s", number, f.Message)}
+	return &engine.Failure{
+		Kind: engine.Diverged, Message: fmt.Sprintf("rerun of program %d of the session: %s", number, f.Message),
+	}
 }
 
-// take takes the VM of a session out, so that a run that fails does not leave
-// it behind.
+// take removes the VM of a session from the engine, so that a run that fails does not
+// leave it behind.
 func (e *Engine) take(key string) *run {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -114,11 +118,11 @@ func (e *Engine) Forget() {
 }
 
 // play runs one program in a VM that may have run others.
-func (r *run) play(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
-	if len(r.lasting) > 0 {
-		whole := *job
-		whole.Inputs = slices.Concat(r.lasting, job.Inputs)
-		job = &whole
+func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
+	if len(r.sessionInputs) > 0 {
+		complete := *job
+		complete.Inputs = slices.Concat(r.sessionInputs, job.Inputs)
+		job = &complete
 	}
 	r.begin(ctx, e.scope(job, r.exports), job, host)
 	defer func() {
@@ -126,32 +130,32 @@ func (r *run) play(ctx context.Context, e *Engine, job *engine.Job, host engine.
 			r.recovered(p)
 		}
 		spent := r.watch.end()
-		if r.letters.over != nil {
-			close(r.letters.over)
+		if r.replies != nil {
+			close(r.done)
+			close(r.calls)
 		}
-		r.hands.free()
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
-		result.Strays = r.strays(result.Failure)
+		result.Strays = r.promiseUses(result.Failure)
 		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
 		r.end(&engine.Result{Failure: failure})
 	}
-	return nil // see the deferred function
+	return nil // set by the deferred function
 }
 
-// pipeline is what becomes of a program: parse, report, compile, bind, run.
+// pipeline takes a program through its stages: parse, report, compile, bind, run.
 func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
-	prelude, failure := e.preludes.code(job.Prelude)
+	prelude, failure := e.prelude(job.Prelude)
 	if failure != nil {
 		return failure
 	}
-	title := edition{fileName(job.Session), job.Source, len(job.Forbidden) > 0, job.Session != nil}
-	p, failure := e.library.parse(title)
+	key := keyOf(job)
+	p, failure := e.program(key)
 	if failure != nil {
 		return failure
 	}
@@ -168,7 +172,7 @@ func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		}
 		return &engine.Failure{Kind: engine.Refused, Message: "the program was refused"}
 	}
-	e.library.keep(title, p)
+	e.keepProgram(key, p)
 	if failure := r.prepare(job); failure != nil {
 		return failure
 	}
@@ -183,7 +187,7 @@ func newRun() *run {
 	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 4)}
 	r.convert = convert.Converter{
 		VM:        r.vm,
-		OnPromise: func(o *goja.Object) { r.usePromise(o, engine.Printed) },
+		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed) },
 		ToolOf: func(o *goja.Object) string {
 			if by, ok := r.thrownBy[o]; ok {
 				return by.Tool

@@ -168,7 +168,7 @@ func TestShadowed(t *testing.T) {
 		`const f = ({x: [refund]}) => refund(1)`, `const {...refund} = {}; refund(1)`, `let refund; refund(1)`, `var refund; refund(1)`,
 		`(function refund() { refund(1) })`, `const f = (...refund) => refund(1)`, `try { throw {} } catch ({refund}) { refund(1) }`,
 	} {
-		p, failure := parse(edition{name: "program.js", text: source})
+		p, failure := parse(keyOf(&engine.Job{Source: source}))
 		if failure != nil {
 			t.Errorf("%s: %+v", source, failure)
 			continue

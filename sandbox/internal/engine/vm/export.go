@@ -38,7 +38,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 
 // conceal takes away what earlier programs have declared, or put on the global
 // object, by a name that now is an input or a tool.
-func (r *run) conceal() *engine.Failure {
+func (r *run) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		start := time.Now()
-		p, failure := parse(edition{name: "program.js", text: source})
+		p, failure := parse(keyOf(&engine.Job{Source: source}))
 		if failure == nil {
 			report := p.report(new(Engine).scope(job(source), nil), job(source))
 			for _, s := range report.Sites {

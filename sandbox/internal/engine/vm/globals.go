@@ -17,8 +17,8 @@ import (
 // nested native callbacks takes quadratic time.
 const maxCallStack = 1000
 
-// own makes the globals that goja lacks.
-var own = map[string]func(*run) goja.Value{
+// ownGlobals makes the globals that goja lacks.
+var ownGlobals = map[string]func(*run) goja.Value{
 	"console":       (*run).console,
 	"setTimeout":    func(r *run) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
 	"setInterval":   func(r *run) goja.Value { return r.function("setInterval", r.startTimer(true)) },
@@ -29,7 +29,7 @@ var own = map[string]func(*run) goja.Value{
 	"ToolError":     (*run).toolErrorClass,
 
 	"structuredClone": (*run).structuredClone,
-	"queueMicrotask":  func(r *run) goja.Value { return r.addition("queueMicrotask") },
+	"queueMicrotask":  func(r *run) goja.Value { return r.polyfill("queueMicrotask") },
 	"atob":            func(r *run) goja.Value { return r.function("atob", r.atob) },
 	"btoa":            func(r *run) goja.Value { return r.function("btoa", r.btoa) },
 	"URLSearchParams": (*run).urlSearchParams,
@@ -41,7 +41,7 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	for _, name := range goja.New().GlobalObject().GetOwnPropertyNames() {
 		names[name] = true
 	}
-	for name := range own {
+	for name := range ownGlobals {
 		names[name] = true
 	}
 	delete(names, "eval")
@@ -84,7 +84,7 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	if r.globals != nil { // by an earlier program of the session
 		r.globals.renew(job)
 		r.guard(job)
-		return r.conceal()
+		return r.hideEarlier()
 	}
 	r.vm.SetMaxCallStackSize(maxCallStack)
 	if job.Session != nil {
@@ -101,7 +101,7 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	if job.Session != nil || job.Prelude != nil { // later programs may have others, and so may the prelude
 		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
 	}
-	r.refuseText(global, kinds, named)
+	r.disableEval(global, kinds, named)
 	r.guard(job)
 	return nil
 }
@@ -111,14 +111,14 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
-		return !g.run.lasts(name) && (own[name] == nil || g.borrowed[name] || g.run.scope.has(name))
+		return !g.run.isSessionInput(name) && (ownGlobals[name] == nil || g.jobNames[name] || g.run.scope.has(name))
 	})
-	g.borrowed = nil
+	g.jobNames = nil
 }
 
 // lasts reports whether a name is that of an input of the session.
-func (r *run) lasts(name string) bool {
-	return slices.ContainsFunc(r.lasting, func(in engine.Input) bool { return in.Name == name })
+func (r *run) isSessionInput(name string) bool {
+	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
 
 // must passes over errors that only guest code could have caused, before any
@@ -133,7 +133,7 @@ func must(err error) {
 // the constructor that every kind of function inherits. Kinds that do not occur
 // in the program cannot be reached from it. What stands in their place says so,
 // where the program has their name in it; else there is nothing, which costs less.
-func (r *run) refuseText(global *goja.Object, kinds []*goja.Program, named bool) {
+func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := goja.Undefined()
 	if named {
@@ -170,7 +170,7 @@ type globals struct {
 	job  *engine.Job
 	made map[string]goja.Value
 
-	borrowed map[string]bool // names of tools and inputs that were made
+	jobNames map[string]bool // names of tools and inputs that were made
 }
 
 // Get implements [goja.DynamicObject].
@@ -193,7 +193,7 @@ func (g *globals) make(name string) goja.Value {
 		return r.function(name, r.export)
 	}
 	if r.scope.has(name) {
-		put(&g.borrowed, name, true)
+		put(&g.jobNames, name, true)
 		r.useGlobal(name)
 	}
 	if r.scope.objects[name] != nil {
@@ -208,7 +208,7 @@ func (g *globals) make(name string) goja.Value {
 	if name == "submit" && g.job.Submit {
 		return r.function(name, r.submit)
 	}
-	if build, ok := own[name]; ok {
+	if build, ok := ownGlobals[name]; ok {
 		return build(r)
 	}
 	return nil

@@ -71,7 +71,7 @@ func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 
 // unparsed puts an error of JSON.parse in V8's words. What a reviver threw stays
 // as it is.
-func (r *run) unparsed(err error, argument goja.Value) error {
+func (r *run) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
 		return err
@@ -82,7 +82,7 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 	}
 	message := ""
 	if text, ok := argument.(goja.String); ok {
-		if message = convert.JSONError(units(text)); message == "" {
+		if message = convert.JSONError(text.String()); message == "" {
 			message = "a number in the JSON text is out of range" // to other engines it is infinite
 		}
 	} else {
@@ -97,14 +97,6 @@ func (r *run) unparsed(err error, argument goja.Value) error {
 	return err
 }
 
-func units(text goja.String) []uint16 {
-	list := make([]uint16, text.Length())
-	for i := range list {
-		list[i] = text.CharAt(i)
-	}
-	return list
-}
-
 func (r *run) prototype(class string) *goja.Object {
 	return r.vm.Get(class).ToObject(r.vm).Get("prototype").ToObject(r.vm)
 }
@@ -117,7 +109,7 @@ func (r *run) guardLength(name string, length func(text int, count float64) floa
 	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if text, ok := c.This.(goja.String); ok {
 			count := c.Argument(0)
-			if _, isObject := count.(*goja.Object); !isObject && length(text.Length(), count.ToFloat()) > r.mostText() {
+			if _, isObject := count.(*goja.Object); !isObject && length(text.Length(), count.ToFloat()) > r.maxText() {
 				panic(r.rangeError("Invalid string length"))
 			}
 		}
@@ -130,7 +122,7 @@ func repeated(text int, count float64) float64 { return float64(text) * count }
 func padded(_ int, length float64) float64 { return length }
 
 // mostText is how long a string may become.
-func (r *run) mostText() float64 {
+func (r *run) maxText() float64 {
 	if r.memory > 0 {
 		return min(maxString, float64(r.memory)/2)
 	}
@@ -183,7 +175,7 @@ func (r *run) guardParse() {
 		}
 		v, err := next(c.This, c.Arguments...)
 		if err != nil {
-			r.rethrow(r.unparsed(err, c.Argument(0)))
+			r.rethrow(r.rewordParseError(err, c.Argument(0)))
 		}
 		return v
 	})
@@ -204,7 +196,7 @@ func (r *run) guardRegExp() {
 		r.checkPattern(c.Argument(0), c.Argument(1))
 		made, err := r.vm.New(original, c.Arguments...)
 		if err != nil {
-			r.rethrow(r.unmatched(err))
+			r.rethrow(r.rewordPatternError(err))
 		}
 		if c.NewTarget != nil {
 			_ = made.SetPrototype(c.This.Prototype())
@@ -218,7 +210,7 @@ func (r *run) guardRegExp() {
 }
 
 // unmatched takes the words of Go's packages out of an error in a pattern.
-func (r *run) unmatched(err error) error {
+func (r *run) rewordPatternError(err error) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
 		return err

@@ -1,75 +1,34 @@
 package vm
 
 import (
-	"sync"
-
 	"github.com/dop251/goja"
+
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
 )
 
-// keptPreludes is how many bytes of source the compiled preludes have together that
-// are kept; the last one is kept in any case.
+// keptPreludes bounds the source of the preludes whose bytecode is kept.
 const keptPreludes = 1 << 20
 
-// preludes keeps the preludes that were compiled last: they are long, and one
-// program after the other has the same. The zero value is empty.
-type preludes struct {
-	mu   sync.Mutex
-	list []compiledPrelude // the one used last is the last
-}
-
-type compiledPrelude struct {
-	hash string
-	size int
-	code *goja.Program
-}
-
-// code returns a compiled prelude; nil of none.
-func (s *preludes) code(p *engine.Prelude) (*goja.Program, *engine.Failure) {
+// prelude returns the bytecode of a prelude, or nil if p is nil.
+func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	if p == nil {
 		return nil, nil
 	}
-	if code := s.find(p.Hash); code != nil {
+	if code, ok := e.preludes.find(p.Hash); ok {
 		return code, nil
 	}
 	if p.Text == "" {
-		return nil, &engine.Failure{Kind: engine.Stale, Message: "the library is not here"}
+		return nil, &engine.Failure{Kind: engine.Stale, Message: "the engine does not have the library"}
 	}
 	code, failure := compilePrelude(p.Text)
 	if failure == nil {
-		s.keep(compiledPrelude{p.Hash, len(p.Text), code})
+		e.preludes.add(p.Hash, code, len(p.Text), bounds{engine.MaxPreludes, keptPreludes})
 	}
 	return code, failure
 }
 
-func (s *preludes) find(hash string) *goja.Program {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, c := range s.list {
-		if c.hash == hash {
-			s.list = append(append(s.list[:i:i], s.list[i+1:]...), c)
-			return c.code
-		}
-	}
-	return nil
-}
-
-func (s *preludes) keep(c compiledPrelude) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, c)
-	size := 0
-	for i := len(s.list) - 1; i >= 0; i-- {
-		size += s.list[i].size
-		if n := len(s.list) - i; n > 1 && (size > keptPreludes || n > engine.MaxPreludes) {
-			s.list = append([]compiledPrelude(nil), s.list[i+1:]...)
-			return
-		}
-	}
-}
-
-// compilePrelude compiles a prelude, which may contain anything.
+// compilePrelude compiles a prelude. Its text is no more trusted than a program's.
 func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	defer func() {
 		if recover() != nil {
@@ -87,8 +46,8 @@ func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	return code, nil
 }
 
-// preload runs the prelude of a program, once in a VM. It reports whether that
-// went well.
+// preload runs the prelude of a program, once in each VM, and reports whether that
+// succeeded.
 func (r *run) preload(p *engine.Prelude, code *goja.Program) bool {
 	r.prelude = nil
 	if p == nil {
@@ -97,7 +56,7 @@ func (r *run) preload(p *engine.Prelude, code *goja.Program) bool {
 	if r.prelude = r.preloaded[p.Hash]; r.prelude != nil {
 		return true
 	}
-	r.touched = true
+	r.started = true
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)

@@ -7,12 +7,33 @@ import (
 	"sync"
 
 	"github.com/dop251/goja"
+
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
 )
 
-// fileName is what a program is called in stack traces: those of a session are
-// numbered, as functions of one may be called by another.
+// Bounds of the compiled programs that are kept, in bytes of source. A compiled program
+// takes about forty times as much memory, a hostile one two hundred times, and a short
+// one even more.
+const (
+	keptSource  = 64 << 10 // of all programs together
+	keptProgram = 8 << 10  // of one
+	leastSource = 512      // what the shortest program counts as
+)
+
+// programKey is everything that the parse of a program depends on.
+type programKey struct {
+	text    string
+	options check.ParseOptions
+}
+
+func keyOf(job *engine.Job) programKey {
+	options := check.ParseOptions{Name: fileName(job.Session), Words: len(job.Forbidden) > 0, Session: job.Session != nil}
+	return programKey{job.Source, options}
+}
+
+// fileName returns the name of a program in stack traces. The programs of a session are
+// numbered, because one may call functions of another.
 func fileName(s *engine.SessionJob) string {
 	if s == nil {
 		return "program.js"
@@ -20,28 +41,43 @@ func fileName(s *engine.SessionJob) string {
 	return "program-" + strconv.Itoa(s.Step+1) + ".js"
 }
 
-// program is a program and its bytecode. Once compiled it does not change, so that
-// several runs may share it.
+// program is a parsed program and its bytecode. It does not change once it is compiled,
+// so that several runs may share it.
 type program struct {
 	*check.Program
-	functionKinds []*goja.Program // samples of what occurs besides ordinary functions
+	functionKinds []*goja.Program // samples of the kinds of function in it, besides ordinary functions
 
-	once sync.Once
-	code *goja.Program
-	bad  *engine.Failure // why there is no code
+	once    sync.Once
+	code    *goja.Program
+	failure *engine.Failure // why there is no code
 }
 
-func parse(e edition) (*program, *engine.Failure) {
-	parsed, failure := check.Parse(e.text, check.ParseOptions{Name: e.name, Words: e.words, Session: e.session})
+// program parses a program, unless it is in the cache.
+func (e *Engine) program(key programKey) (*program, *engine.Failure) {
+	if p, ok := e.programs.find(key); ok {
+		return p, nil
+	}
+	return parse(key)
+}
+
+// keepProgram adds a compiled program to the cache.
+func (e *Engine) keepProgram(key programKey, p *program) {
+	if len(key.text) <= keptProgram {
+		e.programs.add(key, p, max(len(key.text), leastSource), bounds{keptSource / leastSource, keptSource})
+	}
+}
+
+func parse(key programKey) (*program, *engine.Failure) {
+	parsed, failure := check.Parse(key.text, key.options)
 	if failure != nil {
 		return nil, failure
 	}
 	return &program{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
-// kindsIn returns samples of the kinds of function that a text may have besides
-// ordinary ones. It looks for what they cannot be written without: a visitor of
-// the syntax tree may miss some.
+// kindsIn returns samples of the kinds of function that a text may contain besides
+// ordinary functions. It searches the text for what they cannot be written without,
+// because a visitor of the syntax tree might miss some.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	var kinds []*goja.Program
 	if wrappedAsync || strings.Contains(text, "async") {
@@ -53,23 +89,23 @@ func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	return kinds
 }
 
-// compile makes goja bytecode of the program, once.
+// compile compiles the program to bytecode, once.
 func (p *program) compile() (*goja.Program, *engine.Failure) {
 	p.once.Do(func() {
-		p.bad = &engine.Failure{Kind: engine.Crashed, Message: "the compiler cannot make sense of this"} // should it panic
+		p.failure = &engine.Failure{Kind: engine.Crashed, Message: "the compiler cannot make sense of this"}
 		defer func() { _ = recover() }()
 		code, err := goja.CompileAST(p.AST, false)
 		if err != nil {
-			p.bad = compileFailure(p.Source, err)
+			p.failure = compileFailure(p.Source, err)
 			return
 		}
-		p.code, p.bad = code, nil
+		p.code, p.failure = code, nil
 		p.Release()
 	})
-	return p.code, p.bad
+	return p.code, p.failure
 }
 
-// compileFailure words an error of goja's compiler.
+// compileFailure describes an error of goja's compiler.
 func compileFailure(source *check.Source, err error) *engine.Failure {
 	var compiler *goja.CompilerSyntaxError
 	if !errors.As(err, &compiler) {

@@ -16,17 +16,17 @@ const maxStrays = 20
 // promises remembers the promises of tool calls that nothing has awaited so far, and
 // where promises were used as if they were values.
 type promises struct {
-	made []called
-	uses []usedPromise
+	made []callPromise
+	uses []promiseUse
 }
 
-type usedPromise struct {
+type promiseUse struct {
 	engine.Stray
 	promise *goja.Promise
 }
 
-// called is the promise of a call.
-type called struct {
+// callPromise is the promise of a call.
+type callPromise struct {
 	promise *goja.Promise
 	tool    int
 	at      engine.Pos
@@ -34,9 +34,9 @@ type called struct {
 
 // add remembers the promise of a call. Those that were awaited are forgotten before the
 // list grows: it must not keep the results of calls alive.
-func (p *promises) add(c called) {
+func (p *promises) add(c callPromise) {
 	if len(p.made) == cap(p.made) {
-		p.made = slices.DeleteFunc(p.made, func(c called) bool { return handled(c.promise) })
+		p.made = slices.DeleteFunc(p.made, func(c callPromise) bool { return handled(c.promise) })
 	}
 	p.made = append(p.made, c)
 }
@@ -55,25 +55,25 @@ func handled(p *goja.Promise) bool {
 }
 
 // usePromise notes that a promise is used as a value where the program is now.
-func (r *run) usePromise(o *goja.Object, use string) {
+func (r *run) notePromise(o *goja.Object, use string) {
 	p, ok := convert.PromiseOf(o)
 	if !ok || r.ended || len(r.promises.uses) == maxStrays {
 		return
 	}
-	at := r.here()
-	if slices.ContainsFunc(r.promises.uses, func(u usedPromise) bool { return u.Pos == at && u.Use == use }) {
+	at := r.position()
+	if slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Pos == at && u.Use == use }) {
 		return
 	}
 	stray := engine.Stray{Use: use, Tool: -1, Pos: at}
-	if i := slices.IndexFunc(r.promises.made, func(c called) bool { return c.promise == p }); i >= 0 {
+	if i := slices.IndexFunc(r.promises.made, func(c callPromise) bool { return c.promise == p }); i >= 0 {
 		stray.Tool, stray.Call = r.promises.made[i].tool, r.promises.made[i].at
 	}
-	r.promises.uses = append(r.promises.uses, usedPromise{stray, p})
+	r.promises.uses = append(r.promises.uses, promiseUse{stray, p})
 }
 
 // promiseAsText refuses an answer that has the text of a promise in it.
 func (r *run) promiseAsText(answer []byte) *engine.Failure {
-	converted := slices.ContainsFunc(r.promises.uses, func(u usedPromise) bool { return u.Use == engine.Converted })
+	converted := slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Use == engine.Converted })
 	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (r *run) promiseAsText(answer []byte) *engine.Failure {
 
 // strays lists what is to be told of the program's promises. What nothing has awaited is
 // listed if the program went wrong or came to its end, not if it was stopped.
-func (r *run) strays(f *engine.Failure) (list []engine.Stray) {
+func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 	for _, u := range r.promises.uses {
 		u.Awaited = handled(u.promise)
 		list = append(list, u.Stray)
@@ -112,29 +112,29 @@ func (r *run) strays(f *engine.Failure) (list []engine.Stray) {
 
 // seePromises has the engine see that a promise is converted to text, to a number or to
 // JSON. The program gets what it would get without that.
-func (r *run) seePromises(promise *goja.Object) {
-	if r.seeing {
+func (r *run) instrumentPromises(promise *goja.Object) {
+	if r.instrumented {
 		return
 	}
-	r.seeing = true
+	r.instrumented = true
 	prototype := promise.Prototype()
 	own := prototype.GetOwnPropertyNames()
 	_ = r.vm.Try(func() { // a getter of the program's may throw
 		inherited, ok := goja.AssertFunction(prototype.Get("toString"))
 		if ok && !slices.Contains(own, "toString") {
-			r.see(prototype, "toString", engine.Converted, func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) })
+			r.instrument(prototype, "toString", engine.Converted, func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) })
 		}
 		if prototype.Get("toJSON") == nil {
-			r.see(prototype, "toJSON", engine.Written, func(c goja.FunctionCall) goja.Value { return c.This })
+			r.instrument(prototype, "toJSON", engine.Written, func(c goja.FunctionCall) goja.Value { return c.This })
 		}
 	})
 }
 
 // see adds a method to promises that notes how they are used.
-func (r *run) see(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
+func (r *run) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {
-			r.usePromise(o, use)
+			r.notePromise(o, use)
 		}
 		return result(c)
 	})

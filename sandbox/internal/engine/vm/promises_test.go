@@ -40,7 +40,7 @@ func TestPromisesAreForgotten(t *testing.T) {
 		if _, err := vm.RunString(`p.then(() => 1)`); err != nil {
 			t.Fatal(err)
 		}
-		list.add(called{promise: promise})
+		list.add(callPromise{promise: promise})
 	}
 	if len(list.made) > 1 {
 		t.Errorf("%d promises are kept", len(list.made))

@@ -37,21 +37,21 @@ func (r *run) turn(t engine.Turn) {
 type replay struct {
 	step    *engine.Step
 	at      int // turns that have been
-	pending map[int]letter
+	pending map[int]pendingCall
 }
 
 // rebuild runs a program of the log again, within limits that are not those which
 // it had.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
-	p := &replay{step: s, pending: map[int]letter{}}
-	result := r.play(ctx, e, stepJob(s, r.steps, limits), p)
+	p := &replay{step: s, pending: map[int]pendingCall{}}
+	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f
 	case r.stopped:
 		return diverged("it had ended, and now goes on and on")
-	case r.calls < len(s.Calls):
-		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.calls)
+	case r.issued < len(s.Calls):
+		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.issued)
 	case p.at < len(s.Turns):
 		return diverged("it waited %d times, and now waits %d times", len(s.Turns), p.at)
 	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
@@ -72,18 +72,18 @@ func (p *replay) Report(engine.Report) func() bool { return func() bool { return
 func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
 
 // expect compares a call with the one that was made.
-func (p *replay) expect(r *run, l letter) {
-	tool := r.scope.tools[l.call.Tool].Path()
-	if l.call.ID > len(p.step.Calls) {
-		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, l.call.Args)
+func (p *replay) expect(r *run, c pendingCall) {
+	tool := r.scope.tools[c.Tool].Path()
+	if c.ID > len(p.step.Calls) {
+		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, c.Args)
 		return
 	}
-	then := p.step.Calls[l.call.ID-1]
-	if args := engine.Digest(l.call.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, l.call.More) {
-		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", l.call.ID, then.Tool, then.Args, tool, args)
+	then := p.step.Calls[c.ID-1]
+	if args := engine.Digest(c.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
+		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
-	p.pending[l.call.ID] = l
+	p.pending[c.ID] = c
 }
 
 func (r *run) diverge(format string, args ...any) {
@@ -92,7 +92,7 @@ func (r *run) diverge(format string, args ...any) {
 }
 
 // again makes the next turn as it was.
-func (r *run) again() {
+func (r *run) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
 		r.diverge("it waited %d times, and now once more", p.at)
@@ -103,14 +103,14 @@ func (r *run) again() {
 	p.at++
 	r.clock.set(t.At)
 	if t.Call != 0 {
-		l, ok := p.pending[t.Call]
+		c, ok := p.pending[t.Call]
 		if !ok {
 			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
 			clear(r.waiting)
 			return
 		}
-		l.reply = p.step.Calls[t.Call-1].Reply
-		r.deliver(l)
+		c.reply = p.step.Calls[t.Call-1].Reply
+		r.deliver(c)
 		return
 	}
 	if i := r.timers.index(t.Timer); i >= 0 {

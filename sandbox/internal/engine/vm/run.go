@@ -18,21 +18,21 @@ import (
 // run is a VM, and the program that runs in it. All but post belongs to one
 // goroutine.
 type run struct {
-	vm        *goja.Runtime
-	convert   convert.Converter
-	globals   *globals
-	frames    []goja.StackFrame
-	clock     clock
-	exports   map[string]bool // what earlier programs of the session have declared, and whether it is constant
-	guarded   map[string]bool // which guards are installed
-	seeing    bool            // uses of promises are noted
-	collators map[collation]*collate.Collator
-	memory    int64 // bytes the program may use, 0 if unknown
-	session   string
-	lasting   []engine.Input        // of every program of the session
-	preloaded map[string]goja.Value // the values of its preludes, by their hashes
-	steps     int                   // programs of the session that the VM has run
-	declared  []declared            // the variables of the session, the newest last
+	vm            *goja.Runtime
+	convert       convert.Converter
+	globals       *globals
+	frames        []goja.StackFrame
+	clock         clock
+	exports       map[string]bool // what earlier programs of the session have declared, and whether it is constant
+	guarded       map[string]bool // which guards are installed
+	instrumented  bool            // uses of promises are noted
+	collators     map[collation]*collate.Collator
+	memory        int64 // bytes the program may use, 0 if unknown
+	session       string
+	sessionInputs []engine.Input        // of every program of the session
+	preloaded     map[string]goja.Value // the values of its preludes, by their hashes
+	steps         int                   // programs of the session that the VM has run
+	declared      []declared            // the variables of the session, the newest last
 
 	intrinsics *convert.Intrinsics // of a session
 	attempt
@@ -45,15 +45,16 @@ type attempt struct {
 	prelude goja.Value // what that has returned; nil if there is none
 	limits  engine.Limits
 	scope   *scope
-	watch   *watch
+	watch   *watchdog
 
 	thrownBy map[*goja.Object]toolFailure
-	floating []*goja.Promise // rejected, and nothing handles them
+	rejected []*goja.Promise // rejected, and nothing handles them
 
-	letters letters
-	hands   hands
+	replies chan pendingCall // nil before the first call, as are done and calls
+	done    chan struct{}    // closed when the run has ended
+	calls   chan func()      // to goroutines that perform calls
 	timers  timers
-	calls   int          // made so far
+	issued  int          // calls made so far
 	waiting map[int]bool // calls without a reply
 
 	promises promises
@@ -61,14 +62,14 @@ type attempt struct {
 	exported  bool              // whether the program's own declarations are
 	recording bool              // whether turns are noted
 	turns     []engine.Turn     // so far
-	used      used              // of the tools; noted if turns are
+	used      toolUses          // of the tools; noted if turns are
 	listed    []engine.Variable // of the session, if they were asked for
 	replay    *replay           // what they were when the program first ran; nil if it has not
 
 	stdout, stderr stream
-	notes          notes
+	printed        consoleState
 
-	touched bool // the program has begun
+	started bool // the program has begun
 	stopped bool // it was, by a limit or by whoever called
 	failing bool // it has failed; what its getters still call is not made
 	ended   bool
@@ -89,7 +90,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
 	stucker, _ := host.(engine.Stucker)
-	r.watch = newWatch(ctx, r.vm, job.Limits, stucker)
+	r.watch = newWatchdog(ctx, r.vm, job.Limits, stucker)
 	if stucker != nil {
 		stucker.Begin(r.watch.stop)
 	}
@@ -97,7 +98,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 
 // execute runs the program to its end, however that comes about.
 func (r *run) execute(code *goja.Program) {
-	r.touched = true
+	r.started = true
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
@@ -159,15 +160,15 @@ func (r *run) unsettled(main *goja.Promise) bool {
 // next does what comes next.
 func (r *run) next() {
 	if r.replay != nil {
-		r.again()
+		r.replayTurn()
 		return
 	}
 	r.watch.waits(true)
 	select {
-	case l := <-r.letters.box():
+	case c := <-r.replies:
 		r.watch.waits(false)
-		r.turn(engine.Turn{Call: l.call.ID})
-		r.deliver(l)
+		r.turn(engine.Turn{Call: c.ID})
+		r.deliver(c)
 	case <-r.timers.next():
 		r.watch.waits(false)
 		r.turn(engine.Turn{Timer: r.timers.list[0].id})
@@ -275,10 +276,10 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 
 // unhandled describes the first rejection that nothing has handled, if there is one.
 func (r *run) unhandled() *engine.Failure {
-	if len(r.floating) == 0 {
+	if len(r.rejected) == 0 {
 		return nil
 	}
-	failure := r.rejectionOf(r.floating[0].Result())
+	failure := r.rejectionOf(r.rejected[0].Result())
 	failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
 	return failure
 }
@@ -287,7 +288,7 @@ func (r *run) unhandled() *engine.Failure {
 // failed and nothing handles that. The answer may then rest on what has not happened.
 func (r *run) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
-	for _, p := range r.floating {
+	for _, p := range r.rejected {
 		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].ToolError != nil {
 			calls = append(calls, r.thrownBy[object].call.ID)
 		}
@@ -313,72 +314,32 @@ const maxUnawaited = 10
 func (r *run) watchRejections() {
 	r.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
 		if op == goja.PromiseRejectionReject {
-			r.floating = append(r.floating, p)
-		} else if i := slices.Index(r.floating, p); i >= 0 {
-			r.floating = slices.Delete(r.floating, i, i+1)
+			r.rejected = append(r.rejected, p)
+		} else if i := slices.Index(r.rejected, p); i >= 0 {
+			r.rejected = slices.Delete(r.rejected, i, i+1)
 		}
 	})
 }
 
-// hands are goroutines that perform calls, one after the other. Growing the stack
-// of a new one would take longer than many a handler.
-type hands chan func()
-
-// perform has a free hand perform a call, or a new one. It is for the run's
-// goroutine.
-func (h *hands) perform(call func()) {
-	if *h == nil {
-		*h = make(hands)
-	}
-	select {
-	case *h <- call:
-	default:
-		go (*h).work(call)
-	}
-}
-
-// work performs a call, and what comes after it until the run has ended.
-func (h hands) work(call func()) {
-	call()
-	for call := range h {
-		call()
-	}
-}
-
-// free ends those who wait for a call, and the others when they would.
-func (h hands) free() {
-	if h != nil {
-		close(h)
-	}
-}
-
-// letters are replies on their way to the loop.
-type letters struct {
-	in   chan letter
-	over chan struct{} // closed when nobody takes them any more
-}
-
-// letter is the reply to a call, and what to do with it.
-type letter struct {
-	call            engine.Call
-	reply           engine.Reply
+// pendingCall is a call, the functions that settle its promise, and its reply.
+type pendingCall struct {
+	engine.Call
 	resolve, reject func(any) error
+	reply           engine.Reply
 }
 
-// open is called before the first call.
-func (l *letters) open() {
-	if l.in == nil {
-		l.in, l.over = make(chan letter, 16), make(chan struct{})
-	}
-}
-
-// box is where replies come in; nil before the first call.
-func (l *letters) box() <-chan letter { return l.in }
-
-// post sends a letter to the loop, from any goroutine; after the end, to nobody.
-func (l letters) post(reply letter) {
+// perform performs a call on another goroutine. It reuses goroutines, because growing
+// the stack of a new one takes longer than many handlers.
+func (r *run) perform(call func()) {
+	calls := r.calls
 	select {
-	case l.in <- reply:
-	case <-l.over:
+	case calls <- call:
+	default:
+		go func() {
+			call()
+			for call := range calls {
+				call()
+			}
+		}()
 	}
 }

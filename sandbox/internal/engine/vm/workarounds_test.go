@@ -59,7 +59,7 @@ func TestUncheckedIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{":b+c=>1", ":b+(c)=>1"} {
 		source := strings.Repeat("(a)?", 30) + "1" + strings.Repeat(tail, 90)
-		if _, failure := parse(edition{name: "program.js", text: source}); failure == nil {
+		if _, failure := parse(keyOf(&engine.Job{Source: source})); failure == nil {
 			t.Errorf("%.80s: accepted", source)
 		}
 	}

@@ -21,7 +21,7 @@ func (patient) Stuck(*engine.Failure)   {}
 func stopped(t *testing.T) weak.Pointer[goja.Runtime] {
 	t.Helper()
 	vm := goja.New()
-	w := newWatch(t.Context(), vm, engine.Limits{Time: time.Hour}, patient{})
+	w := newWatchdog(t.Context(), vm, engine.Limits{Time: time.Hour}, patient{})
 	w.stop(engine.ErrMemory)
 	w.end()
 	return weak.Make(vm)

@@ -28,7 +28,7 @@ func TestAdditionsInSessions(t *testing.T) {
 // Every file of the additions compiles.
 func TestAdditionsCompile(t *testing.T) {
 	t.Parallel()
-	for name, compile := range additions() {
+	for name, compile := range polyfills() {
 		if compile() == nil {
 			t.Errorf("%s is empty", name)
 		}

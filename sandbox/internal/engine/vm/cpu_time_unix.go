@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor is the time of processors that this process has taken.
-func processor() time.Duration {
+// cpuTime is the time of processors that this process has taken.
+func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		return wall()
+		return elapsed()
 	}
 	return time.Duration(t.Nano())
 }

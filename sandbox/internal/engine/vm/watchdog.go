@@ -23,7 +23,7 @@ var (
 // is what the loop does when it has nothing to do; everything else is computing,
 // for as long as the processor is there: on a busy machine a program that waits for
 // its turn does not compute.
-type watch struct {
+type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
 	stuck  engine.Stucker // is told if the program does not react; may be nil
@@ -33,7 +33,7 @@ type watch struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	patience *time.Timer // with a program that was stopped; nil before
-	breath   int         // of patience
+	step     int         // of patience
 	start    time.Time
 	cpu      time.Duration // processor's, at the start
 	since    time.Time     // when the loop began to wait; zero while it computes
@@ -42,8 +42,8 @@ type watch struct {
 	stopped  bool  // the run has ended
 }
 
-func newWatch(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Stucker) *watch {
-	w := &watch{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: processor()}
+func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Stucker) *watchdog {
+	w := &watchdog{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
 	if left := left(l, spent{}); left > 0 {
 		w.mu.Lock() // the timer may be faster than its assignment
 		w.timer = time.AfterFunc(left, w.check)
@@ -76,7 +76,7 @@ func left(l engine.Limits, s spent) time.Duration {
 }
 
 // check is the timer's. It fires when a limit may have been exceeded.
-func (w *watch) check() {
+func (w *watchdog) check() {
 	w.mu.Lock()
 	s := w.spent()
 	var cause error
@@ -96,17 +96,17 @@ func (w *watch) check() {
 	}
 }
 
-func (w *watch) spent() spent {
+func (w *watchdog) spent() spent {
 	s := spent{elapsed: time.Since(w.start), waited: w.waited}
 	if !w.since.IsZero() {
 		s.waited += time.Since(w.since)
 	}
-	s.computed = min(s.elapsed-s.waited, processor()-w.cpu)
+	s.computed = min(s.elapsed-s.waited, cpuTime()-w.cpu)
 	return s
 }
 
 // stop ends the program, from any goroutine.
-func (w *watch) stop(cause error) {
+func (w *watchdog) stop(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped || w.cause != nil {
@@ -116,22 +116,22 @@ func (w *watch) stop(cause error) {
 	w.vm.Interrupt(cause)
 	close(w.over)
 	if w.stuck != nil {
-		w.patience = time.AfterFunc(w.stuck.Patience()/breaths, w.report)
+		w.patience = time.AfterFunc(w.stuck.Patience()/patienceSteps, w.report)
 	}
 }
 
-// breaths are the steps in which patience comes to its end: a machine that stands
+// patienceSteps are the steps in which patience comes to its end: a machine that stands
 // still for so long, and the program with it, takes one of them.
-const breaths = 10
+const patienceSteps = 10
 
 // report says that the program has not ended, when patience has.
-func (w *watch) report() {
+func (w *watchdog) report() {
 	w.mu.Lock()
 	stopped, cause := w.stopped, w.cause
-	w.breath++
-	again := !stopped && w.breath < breaths
+	w.step++
+	again := !stopped && w.step < patienceSteps
 	if again {
-		w.patience.Reset(w.stuck.Patience() / breaths)
+		w.patience.Reset(w.stuck.Patience() / patienceSteps)
 	}
 	w.mu.Unlock()
 	if !stopped && !again {
@@ -140,7 +140,7 @@ func (w *watch) report() {
 }
 
 // waits is called when the loop begins to wait, and when it has done so.
-func (w *watch) waits(yes bool) {
+func (w *watchdog) waits(yes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if yes {
@@ -152,7 +152,7 @@ func (w *watch) waits(yes bool) {
 }
 
 // end says that no guest code runs any more, and what the run took.
-func (w *watch) end() spent {
+func (w *watchdog) end() spent {
 	if w.unbind != nil {
 		w.unbind()
 	}
@@ -169,7 +169,7 @@ func (w *watch) end() spent {
 }
 
 // failure says why a program was stopped.
-func (w *watch) failure(cause error) *engine.Failure {
+func (w *watchdog) failure(cause error) *engine.Failure {
 	switch l := w.limits; {
 	case errors.Is(cause, errTime):
 		return &engine.Failure{Kind: engine.Timeout, Message: fmt.Sprintf("the program did not end within %v", l.Time)}

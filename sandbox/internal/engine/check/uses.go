@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// impatient are the methods of arrays that make nothing of the promise which an
+// ignorePromises are the methods of arrays that make nothing of the promise which an
 // async callback returns, and what comes of it.
-var impatient = map[string]string{
+var ignorePromises = map[string]string{
 	"forEach": "does not wait for its async callback",
 	"filter":  "keeps every element if its callback is async: a promise counts as true",
 	"find":    "takes the first element if its callback is async: a promise counts as true",
@@ -28,14 +28,14 @@ func (s *surveyor) callback(n *ast.CallExpression) {
 		return
 	}
 	name := method.Identifier.Name.String()
-	fault := impatient[name]
+	fault := ignorePromises[name]
 	if fault == "" {
 		return
 	}
 	arrow, isArrow := n.ArgumentList[0].(*ast.ArrowFunctionLiteral)
 	switch {
 	case isAsync(n.ArgumentList[0]):
-		s.smells = append(s.smells, engine.Finding{
+		s.warnings = append(s.warnings, engine.Finding{
 			Message: fmt.Sprintf("%s %s", name, fault),
 			Hint:    "use for…of with await, or await Promise.all(list.map(async …)) first",
 			Pos:     s.pos(method.Identifier.Idx),
@@ -79,16 +79,16 @@ func mapping(e ast.Expression) file.Idx {
 
 // mapped warns of an array of promises that is taken for one of results.
 func (s *surveyor) mapped(at file.Idx, method string) {
-	s.smells = append(s.smells, engine.Finding{
+	s.warnings = append(s.warnings, engine.Finding{
 		Message: fmt.Sprintf("map gives promises if its callback is async, and %s does not wait for them", method),
 		Hint:    "write await Promise.all(list.map(async …))",
 		Pos:     s.pos(at),
 	})
 }
 
-// looseCall is what becomes of the promise of a call, or of its result if the call is
+// promiseUse is what becomes of the promise of a call, or of its result if the call is
 // awaited where it stands.
-type looseCall struct {
+type promiseUse struct {
 	discarded bool       // nothing looks at it
 	awaited   bool       // where it stands
 	property  string     // what is read of the promise as if it were the result, "" if nothing is
@@ -101,19 +101,19 @@ type looseCall struct {
 // use is how a program uses a value.
 type use struct {
 	reference // to the variable that holds the value, if one does
-	how       how
+	kind      useKind
 	property  string
 	at        file.Idx
 }
 
-// how is a way to use a value.
-type how int
+// useKind is a way to use a value.
+type useKind int
 
 const (
-	reads     how = iota // a property of it
-	destructs            // a property of it, by a pattern; next to a use that reads all of them
-	reaches              // a property of a property
-	calls                // a method of it
+	reads     useKind = iota // a property of it
+	destructs                // a property of it, by a pattern; next to a use that reads all of them
+	reaches                  // a property of a property
+	calls                    // a method of it
 	iterates
 	computes // with its value
 	parses   // as JSON
@@ -121,29 +121,29 @@ const (
 )
 
 // fails reports whether that throws, for certain, if the value is a promise.
-func (h how) fails() bool { return h == reaches || h == calls || h == iterates || h == parses }
+func (h useKind) fails() bool { return h == reaches || h == calls || h == iterates || h == parses }
 
 // misreads reports whether it takes a promise for its result. A method that is called
 // is also a property that is read.
-func (h how) misreads() bool { return h == reads || h == computes }
+func (h useKind) misreads() bool { return h == reads || h == computes }
 
-func (s *surveyor) lose(call *ast.CallExpression, l looseCall) {
-	if s.loose == nil {
-		s.loose = map[*ast.CallExpression]looseCall{}
+func (s *surveyor) notePromise(call *ast.CallExpression, l promiseUse) {
+	if s.promiseUses == nil {
+		s.promiseUses = map[*ast.CallExpression]promiseUse{}
 	}
-	known := s.loose[call]
+	known := s.promiseUses[call]
 	if l.uses != nil {
 		l.uses = append(known.uses, l.uses...)
 	}
 	if !known.fails {
-		s.loose[call] = l
+		s.promiseUses[call] = l
 	}
 }
 
 // discard notes a call whose result nothing looks at.
 func (s *surveyor) discard(e ast.Expression) {
 	if call, ok := e.(*ast.CallExpression); ok {
-		s.lose(call, looseCall{discarded: true})
+		s.notePromise(call, promiseUse{discarded: true})
 	}
 }
 
@@ -154,20 +154,20 @@ const (
 )
 
 // use notes how a value is used.
-func (s *surveyor) use(e ast.Expression, h how, property string, at file.Idx) {
+func (s *surveyor) use(e ast.Expression, h useKind, property string, at file.Idx) {
 	if optional, ok := e.(*ast.Optional); ok {
 		e = optional.Expression
 	}
 	e = original(e)
-	u := use{how: h, property: property, at: at}
+	u := use{kind: h, property: property, at: at}
 	switch e := e.(type) {
 	case *ast.CallExpression:
 		if h.misreads() || h.fails() {
-			s.lose(e, looseCall{property: property, fails: h.fails()})
+			s.notePromise(e, promiseUse{property: property, fails: h.fails()})
 		}
 	case *ast.AwaitExpression:
 		if call, ok := e.Argument.(*ast.CallExpression); ok {
-			s.lose(call, looseCall{awaited: true, uses: []use{u}})
+			s.notePromise(call, promiseUse{awaited: true, uses: []use{u}})
 		}
 	case *ast.Identifier:
 		u.reference = reference{id: e, block: s.walker.block}
@@ -304,7 +304,7 @@ func (s *surveyor) held(b *ast.Binding) {
 			initializer, awaited = await.Argument, true
 		}
 		if call, ok := initializer.(*ast.CallExpression); ok {
-			s.lose(call, looseCall{awaited: awaited, holder: &reference{id: target, block: s.walker.block}})
+			s.notePromise(call, promiseUse{awaited: awaited, holder: &reference{id: target, block: s.walker.block}})
 		}
 	case *ast.ArrayPattern:
 		s.use(b.Initializer, iterates, itsElements, b.Initializer.Idx0())
@@ -336,7 +336,7 @@ func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
 
 // resolved tells what becomes of a call when all that is done with the variable that
 // holds it is known: a promise is taken for its result if each use of it does that.
-func (l looseCall) resolved() looseCall {
+func (l promiseUse) resolved() promiseUse {
 	if l.holder == nil {
 		return l
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// used is what a program of a session has seen of its tools: with these alone, it
+// toolUses is what a program of a session has seen of its tools: with these alone, it
 // does the same when it runs again.
-type used struct {
+type toolUses struct {
 	tools   map[int]bool
 	objects map[string]bool // namespaces, also if none of their tools was seen
 }
@@ -29,7 +29,7 @@ func (r *run) useGlobal(name string) {
 
 // list returns the places of the tools, in order. A namespace that was seen needs
 // one of its tools to exist.
-func (u *used) list(x *index) []int {
+func (u *toolUses) list(x *index) []int {
 	for name := range u.objects {
 		members := slices.Collect(maps.Values(x.objects[name]))
 		if !slices.ContainsFunc(members, func(tool int) bool { return u.tools[tool] }) {

@@ -19,7 +19,7 @@ var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic o
 	`object is not iterable$|Cannot convert undefined or null to object$|Cannot access a variable before initialization$)`)
 
 // rewording looks for the node that an error comes from.
-type rewording struct {
+type errorContext struct {
 	source  *Source
 	at      file.Idx
 	message string // of goja
@@ -32,7 +32,7 @@ func (s *Source) Reword(message, stack string, frames []Frame) string {
 	if len(frames) == 0 || !vague.MatchString(message) {
 		return message
 	}
-	w := rewording{source: s, message: message, native: thrower(stack)}
+	w := errorContext{source: s, message: message, native: thrower(stack)}
 	w.at = w.source.idx(frames[0].Line, frames[0].Column)
 	if w.native != "" {
 		return w.ofNative()
@@ -73,7 +73,7 @@ func thrower(stack string) string {
 var wrongValue = regexp.MustCompile(`^Value is not (?:an object|callable): ((?s:.*))$`)
 
 // ofNative words what a built-in function says of its arguments.
-func (w *rewording) ofNative() string {
+func (w *errorContext) ofNative() string {
 	m := wrongValue.FindStringSubmatch(w.message)
 	switch {
 	case m != nil && w.native == "fromEntries":
@@ -84,7 +84,7 @@ func (w *rewording) ofNative() string {
 	return w.message
 }
 
-func (w *rewording) visit(n ast.Node) {
+func (w *errorContext) visit(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.CallExpression:
 		if n.LeftParenthesis == w.at {
@@ -116,7 +116,7 @@ func (w *rewording) visit(n ast.Node) {
 	}
 }
 
-func (w *rewording) called(n *ast.CallExpression) {
+func (w *errorContext) called(n *ast.CallExpression) {
 	name := shown(n.Callee)
 	switch {
 	case strings.HasPrefix(w.message, "Class"):
@@ -127,7 +127,7 @@ func (w *rewording) called(n *ast.CallExpression) {
 	}
 }
 
-func (w *rewording) constructed(n *ast.NewExpression) {
+func (w *errorContext) constructed(n *ast.NewExpression) {
 	name := shown(n.Callee)
 	m := wrongValue.FindStringSubmatch(w.message)
 	switch {
@@ -142,7 +142,7 @@ func (w *rewording) constructed(n *ast.NewExpression) {
 	}
 }
 
-func (w *rewording) binary(n *ast.BinaryExpression) {
+func (w *errorContext) binary(n *ast.BinaryExpression) {
 	if n.Left.Idx0() != w.at || !strings.HasPrefix(w.message, "Value is not an object: ") {
 		return
 	}
@@ -162,7 +162,7 @@ func key(e ast.Expression) string {
 }
 
 // set words an assignment to a property of nothing.
-func (w *rewording) set(target ast.Expression) {
+func (w *errorContext) set(target ast.Expression) {
 	name := ""
 	switch t := target.(type) {
 	case *ast.DotExpression:
@@ -180,15 +180,15 @@ func (w *rewording) set(target ast.Expression) {
 }
 
 // iterates reports whether the message may be about what cannot be iterated.
-func (w *rewording) iterates() bool {
+func (w *errorContext) iterates() bool {
 	return w.message == "object is not iterable" || strings.HasPrefix(w.message, "Cannot convert")
 }
 
 // uncoercible reports whether it is about what cannot be taken apart.
-func (w *rewording) uncoercible() bool { return w.message == "Value is not object coercible" }
+func (w *errorContext) uncoercible() bool { return w.message == "Value is not object coercible" }
 
 // taken words a value that a pattern takes apart.
-func (w *rewording) taken(target, value ast.Expression) {
+func (w *errorContext) taken(target, value ast.Expression) {
 	if value != nil && value.Idx0() == w.at {
 		name := shown(value)
 		if _, ok := target.(*ast.ObjectPattern); ok {
@@ -199,7 +199,7 @@ func (w *rewording) taken(target, value ast.Expression) {
 }
 
 // apart words what a pattern was given, under the name by which it is known.
-func (w *rewording) apart(target ast.Expression, name string) {
+func (w *errorContext) apart(target ast.Expression, name string) {
 	switch t := target.(type) {
 	case *ast.ArrayPattern:
 		if w.iterates() {
@@ -253,7 +253,7 @@ func propertyName(p ast.Property) string {
 	return "…"
 }
 
-func (w *rewording) loop(n *ast.ForOfStatement) {
+func (w *errorContext) loop(n *ast.ForOfStatement) {
 	if n.Source.Idx0() != w.at {
 		return
 	}
@@ -271,7 +271,7 @@ func (w *rewording) loop(n *ast.ForOfStatement) {
 
 // element words a loop over what cannot be iterated, or whose elements cannot be
 // taken apart.
-func (w *rewording) element(target ast.Expression, list string) {
+func (w *errorContext) element(target ast.Expression, list string) {
 	_, isArray := target.(*ast.ArrayPattern)
 	switch {
 	case w.iterates() && isArray:
@@ -283,13 +283,13 @@ func (w *rewording) element(target ast.Expression, list string) {
 	}
 }
 
-func (w *rewording) spread(n *ast.SpreadElement) {
+func (w *errorContext) spread(n *ast.SpreadElement) {
 	if n.Expression.Idx0() == w.at && w.iterates() {
 		w.better = shown(n.Expression) + " is not iterable"
 	}
 }
 
-func (w *rewording) parameters(function ast.Expression, list *ast.ParameterList) {
+func (w *errorContext) parameters(function ast.Expression, list *ast.ParameterList) {
 	if function.Idx0() != w.at || list == nil {
 		return
 	}

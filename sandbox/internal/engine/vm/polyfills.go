@@ -9,23 +9,23 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// additionFiles are the functions and classes that goja lacks, written in
+// polyfillFiles are the functions and classes that goja lacks, written in
 // JavaScript: the limits of time, memory and call depth hold in them, too. Each file
 // is one expression. A program pays for those that it names.
 //
-//go:embed additions/*.js
-var additionFiles embed.FS
+//go:embed polyfills/*.js
+var polyfillFiles embed.FS
 
-// additions are the compiled files by their names, each compiled when it is first
+// polyfills are the compiled files by their names, each compiled when it is first
 // used.
-var additions = sync.OnceValue(func() map[string]func() *goja.Program {
-	entries, err := additionFiles.ReadDir("additions")
+var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
+	entries, err := polyfillFiles.ReadDir("polyfills")
 	must(err)
 	compiled := map[string]func() *goja.Program{}
 	for _, entry := range entries {
 		name := strings.TrimSuffix(entry.Name(), ".js")
 		compiled[name] = sync.OnceValue(func() *goja.Program {
-			source, err := additionFiles.ReadFile("additions/" + entry.Name())
+			source, err := polyfillFiles.ReadFile("polyfills/" + entry.Name())
 			must(err)
 			return goja.MustCompile("", string(source), true)
 		})
@@ -35,8 +35,8 @@ var additions = sync.OnceValue(func() map[string]func() *goja.Program {
 
 // addition evaluates a file. If helpers are given, the file is a factory that takes
 // them.
-func (r *run) addition(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
-	value, err := r.vm.RunProgram(additions()[name]())
+func (r *run) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
+	value, err := r.vm.RunProgram(polyfills()[name]())
 	if err != nil {
 		r.rethrow(err) // the program took away what it needs
 	}
@@ -63,16 +63,16 @@ func (r *run) addStatic(class, name string, function goja.Value) {
 }
 
 func (r *run) addGroupBy() {
-	functions := r.apply(r.addition("groupBy")).ToObject(r.vm)
+	functions := r.apply(r.polyfill("groupBy")).ToObject(r.vm)
 	r.addStatic("Object", "groupBy", functions.Get("0"))
 	r.addStatic("Map", "groupBy", functions.Get("1"))
 }
 
 func (r *run) addWithResolvers() {
-	r.addStatic("Promise", "withResolvers", r.addition("withResolvers"))
+	r.addStatic("Promise", "withResolvers", r.polyfill("withResolvers"))
 }
 
-func (r *run) structuredClone() goja.Value { return r.addition("structuredClone", r.kindOf) }
+func (r *run) structuredClone() goja.Value { return r.polyfill("structuredClone", r.kindOf) }
 
 // kindOf names what an object is to structuredClone.
 func (r *run) kindOf(c goja.FunctionCall) goja.Value {

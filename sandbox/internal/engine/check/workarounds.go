@@ -26,9 +26,9 @@ import (
 
 // maxMends bounds how often a text is parsed again, and how deep patterns are that
 // are parsed by themselves, in one another's defaults.
-const maxMends = 8
+const maxAttempts = 8
 
-type mending struct {
+type tolerantParser struct {
 	text     string                         // of the wrapped program
 	other    string                         // the same with other names
 	patterns map[file.Idx]*ast.ArrayPattern // where they open
@@ -40,8 +40,8 @@ type mending struct {
 
 // mend parses a wrapped program that goja's parser refuses. Renamed is what it is
 // when its fields have other names.
-func mend(name, text, renamed string) (*ast.Program, error) {
-	m := mending{text: text, other: renamed, patterns: map[file.Idx]*ast.ArrayPattern{}}
+func parseTolerantly(name, text, renamed string) (*ast.Program, error) {
+	m := tolerantParser{text: text, other: renamed, patterns: map[file.Idx]*ast.ArrayPattern{}}
 	for i := range len(text) {
 		if text[i] != renamed[i] {
 			m.renamed++
@@ -57,7 +57,7 @@ func mend(name, text, renamed string) (*ast.Program, error) {
 	}
 	switch {
 	case m.renamed > 0: // something that looks like a field
-		return mend(name, text, m.onlyFields())
+		return parseTolerantly(name, text, m.onlyFields())
 	case m.awaits > 0:
 		return nil, m.misplaced()
 	}
@@ -65,7 +65,7 @@ func mend(name, text, renamed string) (*ast.Program, error) {
 }
 
 // onlyFields is the text in which nothing but fields has other names.
-func (m *mending) onlyFields() string {
+func (m *tolerantParser) onlyFields() string {
 	text := []byte(m.text)
 	for _, at := range m.fields {
 		text[at] = m.other[at]
@@ -75,7 +75,7 @@ func (m *mending) onlyFields() string {
 
 // misplaced is the error that the parser has missed, which saw a pattern without
 // the function that it is a parameter of.
-func (m *mending) misplaced() error {
+func (m *tolerantParser) misplaced() error {
 	var list parser.ErrorList
 	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), AwaitMessage)
 	return list
@@ -83,10 +83,10 @@ func (m *mending) misplaced() error {
 
 // parse parses a text, and empties patterns as long as that helps: those in the
 // parameters of an arrow function may only be seen in the end.
-func (m *mending) parse(name, text string, depth int) (*ast.Program, error) {
+func (m *tolerantParser) parse(name, text string, depth int) (*ast.Program, error) {
 	tree, err := parseByGoja(name, text)
-	for range maxMends {
-		if !onlyBadTargets(err) || depth == maxMends {
+	for range maxAttempts {
+		if !onlyBadTargets(err) || depth == maxAttempts {
 			break
 		}
 		emptied := m.empty(text, tree, depth+1)
@@ -100,7 +100,7 @@ func (m *mending) parse(name, text string, depth int) (*ast.Program, error) {
 }
 
 // empty takes the elements out of the patterns that were refused.
-func (m *mending) empty(text string, tree *ast.Program, depth int) string {
+func (m *tolerantParser) empty(text string, tree *ast.Program, depth int) string {
 	for _, p := range refusedPatterns(tree) {
 		if m.pattern(text, p, depth) {
 			text = text[:p.LeftBracket] + blank(text[p.LeftBracket:p.RightBracket-1]) + text[p.RightBracket-1:]
@@ -110,7 +110,7 @@ func (m *mending) empty(text string, tree *ast.Program, depth int) string {
 }
 
 // pattern parses a pattern by itself, as that of an assignment.
-func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
+func (m *tolerantParser) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 	before := len(prologue)
 	alone := prologue + blank(text[before:p.LeftBracket-1]) + text[p.LeftBracket-1:p.RightBracket] + "=0" + epilogue
 	tree, err := m.parse("", alone, depth)
@@ -132,7 +132,7 @@ func (m *mending) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 }
 
 // restore puts a node right that is to be walked.
-func (m *mending) restore(n ast.Node) {
+func (m *tolerantParser) restore(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AwaitExpression:
 		if !m.walker.Awaits() && m.awaits == 0 {
@@ -158,7 +158,7 @@ func (m *mending) restore(n ast.Node) {
 }
 
 // name gives a field its own name again.
-func (m *mending) name(key ast.Expression) {
+func (m *tolerantParser) name(key ast.Expression) {
 	switch key := key.(type) {
 	case *ast.StringLiteral:
 		if name := m.slice(key.Idx, len(key.Literal)); name != key.Literal {
@@ -174,7 +174,7 @@ func (m *mending) name(key ast.Expression) {
 }
 
 // identifier gives the target of a rest its own name again.
-func (m *mending) identifier(id *ast.Identifier) {
+func (m *tolerantParser) identifier(id *ast.Identifier) {
 	length, start := len(id.Name), int(id.Idx)-1
 	if !plain.MatchString(string(id.Name)) || start+length > len(m.text) || m.text[start:start+length] == string(id.Name) || m.other[start:start+length] != string(id.Name) {
 		return
@@ -206,12 +206,12 @@ func renameRests(text string) string {
 	})
 }
 
-func (m *mending) restored(at file.Idx) {
+func (m *tolerantParser) restored(at file.Idx) {
 	m.renamed--
 	m.fields = append(m.fields, int(at)-1)
 }
 
-func (m *mending) slice(at file.Idx, length int) string {
+func (m *tolerantParser) slice(at file.Idx, length int) string {
 	return m.text[int(at)-1 : int(at)-1+length]
 }
 

@@ -18,29 +18,29 @@ type member struct{ object, name string }
 // written is an expression to which the program assigns, or which it deletes.
 type written struct {
 	located
-	delete    bool
-	uncertain bool // as by ||=
+	delete      bool
+	conditional bool // as by ||=
 }
 
 // write notes what is assigned to.
-func (s *surveyor) write(target ast.Expression, uncertain bool) {
+func (s *surveyor) write(target ast.Expression, conditional bool) {
 	switch t := target.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:
-		s.written = append(s.written, written{located: s.here(t), uncertain: uncertain})
+		s.written = append(s.written, written{located: s.here(t), conditional: conditional})
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
-			s.write(element, uncertain)
+			s.write(element, conditional)
 		}
-		s.write(t.Rest, uncertain)
+		s.write(t.Rest, conditional)
 	case *ast.ObjectPattern:
 		for _, property := range t.Properties {
 			switch p := property.(type) {
 			case *ast.PropertyShort:
-				s.write(&p.Name, uncertain)
+				s.write(&p.Name, conditional)
 			case *ast.PropertyKeyed:
-				s.write(p.Value, uncertain)
+				s.write(p.Value, conditional)
 			}
 		}
-		s.write(t.Rest, uncertain)
+		s.write(t.Rest, conditional)
 	}
 }

@@ -13,29 +13,29 @@ import (
 // no constant for it, and has the same value.
 
 // unfold keeps the compiler from evaluating an expression that it may not be able to.
-func unfold(n ast.Node) {
+func preventFolding(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpression:
 		if Conditional(n.Operator) || n.Operator == token.IN || n.Operator == token.INSTANCEOF {
 			if isConstant(n.Left) {
-				n.Left = unfolded(n.Left)
+				n.Left = notConstant(n.Left)
 			}
 			return
 		}
 		if isBig(n.Left) {
-			n.Left = unfolded(n.Left)
+			n.Left = notConstant(n.Left)
 		}
 		if isBig(n.Right) {
-			n.Right = unfolded(n.Right)
+			n.Right = notConstant(n.Right)
 		}
 	case *ast.UnaryExpression:
 		if n.Operator != token.MINUS && isBig(n.Operand) {
-			n.Operand = unfolded(n.Operand)
+			n.Operand = notConstant(n.Operand)
 		}
 	}
 }
 
-func unfolded(e ast.Expression) ast.Expression {
+func notConstant(e ast.Expression) ast.Expression {
 	return &ast.SequenceExpression{Sequence: []ast.Expression{e}}
 }
 
