@@ -67,18 +67,18 @@ type Frame struct {
 	Body []byte
 }
 
-// decode reads a body that the host wrote into v.
+// Decode decodes a body that the host wrote.
 func (f Frame) Decode(v any) error {
-	if err := trusted(f.Body, v); err != nil {
+	if err := json.Unmarshal(f.Body, v); err != nil {
 		return fmt.Errorf("frame %q: %w", f.Kind, err)
 	}
 	return nil
 }
 
-// distrust reads a body that a worker wrote into v, with so many bytes of memory
-// for its lists. One that can't be read is a breach.
+// DecodeUntrusted decodes a body that a worker wrote. The elements of its arrays may
+// need room bytes of memory, not counting program values. Its errors are an [ErrBreach].
 func (f Frame) DecodeUntrusted(v any, room int) error {
-	if err := distrusted(f.Body, room, v); err != nil {
+	if err := decodeUntrusted(f.Body, v, room); err != nil {
 		return fmt.Errorf("%w: frame %q: %w", ErrBreach, f.Kind, err)
 	}
 	return nil

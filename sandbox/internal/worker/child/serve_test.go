@@ -152,8 +152,8 @@ func TestServeNonsense(t *testing.T) {
 		want string
 	}{
 		{worker.KindHello, worker.Hello{}, "unexpected frame 'H' from the host"},
-		{worker.KindRun, "no job", `frame 'R': unexpected "\"" at byte 0`},
-		{worker.KindTools, 1, `frame 'T': unexpected "1" at byte 0`},
+		{worker.KindRun, "no job", "frame 'R': json: cannot unmarshal string into Go value of type engine.Job"},
+		{worker.KindTools, 1, "frame 'T': json: cannot unmarshal number into Go value of type []engine.Binding"},
 	} {
 		v := serve(t)
 		v.send(tt.kind, 1, tt.body)

@@ -24,9 +24,6 @@ var (
 // helloLimit bounds the body of a frame before the first run.
 const helloLimit = 1 << 20
 
-// readyLists is the room for what a worker says of itself.
-const readyLists = 64 << 10
-
 // unreadShare of a worker's memory may wait for it to be read: what is more it
 // couldn't hold.
 const unreadShare = 2
@@ -94,7 +91,7 @@ func (w *instance) greet(h worker.Hello) error {
 	}
 	w.log.reset()
 	var r worker.Ready
-	err = f.DecodeUntrusted(&r, readyLists)
+	err = f.DecodeUntrusted(&r, arrayRoom)
 	w.isolation = r.Isolation
 	return err
 }

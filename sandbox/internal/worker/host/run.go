@@ -29,11 +29,12 @@ const (
 	sourceGrowth = 256
 	// turnSize is what a turn of a session takes, or a tool that its program has seen.
 	turnSize = 64
+	turnRoom = 256 // in the host's memory
 	// spare is what any frame may need besides.
 	spare = 128 << 10
-	// reportLists is the room for the lists of a report besides, and resultLists
-	// for those of a result, which is the stack.
-	reportLists, resultLists = 1 << 20, 64 << 10
+	// arrayRoom is the memory for the arrays of a message, besides what the length of
+	// the source or a session may add.
+	arrayRoom = 1 << 20
 	// lateCalls is how many calls a program may make before it learns that it
 	// was stopped.
 	lateCalls = 1000
@@ -119,15 +120,16 @@ func (r *run) limit(k worker.Kind) int {
 	case output <= 0, k == worker.KindCall:
 		return frameLimit
 	}
-	return spare + outputGrowth*output + r.sessionSize()
+	return spare + outputGrowth*output + turnSize*r.sessionElements()
 }
 
-// sessionSize is what a result may take to say how a session's program ran.
-func (r *run) sessionSize() int {
+// sessionElements is how many array elements a result may need to describe the run of
+// a session's program.
+func (r *run) sessionElements() int {
 	if r.job.Session == nil {
 		return 0
 	}
-	return turnSize * (engine.MaxTurns + 1 + len(r.job.Tools))
+	return engine.MaxTurns + 1 + len(r.job.Tools)
 }
 
 // deadline starts the timer that ends a run which doesn't end itself.
@@ -227,7 +229,7 @@ func (r *run) report(f worker.Frame) error {
 		return fmt.Errorf("%w: a second report", worker.ErrBreach)
 	}
 	var rep engine.Report
-	if err := f.DecodeUntrusted(&rep, reportLists+sourceGrowth*len(r.job.Source)); err != nil {
+	if err := f.DecodeUntrusted(&rep, arrayRoom+sourceGrowth*len(r.job.Source)); err != nil {
 		return err
 	}
 	for _, s := range rep.Sites {
@@ -316,7 +318,7 @@ func (r *run) reply(id int, a engine.Reply) error {
 // result takes the end of the run.
 func (r *run) result(f worker.Frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.DecodeUntrusted(&res, resultLists+r.sessionSize()); err != nil {
+	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.sessionElements()); err != nil {
 		return nil, err
 	}
 	switch {
