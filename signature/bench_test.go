@@ -20,8 +20,8 @@ type (
 	}
 )
 
-// BenchmarkSignature sets Encode and Decode beside the floor, encoding/json
-// alone, both in one process and in turn. The metric x-raw is the median of ours
+// BenchmarkSignature compares Encode and Decode with the floor, encoding/json
+// alone, in alternation in one process. The metric x-raw is the median of ours
 // divided by raw.
 func BenchmarkSignature(b *testing.B) {
 	s := signature.Must(signature.New[twoIn, twoOut]("Answer."))

@@ -116,11 +116,6 @@ func (f Field) undescribed() (Field, error) {
 	return f, err
 }
 
-// with returns a copy with one text set.
-func (v Values) with(name, text string) Values {
-	return append(v.Without(name), Value{name, literal(text)})
-}
-
 // decompose returns the fields of the schema of a struct, and what else it says.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {

@@ -173,7 +173,7 @@ func TestTypedErrors(t *testing.T) {
 			More string
 		}, parcel](spec)), `signature: input field "More": the spec does not have it, but type struct { signature_test.order; More string } does; use signature.Values`},
 		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, which type signature_test.sent cannot tell; make it a pointer`},
-		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the rule "maxLength" does not go with int; its rules are minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
+		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
 		{"not a struct", fails(signature.Typed[string, parcel](spec)), `signature: input type is string; use a struct with a field for each value`},
 	}
 	for _, test := range tests {

@@ -10,27 +10,35 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// unmarshal decodes a value. A whole number that is written otherwise, such as 3.0
-// or 1e2, is one for a Go integer, too. Exact keeps the digits of numbers in an any.
+const maxDepth = 1_000 // of a value, as schema.Schema.Validate has it
+
+// unmarshal decodes a value. A Go integer also accepts integral numbers in
+// another notation, such as 3.0 or 1e2. Exact keeps the digits of numbers in an
+// any.
 func unmarshal(raw json.RawMessage, into any, exact bool) error {
 	err := decodeInto(raw, into, exact)
 	if err == nil {
 		return nil
 	}
+	doc, invalid := jsonvalue.Decode(raw, maxDepth, true)
+	if invalid != nil {
+		return err
+	}
 	v := reflect.ValueOf(into).Elem()
-	f := fitter{cutter: cutter{text: raw}}
-	f.value(v.Type(), "")
-	if f.out == nil {
+	f := fitter{doc: doc}
+	fitted := f.value(doc.Value, v.Type(), "")
+	if f.integers == 0 {
 		return err
 	}
 	v.SetZero()
-	return decodeInto(append(f.out, raw[f.copied:]...), into, exact)
+	return decodeInto(doc.Encode(fitted), into, exact)
 }
 
-// decodeInto decodes a value; a method that panics is an error.
+// decodeInto decodes a value. It turns a panic of a method into an error.
 func decodeInto(raw json.RawMessage, into any, exact bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,71 +53,77 @@ func decodeInto(raw json.RawMessage, into any, exact bool) (err error) {
 	return decoder.Decode(into)
 }
 
-// misnamed finds the names in an object that encoding/json would take for those
-// of a struct's fields, though their case is another.
+// misnamed finds the names in an object that differ only in case from those of a
+// struct's fields, which encoding/json would decode into those fields.
 func misnamed(raw json.RawMessage, t reflect.Type) []schema.Finding {
-	f := fitter{cutter: cutter{text: raw}}
-	f.value(t, "")
+	doc, err := jsonvalue.Decode(raw, maxDepth, true)
+	if err != nil {
+		return nil
+	}
+	f := fitter{doc: doc}
+	f.value(doc.Value, t, "")
 	return f.findings
 }
 
-// fitter walks through a value along the Go type that it is decoded into.
+// fitter walks a value along the Go type that it is decoded into.
 type fitter struct {
-	cutter
-	findings []schema.Finding // names of the wrong case
-	out      []byte           // the text with its whole numbers rewritten; nil if there are none
-	copied   int              // bytes of the text that are in out
+	doc      *jsonvalue.Document
+	findings []schema.Finding // names that differ in case
+	integers int              // numbers that were rewritten
 }
 
 var bigInt = reflect.TypeFor[big.Int]()
 
-func (f *fitter) value(t reflect.Type, at spot) {
+// value returns the value with its integers as encoding/json expects them.
+func (f *fitter) value(v any, t reflect.Type, at spot) any {
 	t = solid(t)
-	own := t != bigInt && decodes(t)
-	switch first := f.skip(); {
-	case own:
-		f.cutter.value()
-	case first == '{' && t.Kind() == reflect.Struct:
-		f.object(t, at)
-	case first == '{' && t.Kind() == reflect.Map:
-		for f.at++; f.skip() != '}'; {
-			key := nameIn(nil, f.string())
-			f.value(t.Elem(), at.member(key))
-		}
-		f.at++
-	case first == '[' && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
-		i := 0
-		for f.at++; f.skip() != ']'; i++ {
-			f.value(t.Elem(), at+spot(fmt.Sprintf("[%d]", i)))
-		}
-		f.at++
-	case t == bigInt || integral(t.Kind()):
-		f.number()
-	default:
-		f.cutter.value()
+	if t != bigInt && decodes(t) {
+		return v
 	}
+	switch v := v.(type) {
+	case map[string]any:
+		switch t.Kind() {
+		case reflect.Struct:
+			f.object(v, t, at)
+		case reflect.Map:
+			for name, member := range v {
+				v[name] = f.value(member, t.Elem(), at.member(name))
+			}
+		}
+	case []any:
+		if t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+			for i, item := range v {
+				v[i] = f.value(item, t.Elem(), at+spot(fmt.Sprintf("[%d]", i)))
+			}
+		}
+	case json.Number:
+		if (t == bigInt || integral(t.Kind())) && strings.ContainsAny(v.String(), ".eE") {
+			if n, ok := new(big.Rat).SetString(v.String()); ok && n.IsInt() {
+				f.integers++
+				return json.Number(n.Num().String())
+			}
+		}
+	}
+	return v
 }
 
-func (f *fitter) object(t reflect.Type, at spot) {
+func (f *fitter) object(object map[string]any, t reflect.Type, at spot) {
 	fields := fieldsOf(t)
-	for f.at++; f.skip() != '}'; {
-		name := nameIn(nil, f.string())
-		field, meant := fieldNamed(fields, name)
-		switch {
-		case meant == name:
-			f.value(field, at.member(name))
-		case meant != "":
-			f.findings = append(f.findings, schema.Finding{Path: string(at.member(name)), Message: "is not a known property, but for its case", Hint: "did you mean " + meant + "?"})
-			f.cutter.value()
+	for _, name := range f.doc.Names(object) {
+		switch field, own := fieldNamed(fields, name); own {
+		case name:
+			object[name] = f.value(object[name], field, at.member(name))
+		case "":
 		default:
-			f.cutter.value()
+			f.findings = append(f.findings, schema.Finding{
+				Path: string(at.member(name)), Message: "is not a known property", Hint: "did you mean " + own + "?",
+			})
 		}
 	}
-	f.at++
 }
 
 // fieldNamed returns the type and the name of the field that encoding/json
-// decodes a name into; no name if there is none.
+// decodes a name into. The name is empty if there is none.
 func fieldNamed(fields []reflect.StructField, name string) (reflect.Type, string) {
 	var folded reflect.StructField
 	for _, f := range fields {
@@ -126,24 +140,9 @@ func fieldNamed(fields []reflect.StructField, name string) (reflect.Type, string
 	return folded.Type, nameOf(folded)
 }
 
-// number writes a whole number as encoding/json takes it for an integer.
-func (f *fitter) number() {
-	f.skip()
-	start := f.at
-	text := string(f.cutter.value())
-	if strings.IndexByte("-0123456789", text[0]) < 0 || !strings.ContainsAny(text, ".eE") {
-		return
-	}
-	if n, ok := new(big.Rat).SetString(text); ok && n.IsInt() {
-		f.out = append(f.out, f.text[f.copied:start]...)
-		f.out = append(f.out, n.Num().String()...)
-		f.copied = f.at
-	}
-}
-
 func integral(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
 
-// bounds are the least and the most that a Go integer may be, or nothing.
+// bounds returns the range of a Go integer type.
 func bounds(t reflect.Type) (least, most string) {
 	switch k := t.Kind(); {
 	case !integral(k):
@@ -161,8 +160,8 @@ func isInteger(number string) bool {
 	return ok
 }
 
-// closed reports whether a schema certainly admits no properties but those that it
-// names, wherever an object may be.
+// closed reports whether a schema certainly admits only the properties that it
+// names, in every object.
 func closed(v any) bool {
 	rule, _ := v.(map[string]any)
 	if either, union := rule["anyOf"].([]any); union {

@@ -80,9 +80,8 @@ import (
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
 	spec *Spec
-	free bool // there may be numbers of any size in Out
-	open bool // there may be properties that Out does not have
-	flat flat // of Out
+	free bool // Out may hold numbers of any size
+	open bool // outputs may have properties that Out lacks
 }
 
 // typed puts types over a spec, if they can have its values.
@@ -94,7 +93,7 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := cmp.Or(settable(out), holds(out, spec.out), spot("").holds(out, spec.outputs)); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s := &Signature[In, Out]{spec: spec, flat: newFlat(out)}
+	s := &Signature[In, Out]{spec: spec}
 	for _, t := range within(out) {
 		s.free = s.free || t.Kind() == reflect.Interface
 	}
@@ -213,10 +212,6 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
-	if s.flat.decode(full, reflect.ValueOf(&out).Elem()) {
-		return out, nil
-	}
-	out = zero
 	if s.open {
 		if findings := misnamed(full, reflect.TypeFor[Out]()); findings != nil {
 			return zero, &InvalidError{findings}

@@ -78,7 +78,7 @@ func TestNewErrors(t *testing.T) {
 		{"no output", newError[question, none](), `signature: there is no output field; add one`},
 		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a JavaScript identifier; use letters, digits and _`},
 		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; choose another`},
-		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule "maxLength" does not go with int; its rules are minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
+		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
 		}, answer](), `signature: input field "day": jsonschema tag: the format "dat" is not known; did you mean date?`},

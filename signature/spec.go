@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -199,13 +198,13 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 	return values, nil
 }
 
-// check checks an object of inputs and takes it apart, in the order of the
-// fields; the values are parts of it.
+// check checks an object of inputs and returns its members in the order of the
+// fields.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
 		return nil, &InvalidError{arranged(findings, s.inputs)}
 	}
-	values, err := split(s.in.Complete(inputs), s.inputs)
+	values, err := split(s.in.Complete(inputs))
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +226,7 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if findings := s.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	values, err := split(bytes.Clone(s.out.Complete(output)), s.outputs)
+	values, err := split(s.out.Complete(output))
 	if err != nil {
 		return nil, err
 	}

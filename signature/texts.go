@@ -18,7 +18,7 @@ func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
 		return nil
 	}
 	var findings []schema.Finding
-	values, _ := split(bytes.Clone(output), s.outputs) // it is an object that fits
+	values, _ := split(output) // it is an object that fits
 	for _, v := range values {
 		if message := broken(v.JSON); message != "" {
 			findings = append(findings, schema.Finding{Path: v.Name, Message: message, Hint: "write the character itself"})

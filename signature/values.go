@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 type Value struct {
 	// Name is the field's name.
 	Name string
-	// JSON is its value; nil stands for null.
+	// JSON is the value. Nil is encoded as null.
 	JSON json.RawMessage
 }
 
@@ -20,7 +21,48 @@ type Value struct {
 // object in that order.
 type Values []Value
 
-// Get returns the value of a name, and whether there is one.
+// ValuesOf returns the fields of a struct, or the members of a map with string
+// keys sorted by name, as values. It makes inputs for a parsed signature:
+//
+//	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
+//
+// The error says what does not encode as a JSON object.
+func ValuesOf(v any) (Values, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("signature: %T does not encode: %w", v, err)
+	}
+	var values Values
+	if err := json.Unmarshal(b.Bytes(), &values); err != nil {
+		return nil, fmt.Errorf("signature: %T is not a struct or a map of values: %w", v, err)
+	}
+	return values, nil
+}
+
+// Get returns the value with the given name as a T, decoded by encoding/json. It
+// reads the outputs of a parsed signature:
+//
+//	answer, err := signature.Get[string](out, "answer")
+//
+// It is an error if the value is missing or does not fit T.
+func Get[T any](values Values, name string) (T, error) {
+	var v, zero T
+	raw, ok := values.Get(name)
+	if !ok {
+		return zero, fmt.Errorf("signature: the value of %q is missing", name)
+	}
+	if raw == nil {
+		raw = json.RawMessage("null")
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return zero, fmt.Errorf("signature: the value of %q: %w", name, err)
+	}
+	return v, nil
+}
+
+// Get returns the value with the given name as JSON, and whether it exists.
 func (v Values) Get(name string) (json.RawMessage, bool) {
 	for _, value := range v {
 		if value.Name == name {
@@ -30,12 +72,18 @@ func (v Values) Get(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Without returns a copy that lacks some of the values.
+// Without returns a copy that lacks the given values.
 func (v Values) Without(names ...string) Values {
 	return slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return slices.Contains(names, value.Name) })
 }
 
-// String returns the values as an object, for people; one that is not JSON as it is.
+// with returns a copy with one text set.
+func (v Values) with(name, text string) Values {
+	return append(v.Without(name), Value{name, literal(text)})
+}
+
+// String returns the values as an object for people to read. A value that is not
+// JSON is shown as it is.
 func (v Values) String() string {
 	if raw, err := v.MarshalJSON(); err == nil {
 		return string(raw)
@@ -47,7 +95,7 @@ func (v Values) String() string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// String returns the value behind its name, as a member of an object.
+// String returns the value as a member of an object.
 func (v Value) String() string {
 	if v.JSON == nil {
 		return string(literal(v.Name)) + ":null"
@@ -55,8 +103,8 @@ func (v Value) String() string {
 	return string(literal(v.Name)) + ":" + string(v.JSON)
 }
 
-// MarshalJSON returns the values as an object. The error names the value that is not
-// JSON; a nil one is null.
+// MarshalJSON returns the values as an object. The error names the value that is
+// not JSON.
 func (v Values) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -64,61 +112,54 @@ func (v Values) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		writeName(&b, value.Name)
+		b.Write(literal(value.Name))
 		b.WriteByte(':')
-		if err := writeValue(&b, value); err != nil {
-			return nil, err
+		if value.JSON == nil {
+			b.WriteString("null")
+		} else if err := json.Compact(&b, value.JSON); err != nil {
+			return nil, fmt.Errorf("signature: the value of %q is not JSON: %w", value.Name, err)
 		}
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-func writeName(b *bytes.Buffer, name string) {
-	if !identifier(name) {
-		b.Write(literal(name))
-		return
-	}
-	b.WriteByte('"')
-	b.WriteString(name)
-	b.WriteByte('"')
-}
-
-func writeValue(b *bytes.Buffer, v Value) error {
-	if v.JSON == nil {
-		b.WriteString("null")
-		return nil
-	}
-	if plainText(v.JSON) {
-		b.Write(v.JSON)
-		return nil
-	}
-	if err := json.Compact(b, v.JSON); err != nil {
-		return fmt.Errorf("signature: the value of %q is not JSON: %w", v.Name, err)
-	}
-	return nil
-}
-
-// plainText reports whether a value is a string without escapes, in which there is
-// nothing to compact.
-func plainText(raw json.RawMessage) bool {
-	n := len(raw)
-	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
-		return false
-	}
-	return !slices.ContainsFunc(raw[1:n-1], func(c byte) bool { return c < ' ' || c == '"' || c == '\\' })
-}
-
-// UnmarshalJSON reads an object and keeps its order. A name given twice is an
-// error.
+// UnmarshalJSON reads an object and keeps its order. A repeated name is an error.
 func (v *Values) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
 		return fmt.Errorf("signature: values: %w", err)
 	}
-	all, err := split(bytes.Clone(raw), nil)
+	all, err := split(raw)
 	if err != nil {
 		return err
 	}
 	*v = all
 	return nil
+}
+
+// split returns the members of a JSON object.
+func split(raw json.RawMessage) (Values, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return nil, errors.New("signature: values must be a JSON object")
+	}
+	all := Values{}
+	known := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = d.Decode(&value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("signature: values: %w", err)
+		}
+		name, _ := token.(string)
+		if known[name] {
+			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
+		}
+		known[name] = true
+		all = append(all, Value{name, value})
+	}
+	return all, nil
 }

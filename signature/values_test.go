@@ -2,6 +2,8 @@ package signature_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"log"
 	"testing"
 
 	"github.com/writ-go/writ/signature"
@@ -42,7 +44,6 @@ func TestValuesErrors(t *testing.T) {
 		{"empty", ``, `signature: values: unexpected end of JSON input`},
 		{"more", `{} {}`, `signature: values: invalid character '{' after top-level value`},
 		{"escaped twice", `{"a": 1, "\u0061": 2}`, `signature: the value of "a" is given twice`},
-		{"twice of many", `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"q":1,"r":1,"b":1}`, `signature: the value of "b" is given twice`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -61,4 +62,67 @@ func TestValuesWithoutJSONAreNull(t *testing.T) {
 	if err != nil || string(got) != `{"a":null}` {
 		t.Errorf("got %s, %v", got, err)
 	}
+}
+
+func TestValuesOfErrors(t *testing.T) {
+	t.Parallel()
+	for _, v := range []any{nil, 1, "text", []int{1}, make(chan int), map[int]any{1: func() {}}} {
+		if values, err := signature.ValuesOf(v); values != nil || err == nil {
+			t.Errorf("%T: got %v and %v", v, values, err)
+		}
+	}
+}
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	values := signature.Values{
+		{Name: "text", JSON: []byte(`"a"`)}, {Name: "list", JSON: []byte(`[1, 2]`)}, {Name: "none"}, {Name: "big", JSON: []byte(`300`)},
+	}
+	if got, err := signature.Get[string](values, "text"); got != "a" || err != nil {
+		t.Errorf("text: got %q, %v", got, err)
+	}
+	if got, err := signature.Get[[]int](values, "list"); len(got) != 2 || err != nil {
+		t.Errorf("list: got %v, %v", got, err)
+	}
+	if got, err := signature.Get[*int](values, "none"); got != nil || err != nil {
+		t.Errorf("none: got %v, %v", got, err)
+	}
+	for name, want := range map[string]string{
+		"other": `signature: the value of "other" is missing`,
+		"text":  `signature: the value of "text": json: cannot unmarshal string into Go value of type int8`,
+		"big":   `signature: the value of "big": json: cannot unmarshal number 300 into Go value of type int8`,
+	} {
+		got, err := signature.Get[int8](values, name)
+		checkError(t, err, want)
+		if got != 0 {
+			t.Errorf("%s: got %d", name, got)
+		}
+	}
+}
+
+// Inputs and outputs of a parsed signature are Values.
+func ExampleGet() {
+	qa := signature.Must(signature.Parse("question, context: list[str] -> answer: str, score: float", ""))
+	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": []string{"Nobody came."}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	encoded, err := qa.Encode(in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(encoded[0].Name, string(encoded[0].JSON))
+
+	out, err := qa.Decode([]byte(`{"score": 0.5, "answer": "Nobody <em>"}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := signature.Get[string](out, "answer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer)
+	// Output:
+	// question "Who?"
+	// Nobody <em>
 }

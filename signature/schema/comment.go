@@ -241,3 +241,11 @@ func OneLine(text string) string {
 	text = strings.ReplaceAll(text, "```", "'''")
 	return strings.ReplaceAll(text, "~~~", "'''")
 }
+
+// unremarkable are bounds that generators of schemas give to every number of a
+// type. They are checked but not shown, since ordinary values never reach them.
+var unremarkable = map[string]bool{
+	"-9007199254740991": true, "9007199254740991": true,
+	"-2147483648": true, "2147483647": true, "4294967295": true,
+	"-340282346638528859811704183484516925440": true, "340282346638528859811704183484516925440": true,
+}

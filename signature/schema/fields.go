@@ -7,27 +7,25 @@ import (
 	"strings"
 )
 
-// field is a field of a struct or of what is embedded in it.
+// field is a field of a struct, or of a struct embedded in it.
 type field struct {
 	reflect.StructField
-	json    string // its name in JSON
-	options string // what follows the name in the json tag: ,omitempty
-	tagged  bool
-	depth   int // of embedding
+	json    string   // its name in JSON
+	options []string // of the json tag, such as omitempty
+	tagged  bool     // the json tag has the name
+	depth   int      // of embedding
 }
 
-// tag returns the tag that the stand-in for the field gets: its name is spelt
-// out, and a pointer may be left out.
-func (f field) tag() reflect.StructTag {
-	options := f.options
-	if f.Type.Kind() == reflect.Pointer {
-		options += ",omitempty"
-	}
-	return reflect.StructTag(`json:"`+f.json+options+`" `) + f.Tag
+func (f field) option(name string) bool { return slices.Contains(f.options, name) }
+
+// optional reports whether the field may be missing, judging by its type and its
+// json tag.
+func (f field) optional() bool {
+	return f.Type.Kind() == reflect.Pointer || f.option("omitempty") || f.option("omitzero")
 }
 
-// fieldsOf returns the fields that encoding/json sees: of several with one name
-// the shallowest, then the tagged one, otherwise none.
+// fieldsOf returns the fields that encoding/json encodes: of several with the
+// same name the shallowest, then the tagged one, otherwise none.
 func fieldsOf(t reflect.Type) []field {
 	all := collect(t, 0, nil)
 	var visible []field
@@ -51,42 +49,33 @@ func dominant(f field, i int, all []field) bool {
 	return true
 }
 
-func collect(t reflect.Type, depth int, above []reflect.Type) []field {
-	for _, outer := range above {
-		if outer == t {
-			return nil // embedded in itself
-		}
+// collect returns the fields of a struct and of the structs embedded in it.
+func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
+	if slices.Contains(outer, t) {
+		return nil
 	}
 	var all []field
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		tag := strings.Split(f.Tag.Get("json"), ",")
 		embedded := f.Anonymous && deref(f.Type).Kind() == reflect.Struct
-		if f.Tag.Get("json") == "-" || !f.IsExported() && !embedded {
-			continue
+		switch {
+		case f.Tag.Get("json") == "-", !f.IsExported() && !embedded:
+		case promoted(f):
+			all = append(all, collect(deref(f.Type), depth+1, append(outer, t))...)
+		default:
+			name := tag[0]
+			if name == "" {
+				name = f.Name
+			}
+			all = append(all, field{f, name, tag[1:], tag[0] != "", depth})
 		}
-		if promoted(f) {
-			all = append(all, collect(deref(f.Type), depth+1, append(above, t))...)
-			continue
-		}
-		all = append(all, newField(f, name, options, depth))
 	}
 	return all
 }
 
-func newField(f reflect.StructField, name, options string, depth int) field {
-	n := field{StructField: f, json: name, tagged: name != "", depth: depth}
-	if name == "" {
-		n.json = f.Name
-	}
-	if options != "" {
-		n.options = "," + options
-	}
-	return n
-}
-
-// checkNames refuses what encoding/json, or the library that reads the tags, would
-// pass over: two fields of one name, and tags where there is no field.
+// checkNames refuses what encoding/json or the schema would silently ignore: two
+// fields with the same name, and tags that have no effect.
 func checkNames(t reflect.Type, path string) error {
 	fields := collect(t, 0, nil)
 	for i, f := range fields {
@@ -96,19 +85,20 @@ func checkNames(t reflect.Type, path string) error {
 			}
 		}
 		if f.json == "-" {
-			return typeError(join(path, f.Name), f.Type, `is called "-" in JSON, for its tag is json:"-,"; write json:"-" to leave the field out, or give it another name`)
+			return typeError(join(path, f.Name), f.Type,
+				`is named "-" in JSON, since its tag is json:"-,"; write json:"-" to leave the field out, or choose another name`)
 		}
 	}
 	if f, ok := taggedEmbedding(t, nil); ok {
-		return typeError(join(path, f.Name), f.Type, "is embedded, and has a jsonschema tag that nobody reads; give the tag to its fields, or give it a name in JSON")
+		return typeError(join(path, f.Name), f.Type,
+			"is embedded, where its jsonschema tag has no effect; tag its fields, or give it a name in JSON")
 	}
 	return nil
 }
 
-// taggedEmbedding finds an embedded struct with a tag, though its fields stand for
-// it.
-func taggedEmbedding(t reflect.Type, above []reflect.Type) (reflect.StructField, bool) {
-	if slices.Contains(above, t) {
+// taggedEmbedding finds an embedded struct with a jsonschema tag.
+func taggedEmbedding(t reflect.Type, outer []reflect.Type) (reflect.StructField, bool) {
+	if slices.Contains(outer, t) {
 		return reflect.StructField{}, false
 	}
 	for i := range t.NumField() {
@@ -119,14 +109,14 @@ func taggedEmbedding(t reflect.Type, above []reflect.Type) (reflect.StructField,
 		if strings.Contains(string(f.Tag), "jsonschema") {
 			return f, true
 		}
-		if inner, ok := taggedEmbedding(deref(f.Type), append(above, t)); ok {
+		if inner, ok := taggedEmbedding(deref(f.Type), append(outer, t)); ok {
 			return inner, true
 		}
 	}
 	return reflect.StructField{}, false
 }
 
-// promoted reports whether the fields of an embedded struct are those of the
+// promoted reports whether the fields of an embedded struct are promoted to the
 // outer one.
 func promoted(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -2,11 +2,40 @@ package schema_test
 
 import (
 	"encoding/json"
+	"flag"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/signature/schema"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// checkGolden compares a text with a golden file, or rewrites the file.
+func checkGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i, line := range gotLines {
+		if i >= len(wantLines) || line != wantLines[i] {
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s", file, i+1, line, strings.Join(wantLines[min(i, len(wantLines)):min(i+1, len(wantLines))], ""))
+		}
+	}
+	if len(gotLines) != len(wantLines) {
+		t.Errorf("%s: got %d lines, want %d", file, len(gotLines), len(wantLines))
+	}
+}
 
 func compile(t *testing.T, raw string) *schema.Schema {
 	t.Helper()

@@ -1,13 +1,14 @@
 package schema
 
 import (
-	"cmp"
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -29,22 +30,21 @@ import (
 //
 //	func (Mood) Enum() []Mood { return []Mood{"good", "bad"} }
 //
-// The rules of a tag are, by what the type is in JSON:
+// The rules of a tag are, by the JSON type:
 //
 //	numbers    minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, enum, default, example
-//	texts      minLength, maxLength, pattern, format (see CheckFormat), enum, default, example
+//	strings    minLength, maxLength, pattern, format (see CheckFormat), enum, default, example
 //	booleans   default
-//	lists      minItems, maxItems, uniqueItems=true, and the rules of their items
-//	any type   title, description, required, nullable
+//	arrays     minItems, maxItems, uniqueItems=true, and the rules of their items
+//	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
-// A comma in a tag's text is written \\, in a raw string, or the text goes into a
-// tag of its own, jsonschema_description. What a tag cannot say, jsonschema_extras
-// says unchecked.
+// In a tag, write a comma in a text as \\, or write the text as a tag of its own,
+// jsonschema_description.
 //
-// The error names the field: recursive types are refused, and so are types that
-// JSON cannot hold, such as channels, functions and interfaces with methods, two
-// fields of one name, and tags with a rule that is not known or does not go with
-// the type, or with a default or an example that does not fit.
+// Of refuses recursive types, types that JSON cannot hold, such as channels,
+// functions and interfaces with methods, two fields with the same name, and tags
+// with an unknown rule, a rule that does not apply to the type, or a default or
+// example that does not fit. The error names the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in a JSONSchema method, or over a tag
@@ -152,16 +152,33 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	case reflect.String:
 		return &jsonschema.Schema{Type: "string"}, nil
 	case reflect.Float32, reflect.Float64:
-		return inRange("number", t), nil
+		r := ranges[t.Kind()]
+		return &jsonschema.Schema{Type: "number", Minimum: r.least, Maximum: r.most}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return inRange("integer", t), nil
+		r := ranges[t.Kind()]
+		return &jsonschema.Schema{Type: "integer", Minimum: r.least, Maximum: r.most}, nil
 	default:
 		if path == "" {
 			return nil, typeError(path, t, "cannot be JSON")
 		}
 		return nil, typeError(path, t, "cannot be JSON; leave the field out with json:\"-\"")
 	}
+}
+
+// ranges are the ranges of the kinds of numbers that hold less than JSON numbers
+// commonly do. For 64 bits, decoding checks the range.
+var ranges = map[reflect.Kind]struct{ least, most json.Number }{
+	reflect.Int8:    {"-128", "127"},
+	reflect.Int16:   {"-32768", "32767"},
+	reflect.Int32:   {"-2147483648", "2147483647"},
+	reflect.Uint:    {least: "0"},
+	reflect.Uint8:   {"0", "255"},
+	reflect.Uint16:  {"0", "65535"},
+	reflect.Uint32:  {"0", "4294967295"},
+	reflect.Uint64:  {least: "0"},
+	reflect.Uintptr: {least: "0"},
+	reflect.Float32: {"-340282346638528859811704183484516925440", "340282346638528859811704183484516925440"},
 }
 
 func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error) {
@@ -199,85 +216,36 @@ func keyed(t reflect.Type) bool {
 	}
 }
 
-// object describes a struct. The types of the fields are described here, their
-// tags by the library, which is shown a struct with one field of type any for
-// each.
+// object describes a struct.
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
-	var stand []reflect.StructField
-	var types []*jsonschema.Schema
 	if err := checkNames(t, path); err != nil {
 		return nil, err
 	}
-	fields := fieldsOf(t)
-	for i, f := range fields {
-		s, err := g.property(f, join(path, f.json))
+	s := &jsonschema.Schema{
+		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
+	}
+	for _, f := range fieldsOf(t) {
+		at := join(path, f.json)
+		if strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
+			return nil, typeError(at, f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+		}
+		p, err := g.schema(deref(f.Type), at)
 		if err != nil {
 			return nil, err
 		}
-		types = append(types, s)
-		stand = append(stand, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: anything, Tag: f.tag()})
-	}
-	s := readTags(stand, types)
-	for i, f := range fields {
-		p, ok := s.Properties.Get(f.json)
-		if !ok {
-			return nil, typeError(join(path, f.json), f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+		tagged, err := f.applyTags(p, s)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: jsonschema tag: %w", at, err)
 		}
-		if err := f.checkValues(types[i], path); err != nil {
-			return nil, err
+		if tagged.required && p.Default == nil {
+			s.Required = append(s.Required, f.json)
 		}
-		if types[i].Default != nil {
-			s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == f.json })
+		if tagged.nullable || f.Type.Kind() == reflect.Pointer {
+			p = nullable(p)
 		}
-		if f.Type.Kind() == reflect.Pointer {
-			s.Properties.Set(f.json, nullable(p))
-		}
+		s.Properties.Set(f.json, p)
 	}
 	return s, nil
-}
-
-// property describes the type of a field, and refuses a tag that does not go with
-// it.
-func (g *generator) property(f field, path string) (*jsonschema.Schema, error) {
-	s, err := g.schema(deref(f.Type), path)
-	if err != nil || f.Tag.Get("jsonschema") == "" {
-		return s, err
-	}
-	if s.Items != nil { // the tag is also about these
-		items := *s.Items
-		s.Items = &items
-	}
-	t := newTagged(f, s)
-	if problem := cmp.Or(t.check(), t.narrow(s)); problem != "" {
-		return nil, tagError(path, problem)
-	}
-	return s, nil
-}
-
-// readTags has the library read the tags of fields whose types are described.
-func readTags(fields []reflect.StructField, types []*jsonschema.Schema) *jsonschema.Schema {
-	described := make([]string, len(types))
-	own := make([]capacity, len(types))
-	for i, s := range types {
-		described[i], own[i] = s.Description, capacityOf(s)
-	}
-	next := 0
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: func(t reflect.Type) *jsonschema.Schema {
-		if t != anything {
-			return nil
-		}
-		next++
-		return types[next-1]
-	}}
-	s := r.ReflectFromType(reflect.StructOf(fields))
-	s.Version = ""
-	for i, t := range types {
-		if t.Description == "" { // the library clears it where the tag has none
-			t.Description = described[i]
-		}
-		own[i].within(t)
-	}
-	return s
 }
 
 // nullable admits null, too. The description stays where readers look for it.
@@ -307,13 +275,42 @@ func typeError(path string, t reflect.Type, reason string) error {
 	return fmt.Errorf("field %q: type %v %s", path, t, reason)
 }
 
-func tagError(path, problem string) error {
-	return fmt.Errorf("field %q: jsonschema tag: %s", path, problem)
-}
-
 func join(path, name string) string {
 	if path == "" {
 		return name
 	}
 	return path + "." + name
+}
+
+// enumerate adds the values of a type that lists them by a method Enum.
+func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
+	list, ok := reflect.PointerTo(t).MethodByName("Enum")
+	if !ok || t.Kind() == reflect.Pointer || list.Type.NumIn() != 1 || list.Type.NumOut() != 1 || list.Type.Out(0).Kind() != reflect.Slice {
+		return nil
+	}
+	values := list.Func.Call([]reflect.Value{reflect.New(t)})[0]
+	if values.Len() == 0 {
+		return typeError(path, t, "has a method Enum that lists no values")
+	}
+	s.Enum = nil
+	for i := range values.Len() {
+		v, err := asJSON(values.Index(i).Interface())
+		if err != nil {
+			return typeError(path, t, fmt.Sprintf("has a method Enum with a value that does not encode: %v", err))
+		}
+		s.Enum = append(s.Enum, v)
+	}
+	return nil
+}
+
+// asJSON returns what a value is as JSON, decoded again.
+func asJSON(v any) (decoded any, err error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	err = decoder.Decode(&decoded)
+	return decoded, err
 }

@@ -126,7 +126,8 @@ func TestOfErrors(t *testing.T) {
 		{"hidden from the schema", reflect.TypeFor[struct {
 			A int `jsonschema:"-"`
 		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
-		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}), `field "A": type int is called "-" in JSON, for its tag is json:"-,"; write json:"-" to leave the field out, or give it another name`},
+		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}), `field "A": type int is named "-" in JSON, since its tag is json:"-,"; ` +
+			`write json:"-" to leave the field out, or choose another name`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
 		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) in `(`"},

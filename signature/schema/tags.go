@@ -1,176 +1,332 @@
 package schema
 
 import (
-	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// tagged is a field with a tag, and the schema of its type as the library sees it.
-type tagged struct {
-	*jsonschema.Schema
-	own    string // the type in JSON, without the tag
-	called string // how the type is called in Go
-	family family
-	tag    string
-}
+// family is a set of JSON types to which a rule of a tag applies.
+type family int
 
-func newTagged(f field, s *jsonschema.Schema) tagged {
-	t := tagged{tag: f.Tag.Get("jsonschema"), own: s.Type, called: f.Type.String()}
-	seen := *s
-	for _, part := range tagParts(t.tag) {
-		switch name, value, _ := strings.Cut(part, "="); name {
-		case "type":
-			seen.Type = value
-		case "oneof_type", "anyof_type":
-			seen.Type = ""
-		}
-	}
-	quoted := slices.Contains(strings.Split(f.options, ","), "string")
-	if of := familyOf(&seen); quoted && (of == ofNumbers || of == ofBooleans) {
-		seen.Type = "string"
-	}
-	t.Schema, t.family = &seen, familyOf(&seen)
-	return t
-}
+const (
+	texts family = 1 << iota
+	numbers
+	booleans
+	lists
+	others
+	anyType = texts | numbers | booleans | lists | others
+)
 
-// check says what is wrong with a tag, or nothing.
-func (t tagged) check() string {
-	given, before := map[string]bool{}, ""
-	for i, part := range tagParts(t.tag) {
-		if i == 0 && part == "-" || t.says(part) { // of "-" is told elsewhere
-			continue
+// familyOf returns the family of a schema. That of a list includes the family of
+// its items, to which most rules apply.
+func familyOf(s *jsonschema.Schema) family {
+	switch s.Type {
+	case "string":
+		return texts
+	case "integer", "number":
+		return numbers
+	case "boolean":
+		return booleans
+	case "array":
+		if s.Items == nil || s.Items.Type == "array" {
+			return lists
 		}
-		name, value, assigned := strings.Cut(part, "=")
-		r, problem := t.rule(name, part, assigned, before)
-		if problem == "" {
-			problem = t.value(r, value, assigned)
-		}
-		if problem != "" {
-			return problem
-		}
-		once := r.once(t.family, part)
-		if given[once] {
-			return fmt.Sprintf("the rule %s is given twice; leave one out", once)
-		}
-		given[once], before = true, part
-	}
-	return ""
-}
-
-// says reports whether the type itself says what a part of the tag says, as
-// time.Time does of its format.
-func (t tagged) says(part string) bool {
-	format, ok := strings.CutPrefix(part, "format=")
-	return ok && format != "" && format == t.about(ofTexts).Format
-}
-
-// about returns what a rule for such types is about: the type, or the items of a list.
-func (t tagged) about(goes family) *jsonschema.Schema {
-	if t.family&ofLists != 0 && goes != ofLists && t.Items != nil {
-		return t.Items
-	}
-	return t.Schema
-}
-
-// rule finds the rule of a name that goes with the type. Another part stands before it.
-func (t tagged) rule(name, part string, assigned bool, before string) (r tagRule, problem string) {
-	known, listed := t.known()
-	if slices.Contains(known, name) {
-		return ruleNamed(name), ""
-	}
-	strange := ruleNamed(name).name == "" // not one of another type
-	near := cmp.Or(meant(name, known), Nearest(name, known))
-	switch {
-	case strange && near != "":
-		return r, fmt.Sprintf("the rule %q is not known; did you mean %s?", name, near)
-	case strange && !assigned && strings.HasPrefix(before, "enum="):
-		return r, fmt.Sprintf("%q is no rule; each value has its own, as in %s,enum=%s", part, before, strings.TrimSpace(part))
-	case strange && !assigned:
-		return r, fmt.Sprintf(`%q is no rule; a comma in a text is written \\, or the text goes into jsonschema_description`, part)
+		return lists | familyOf(s.Items)
 	default:
-		return r, fmt.Sprintf("the rule %q does not go with %s; its rules are %s", name, t.called, strings.Join(listed, ", "))
+		return others
 	}
 }
 
-// meant returns what a name from elsewhere is called among the known ones.
-func meant(name string, known []string) string {
-	for _, own := range otherNames[name] {
-		if slices.Contains(known, own) {
-			return own
+// rule is a rule of a jsonschema tag, such as minimum=1.
+type rule struct {
+	name    string
+	applies family
+	takes   kindOfValue
+}
+
+// kindOfValue is what a rule takes.
+type kindOfValue string
+
+const (
+	aNumber kindOfValue = "a number"
+	aCount  kindOfValue = "an integer of at least 0"
+	aText   kindOfValue = "a non-empty string"
+	aValue  kindOfValue = "a value of the type"
+	aTruth  kindOfValue = "true or false"
+	nothing kindOfValue = "no value"
+)
+
+var rules = []rule{
+	{"minItems", lists, aCount},
+	{"maxItems", lists, aCount},
+	{"uniqueItems", lists, aTruth},
+	{"minimum", numbers, aNumber},
+	{"exclusiveMinimum", numbers, aNumber},
+	{"maximum", numbers, aNumber},
+	{"exclusiveMaximum", numbers, aNumber},
+	{"multipleOf", numbers, aNumber},
+	{"minLength", texts, aCount},
+	{"maxLength", texts, aCount},
+	{"pattern", texts, aText},
+	{"format", texts, aText},
+	{"enum", texts | numbers, aValue},
+	{"default", texts | numbers | booleans, aValue},
+	{"example", texts | numbers, aValue},
+	{"title", anyType, aText},
+	{"description", anyType, aText},
+	{"required", anyType, nothing},
+	{"nullable", anyType, nothing},
+	{"oneof_required", anyType, aText},
+	{"anyof_required", anyType, aText},
+}
+
+// tagged is a field whose tags are applied to the schema of its type.
+type tagged struct {
+	field
+	schema   *jsonschema.Schema
+	family   family
+	own      jsonschema.Schema // the type, or the type of the items, without the tags
+	fixed    bool              // the length of the list
+	required bool
+	nullable bool
+}
+
+// applyTags applies the tags of a field to the schema s of its type. What they
+// say about the struct goes into its schema, parent.
+func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
+	t := &tagged{field: f, schema: s, required: !f.optional()}
+	if text := f.Tag.Get("jsonschema_description"); text != "" {
+		s.Description = text
+	}
+	if of := familyOf(s); f.option("string") && (of == numbers || of == booleans) {
+		s.Type, s.Minimum, s.Maximum = "string", "", ""
+	}
+	t.family = familyOf(s)
+	tag := f.Tag.Get("jsonschema")
+	switch {
+	case f.Tag.Get("jsonschema_extras") != "":
+		return nil, errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
+	case tag == "":
+		return t, nil
+	case t.family&lists != 0 && s.Items != nil: // other fields may share the items
+		items := *s.Items
+		s.Items = &items
+	}
+	valued := t.of(texts)
+	t.own, t.fixed, valued.Enum = *valued, s.MinItems != nil, nil
+	given := map[string]bool{}
+	for _, part := range tagParts(tag) {
+		if err := t.apply(part, given, parent); err != nil {
+			return nil, err
 		}
 	}
-	return ""
+	if !given["enum"] {
+		valued.Enum = t.own.Enum
+	}
+	return t, t.checkValues(s)
 }
 
-// known returns the names of all rules that go with the type, and of those that
-// one may look for.
-func (t tagged) known() (all, listed []string) {
-	for _, r := range tagRules {
-		if r.goes != ofAny && !t.takes(r) {
+// apply applies one rule of the tag.
+func (t *tagged) apply(part string, given map[string]bool, parent *jsonschema.Schema) error {
+	name, text, assigned := strings.Cut(part, "=")
+	if name == "format" && text != "" && text == t.own.Format {
+		return nil // the type says so itself
+	}
+	r, err := t.rule(name, part, assigned, given)
+	if err != nil {
+		return err
+	}
+	value, err := t.parse(r, text, assigned)
+	if err != nil {
+		return err
+	}
+	once := name
+	if name == "enum" || name == "example" {
+		once = part
+	}
+	if given[once] && (name != "default" || t.family&lists == 0) {
+		return fmt.Errorf("the rule %s is repeated", once)
+	}
+	given[name], given[once] = true, true
+	return t.set(r, value, parent)
+}
+
+// of returns the schema to which the rules of a family apply: the type's, or the
+// one of its items.
+func (t *tagged) of(applies family) *jsonschema.Schema {
+	if t.family&lists != 0 && applies != lists && applies != anyType && t.schema.Items != nil {
+		return t.schema.Items
+	}
+	return t.schema
+}
+
+// rule finds a rule by its name.
+func (t *tagged) rule(name, part string, assigned bool, given map[string]bool) (rule, error) {
+	var known []string
+	for _, r := range rules {
+		if !t.takes(r) {
 			continue
 		}
-		all = append(all, r.name)
-		if r.goes != ofAny || r.takes == nothing || r.name == "title" || r.name == "description" {
-			listed = append(listed, r.name)
+		if r.name == name {
+			return r, nil
+		}
+		if !strings.Contains(r.name, "_") {
+			known = append(known, r.name)
 		}
 	}
-	return all, listed
+	exists := slices.ContainsFunc(rules, func(r rule) bool { return r.name == name })
+	near := Nearest(name, known)
+	switch {
+	case exists:
+		return rule{}, fmt.Errorf("the rule %s does not apply to %v; use %s", name, t.Type, strings.Join(known, ", "))
+	case near != "":
+		return rule{}, fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
+	case !assigned && given["enum"]:
+		return rule{}, fmt.Errorf("%q is not a rule; repeat the rule for each value, as in enum=a,enum=b", part)
+	case !assigned:
+		return rule{}, fmt.Errorf(`%q is not a rule; write a comma in a text as \\, or use jsonschema_description`, part)
+	default:
+		return rule{}, fmt.Errorf("unknown rule %q; use %s", name, strings.Join(known, ", "))
+	}
 }
 
-// takes reports whether a rule goes with the type, which may say it already.
-func (t tagged) takes(r tagRule) bool {
-	of := t.about(r.goes)
+// takes reports whether a rule applies to the type, which does not say the same
+// itself.
+func (t *tagged) takes(r rule) bool {
 	switch {
-	case r.goes&t.family == 0:
+	case r.applies&t.family == 0:
 		return false
-	case r.name == "default" && t.family&ofLists != 0: // the library makes a list of texts
-		return t.family&ofTexts != 0
 	case r.name == "format":
-		return of.Format == ""
+		return t.own.Format == ""
 	case r.name == "minItems", r.name == "maxItems":
-		return of.MinItems == nil
+		return !t.fixed
 	default:
 		return true
 	}
 }
 
-// value says what is wrong with the value of a rule, or nothing.
-func (t tagged) value(r tagRule, value string, assigned bool) string {
-	switch {
-	case r.takes == nothing && assigned:
-		return fmt.Sprintf("the rule %s takes %s; write %s alone", r.name, r.takes, r.name)
-	case r.takes != nothing && !assigned:
-		return fmt.Sprintf("the rule %s takes %s; write %s=…", r.name, r.takes, r.name)
-	case !r.fits(value):
-		return fmt.Sprintf("the rule %s takes %s, not %q", r.name, r.takes, value)
-	case t.family&ofLists != 0 && r.goes != ofAny && strings.Contains(value, "="):
-		return fmt.Sprintf("the rule %s of a list takes no value with =; give the items a type with a method JSONSchema", r.name)
-	case r.goes == ofTexts|ofNumbers && t.family&ofNumbers != 0, r.name == "default" && t.family == ofNumbers:
-		if !isNumber(value) {
-			return fmt.Sprintf("the rule %s takes %s, not %q", r.name, aNumber, value)
-		}
-	case r.name == "default" && t.family == ofBooleans && value != "true" && value != "false":
-		return fmt.Sprintf("the rule %s takes %s, not %q", r.name, aTruth, value)
-	case r.name == "type" && t.own != "" && value != t.own && (value != "integer" || t.own != "number"):
-		return fmt.Sprintf("the rule type says %s, but %s is %s in JSON; leave it out", value, t.called, t.own)
-	case r.name == "pattern":
-		if _, err := compilePattern(value, nil); err != nil {
-			return fmt.Sprintf("the pattern %s does not compile: %v", jsonvalue.Quote(value), err)
-		}
-	case r.name == "format":
-		if err := CheckFormat(value); err != nil {
-			return err.Error()
+var numeric = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// parse returns the value of a rule as decoded JSON.
+func (t *tagged) parse(r rule, text string, assigned bool) (any, error) {
+	takes := r.takes
+	if takes == aValue {
+		switch of := t.family &^ lists; of {
+		case numbers:
+			takes = aNumber
+		case booleans:
+			takes = aTruth
 		}
 	}
-	return ""
+	ok := assigned
+	var value any = text
+	switch takes {
+	case nothing:
+		if assigned {
+			return nil, fmt.Errorf("the rule %s takes no value", r.name)
+		}
+		ok = true
+	case aNumber:
+		ok, value = numeric.MatchString(text), json.Number(text)
+	case aCount:
+		n, err := strconv.ParseUint(text, 10, 32)
+		ok, value = err == nil, n
+	case aTruth:
+		ok, value = text == "true" || text == "false", text == "true"
+	case aText:
+		ok = text != ""
+	case aValue:
+	}
+	switch {
+	case !ok && !assigned:
+		return nil, fmt.Errorf("the rule %s takes %s: %[1]s=…", r.name, takes)
+	case !ok:
+		return nil, fmt.Errorf("the rule %s takes %s, not %q", r.name, takes, text)
+	case r.name == "pattern":
+		if _, err := compilePattern(text, nil); err != nil {
+			return nil, fmt.Errorf("the pattern %s does not compile: %v", jsonvalue.Quote(text), err)
+		}
+	case r.name == "format":
+		return value, CheckFormat(text)
+	}
+	return value, nil
 }
 
-// tagParts splits a tag at its commas, but for escaped ones.
+// set sets the keyword of a rule.
+func (t *tagged) set(r rule, value any, parent *jsonschema.Schema) error {
+	s := t.of(r.applies)
+	switch r.name {
+	case "required":
+		t.required = true
+	case "nullable":
+		t.nullable = true
+	case "enum":
+		var own []string
+		for _, v := range t.own.Enum {
+			own = append(own, jsonvalue.Text(v))
+		}
+		if own != nil && !slices.Contains(own, jsonvalue.Text(value)) {
+			return fmt.Errorf("%s is not a value of %v; its values are %s",
+				jsonvalue.Text(value), t.Type, strings.Join(own, ", "))
+		}
+		s.Enum = append(s.Enum, value)
+	case "example":
+		s.Examples = append(s.Examples, value)
+	case "default":
+		if t.family&lists != 0 {
+			list, _ := t.schema.Default.([]any)
+			value = append(list, value)
+		}
+		t.schema.Default = value
+	case "oneof_required":
+		parent.OneOf = requireInGroup(parent.OneOf, value, t.json)
+	case "anyof_required":
+		parent.AnyOf = requireInGroup(parent.AnyOf, value, t.json)
+	case "minimum":
+		s.Minimum = narrower(value, s.Minimum, 1)
+	case "maximum":
+		s.Maximum = narrower(value, s.Maximum, -1)
+	default:
+		return json.Unmarshal([]byte(`{"`+r.name+`":`+jsonvalue.Text(value)+`}`), s)
+	}
+	return nil
+}
+
+// narrower returns a bound in a tag, or the one of the type if that is narrower:
+// a value between the two could not be decoded.
+func narrower(tag any, own json.Number, sign int) json.Number {
+	n, _ := tag.(json.Number)
+	x, _ := new(big.Rat).SetString(n.String())
+	y, bounded := new(big.Rat).SetString(own.String())
+	if bounded && x.Cmp(y) == -sign {
+		return own
+	}
+	return n
+}
+
+// requireInGroup adds a property to the group of a name, of which one or some
+// must be present.
+func requireInGroup(groups []*jsonschema.Schema, name any, property string) []*jsonschema.Schema {
+	for _, g := range groups {
+		if g.Title == name {
+			g.Required = append(g.Required, property)
+			return groups
+		}
+	}
+	return append(groups, &jsonschema.Schema{Title: fmt.Sprint(name), Required: []string{property}})
+}
+
+// tagParts splits a tag at its commas, except escaped ones.
 func tagParts(tag string) []string {
 	const escaped = "\x00"
 	parts := strings.Split(strings.ReplaceAll(tag, `\,`, escaped), ",")
@@ -178,4 +334,74 @@ func tagParts(tag string) []string {
 		parts[i] = strings.ReplaceAll(part, escaped, ",")
 	}
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+}
+
+// checkValues refuses a default, an example or a value of an enum that does not
+// fit the schema or the Go type.
+func (t *tagged) checkValues(s *jsonschema.Schema) error {
+	type named struct {
+		name  string
+		value any
+	}
+	var all []named
+	if s.Default != nil {
+		all = append(all, named{"the default", s.Default})
+	}
+	for _, v := range s.Examples {
+		all = append(all, named{"the example", v})
+	}
+	for _, v := range s.Enum {
+		all = append(all, named{"a value of enum", v})
+	}
+	for _, v := range all {
+		if problem := unfit(s, v.name, v.value); problem != "" {
+			return errors.New(problem)
+		}
+	}
+	if s.Items != nil {
+		return t.checkValues(s.Items)
+	}
+	if v := t.schema.Default; v != nil && !t.option("string") {
+		return decodes(v, t.Type)
+	}
+	return nil
+}
+
+// unfit says why a value does not fit a schema. A schema that does not compile
+// by itself, since it has references, is not checked.
+func unfit(s *jsonschema.Schema, name string, v any) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return ""
+	}
+	compiled, err := compile(raw, true)
+	if err != nil {
+		return ""
+	}
+	findings := compiled.Validate(json.RawMessage(jsonvalue.Text(v)))
+	for i, f := range findings {
+		findings[i].Path = within(name, f.Path)
+	}
+	return Summary(findings)
+}
+
+// decodes returns an error if a Go type cannot hold a default, such as 300 in an
+// int8.
+func decodes(v any, t reflect.Type) error {
+	err := json.Unmarshal([]byte(jsonvalue.Text(v)), reflect.New(t).Interface())
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("the default does not fit the Go type %v: %s", wrong.Type, wrong.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("the default does not decode: %v", err)
+	}
+	return nil
+}
+
+// within returns the path of a place in a named value.
+func within(name, path string) string {
+	if path == "" || path[0] == '[' {
+		return name + path
+	}
+	return name + "." + path
 }
