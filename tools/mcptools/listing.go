@@ -25,8 +25,7 @@ type toolPage struct {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *toolPage) UnmarshalJSON(data []byte) error {
-	return jsonscan.Object(data, jsonscan.Field{Name: "tools", Into: &p.Tools},
-		jsonscan.Field{Name: "nextCursor", Into: &p.NextCursor})
+	return jsonscan.Object(data, jsonscan.Fields{"tools": &p.Tools, "nextCursor": &p.NextCursor})
 }
 
 // relist lists the server's tools and reports whether they have changed. On error, which the status

@@ -144,9 +144,9 @@ func (n *notifications) progress(params json.RawMessage) {
 	p := Progress{Server: n.server.name}
 	var token json.RawMessage
 	report := n.server.o.OnProgress
-	if report == nil || jsonscan.Object(params, jsonscan.Field{Name: "progressToken", Into: &token},
-		jsonscan.Field{Name: "progress", Into: &p.Done}, jsonscan.Field{Name: "total", Into: &p.Total},
-		jsonscan.Field{Name: "message", Into: &p.Message}) != nil {
+	if report == nil || jsonscan.Object(params, jsonscan.Fields{
+		"progressToken": &token, "progress": &p.Done, "total": &p.Total, "message": &p.Message,
+	}) != nil {
 		return
 	}
 	n.mu.Lock()

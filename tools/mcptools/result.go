@@ -22,9 +22,9 @@ type callResult struct {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *callResult) UnmarshalJSON(data []byte) error {
-	return jsonscan.Object(data, jsonscan.Field{Name: "content", Into: &a.Content},
-		jsonscan.Field{Name: "structuredContent", Into: &a.StructuredContent},
-		jsonscan.Field{Name: "isError", Into: &a.IsError})
+	return jsonscan.Object(data, jsonscan.Fields{
+		"content": &a.Content, "structuredContent": &a.StructuredContent, "isError": &a.IsError,
+	})
 }
 
 // result converts a server's result to what the tool's declaration says.
@@ -155,7 +155,7 @@ func (a *callResult) text() (string, bool) {
 	for _, raw := range a.Content {
 		var kind string
 		var text *string
-		err := jsonscan.Object(raw, jsonscan.Field{Name: "type", Into: &kind}, jsonscan.Field{Name: "text", Into: &text})
+		err := jsonscan.Object(raw, jsonscan.Fields{"type": &kind, "text": &text})
 		if err == nil && kind == "text" && text != nil {
 			texts = append(texts, *text)
 		} else {

@@ -23,13 +23,13 @@ type listedTool struct {
 	Annotations  annotations
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It decodes the name first, for error messages.
+// UnmarshalJSON implements [json.Unmarshaler]. On error it decodes the name if it can.
 func (t *listedTool) UnmarshalJSON(data []byte) error {
-	return jsonscan.Object(data, jsonscan.Field{Name: "name", Into: &t.Name},
-		jsonscan.Field{Name: "title", Into: &t.Title}, jsonscan.Field{Name: "description", Into: &t.Description},
-		jsonscan.Field{Name: "inputSchema", Into: &t.InputSchema},
-		jsonscan.Field{Name: "outputSchema", Into: &t.OutputSchema},
-		jsonscan.Field{Name: "annotations", Into: &t.Annotations})
+	return jsonscan.Object(data, jsonscan.Fields{
+		"name": &t.Name, "title": &t.Title, "description": &t.Description,
+		"inputSchema": &t.InputSchema, "outputSchema": &t.OutputSchema,
+		"annotations": &t.Annotations,
+	})
 }
 
 type annotations struct {
@@ -41,10 +41,10 @@ type annotations struct {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *annotations) UnmarshalJSON(data []byte) error {
-	return jsonscan.Object(data, jsonscan.Field{Name: "title", Into: &a.Title},
-		jsonscan.Field{Name: "readOnlyHint", Into: &a.ReadOnlyHint},
-		jsonscan.Field{Name: "idempotentHint", Into: &a.IdempotentHint},
-		jsonscan.Field{Name: "destructiveHint", Into: &a.DestructiveHint})
+	return jsonscan.Object(data, jsonscan.Fields{
+		"title": &a.Title, "readOnlyHint": &a.ReadOnlyHint, "idempotentHint": &a.IdempotentHint,
+		"destructiveHint": &a.DestructiveHint,
+	})
 }
 
 // hints returns what the server says about the tool, which may be wrong.

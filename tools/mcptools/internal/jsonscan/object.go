@@ -7,20 +7,18 @@ import (
 	"slices"
 )
 
-// Field names a member of an object and the variable that receives its value. A
+// Fields are pointers to the variables for the members of an object, by name. A
 // *[json.RawMessage] or *[][json.RawMessage] receives slices of the object's text, which
 // keep that text in memory: copy what is kept for longer.
-type Field struct {
-	Name string
-	Into any
-}
+type Fields map[string]any
 
-// maxList is how many elements a list in a [Field] may have.
+// maxList is how many elements a list in [Fields] may have.
 const maxList = 100_000
 
 // Object decodes the members of an object by their exact names. Package encoding/json
-// ignores case, so "Content" would overwrite "content". The text must be valid JSON.
-func Object(text []byte, fields ...Field) error {
+// ignores case, so "Content" would overwrite "content". The text must be valid JSON. Object
+// returns the first error after decoding the other members.
+func Object(text []byte, fields Fields) (err error) {
 	text = Present(text)
 	if text == nil {
 		return nil
@@ -28,25 +26,20 @@ func Object(text []byte, fields ...Field) error {
 	if text[0] != '{' {
 		return fmt.Errorf("must be an object, not %s", Type(text))
 	}
-	values := make([]json.RawMessage, len(fields))
 	for name, value := range Members(text) {
-		if i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == string(name) }); i >= 0 {
-			values[i] = value
-		}
-	}
-	for i, value := range values {
-		if value == nil {
+		into, known := fields[string(name)]
+		if !known {
 			continue
 		}
-		if err := fields[i].decode(value); err != nil {
-			return fmt.Errorf("%s: %w", fields[i].Name, err)
+		if decodeErr := decode(value, into); decodeErr != nil && err == nil {
+			err = fmt.Errorf("%s: %w", name, decodeErr)
 		}
 	}
-	return nil
+	return err
 }
 
-func (f Field) decode(value json.RawMessage) error {
-	switch into := f.Into.(type) {
+func decode(value json.RawMessage, into any) error {
+	switch into := into.(type) {
 	case *json.RawMessage:
 		*into = value
 		return nil
@@ -57,10 +50,10 @@ func (f Field) decode(value json.RawMessage) error {
 		if Check(value, Limits{Elements: maxList}) != nil {
 			return fmt.Errorf("has more than %d elements", maxList)
 		}
-		*into = slices.AppendSeq(*into, Elements(value))
+		*into = slices.Collect(Elements(value))
 		return nil
 	}
-	return json.Unmarshal(value, f.Into)
+	return json.Unmarshal(value, into)
 }
 
 // Present returns the text without surrounding white space, or nil if it is empty or null.

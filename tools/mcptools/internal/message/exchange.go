@@ -187,7 +187,7 @@ func (e *Exchange) begin(id jsonrpc.ID) bool {
 // cancel reports whether the server cancels an open request of its own for the first time.
 func (e *Exchange) cancel(params json.RawMessage) bool {
 	var raw json.RawMessage
-	if jsonscan.Object(params, jsonscan.Field{Name: "requestId", Into: &raw}) != nil {
+	if jsonscan.Object(params, jsonscan.Fields{"requestId": &raw}) != nil {
 		return false
 	}
 	id, err := decodeID(raw)

@@ -91,9 +91,10 @@ func decode(data []byte) (jsonrpc.Message, error) {
 	var method *string
 	var rawID, params, result json.RawMessage
 	var failure *jsonrpc.Error
-	err := jsonscan.Object(data, jsonscan.Field{Name: "jsonrpc", Into: &version}, jsonscan.Field{Name: "id", Into: &rawID},
-		jsonscan.Field{Name: "method", Into: &method}, jsonscan.Field{Name: "params", Into: &params},
-		jsonscan.Field{Name: "result", Into: &result}, jsonscan.Field{Name: "error", Into: &failure})
+	err := jsonscan.Object(data, jsonscan.Fields{
+		"jsonrpc": &version, "id": &rawID, "method": &method, "params": &params, "result": &result,
+		"error": &failure,
+	})
 	if err != nil {
 		return nil, &FormatError{err}
 	}

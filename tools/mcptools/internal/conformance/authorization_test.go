@@ -1,4 +1,6 @@
-package main
+//go:build integration
+
+package conformance
 
 import (
 	"context"
@@ -13,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// credentials are what the suite gives the client for its authorization servers.
+// credentials are those for the authorization servers of the suite.
 type credentials struct {
 	Name         string `json:"name"` // of the scenario
 	ClientID     string `json:"client_id"`
@@ -34,8 +36,7 @@ func (c credentials) client() *oauthex.ClientCredentials {
 	}
 }
 
-// authorization is the SDK's handler for what the scenario is about; mcptools
-// takes any.
+// authorization returns the SDK's handler for the scenario.
 func authorization(ctx context.Context, server string, c credentials) (auth.OAuthHandler, error) {
 	switch c.Name {
 	case "auth/client-credentials-basic":
@@ -57,8 +58,8 @@ func authorization(ctx context.Context, server string, c credentials) (auth.OAut
 	})
 }
 
-// fetchCode stands for the user, who agrees: the suite's authorization server
-// redirects at once, to where nobody listens.
+// fetchCode replaces a user who agrees: the suite's authorization server redirects at once, to an
+// address where nothing listens.
 func fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, args.URL, nil)
 	if err != nil {
@@ -78,8 +79,8 @@ func fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*auth.Authori
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// enterprise exchanges the identity provider's token for the server's. The host
-// has to know the authorization server; here it is what the server says.
+// enterprise exchanges the identity provider's token for one of the server. A host has to know the
+// authorization server; this one believes the server.
 func enterprise(ctx context.Context, server string, c credentials) (auth.OAuthHandler, error) {
 	at, err := url.Parse(server)
 	if err != nil {

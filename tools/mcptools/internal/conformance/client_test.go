@@ -1,12 +1,9 @@
-// Conformance is the client that the official conformance suite starts to test
-// what tools/mcptools does on the wire. The suite appends the address of its
-// server:
-//
-//	conformance client --command /path/to/this --suite all
-//
-// It behaves as a program would that calls every tool once: the suite watches
-// from the other side.
-package main
+//go:build integration
+
+// Package conformance runs the official conformance suite against the client, tools/mcptools, and
+// the server, examples/mcpserver. The suite starts this test binary as its client, which calls every
+// tool once.
+package conformance
 
 import (
 	"context"
@@ -17,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,11 +22,12 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-func main() {
-	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: conformance URL; the suite starts this")
+func TestMain(m *testing.M) {
+	if len(os.Args) != 2 || !strings.HasPrefix(os.Args[1], "http") {
+		os.Exit(m.Run())
 	}
+	// The suite started this process and appended the address of its server.
+	log.SetFlags(0)
 	given, err := readGiven(os.Getenv("MCP_CONFORMANCE_CONTEXT"))
 	if err == nil {
 		err = run(context.Background(), os.Args[1], os.Getenv("MCP_CONFORMANCE_SCENARIO"), given)
@@ -38,7 +37,7 @@ func main() {
 	}
 }
 
-// given is what a scenario tells its client.
+// given is what the suite gives the client in a scenario.
 type given struct {
 	ToolCalls []toolCall `json:"toolCalls"`
 	credentials
@@ -85,8 +84,8 @@ func run(ctx context.Context, url, scenario string, g given) error {
 	return callAll(ctx, list, g.ToolCalls)
 }
 
-// callAll makes the calls that the scenario asks for, or one of each tool. What a
-// tool answers is for the suite to judge; only a failure to reach it is ours.
+// callAll makes the calls of the scenario, or calls each tool once. The suite judges the results;
+// callAll returns an error only if a call could not be made.
 func callAll(ctx context.Context, list []*tools.Tool, calls []toolCall) error {
 	named := map[string]*tools.Tool{}
 	for _, t := range list {
@@ -112,7 +111,7 @@ func callAll(ctx context.Context, list []*tools.Tool, calls []toolCall) error {
 	return nil
 }
 
-// arguments are those with which the suite wants its tools to be called.
+// arguments returns the arguments that the suite expects for its tools.
 func arguments(name string, named map[string]*tools.Tool) json.RawMessage {
 	switch name {
 	case "add_numbers":
@@ -125,8 +124,7 @@ func arguments(name string, named map[string]*tools.Tool) json.RawMessage {
 	return json.RawMessage(`{"region":"us-west1"}`)
 }
 
-// accept fills in no form, so that the defaults hold, and says yes to what is only
-// to be confirmed.
+// accept leaves forms empty, so that their defaults apply, and confirms what is to be confirmed.
 func accept(_ context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	content := map[string]any{}
 	if schema, ok := p.RequestedSchema.(map[string]any); ok {
