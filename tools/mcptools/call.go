@@ -14,6 +14,9 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/internal/foreign"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 // remote is one tool of one server.
@@ -22,8 +25,8 @@ type remote struct {
 	name   string
 	typed  bool // there is an output schema
 
-	// output is the output schema, compiled when the tool is first called; nil
-	// if there is none that can be used.
+	// output returns the output schema, compiled at the first call; nil if there is none that can
+	// be used.
 	output func() *schema.Schema
 }
 
@@ -63,11 +66,11 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return r.result(raw)
 }
 
-// send makes the call. If it did not reach the server, which has ended since it
-// was last used, that is started again, once.
+// send makes the call. If the server has ended and the call did not reach it, send starts the server
+// again and repeats the call once.
 func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	err := ctx.Err()
-	if err != nil { // select would make the call all the same, now and then
+	if err != nil { // a select could still choose to make the call
 		return nil, r.unavailable(ctx, err)
 	}
 	for range 2 {
@@ -75,7 +78,7 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		if c, err = r.server.live(ctx); err != nil {
 			return nil, r.unavailable(ctx, err)
 		}
-		if err = c.compare(ctx); isLost(err) && ctx.Err() == nil {
+		if err = c.checkTools(ctx); isLost(err) && ctx.Err() == nil {
 			continue
 		} else if err != nil {
 			return nil, r.unavailable(ctx, err)
@@ -83,11 +86,11 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		if err = r.refusal(); err != nil {
 			return nil, err
 		}
-		if err = ctx.Err(); err != nil { // while it was waited
+		if err = ctx.Err(); err != nil {
 			return nil, r.unavailable(ctx, err)
 		}
 		var raw json.RawMessage
-		if raw, err = r.over(ctx, c, args); err == nil {
+		if raw, err = r.sendOver(ctx, c, args); err == nil {
 			return raw, nil
 		}
 		if !isUnsent(err) || ctx.Err() != nil {
@@ -98,45 +101,52 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return nil, r.unavailable(ctx, err)
 }
 
-// over makes the call over one connection.
-func (r *remote) over(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
+// sendOver makes the call over one connection.
+func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
 	if r.server.o.OnProgress != nil {
-		token, forget := r.server.notices.expect(ctx, r.name)
+		token, forget := r.server.notifications.expectProgress(ctx, r.name)
 		defer forget()
 		params.SetProgressToken(token)
 	}
-	if r.server.o.OnLog != nil && c.modern() {
+	if r.server.o.OnLog != nil && c.stateless() {
 		params.Meta[mcp.MetaKeyLogLevel] = r.server.o.LogLevel
 	}
 	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
 	var wire *jsonrpc.Error
 	if err == nil || errors.As(err, &wire) {
-		c.asks.answered()
+		c.questions.Store(0)
 		r.server.health.worked()
 	}
 	return raw, err
 }
 
-// unavailable is the failure of a call that was not made.
+// How messages for programs end.
+const (
+	notMade       = "; the call was not made"
+	effectUnknown = "; whether the call took effect is unknown"
+)
+
+// unavailable returns the error for a call that was not made.
 func (r *remote) unavailable(ctx context.Context, err error) error {
-	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: "the tool's server is not running; nothing was done"}
-	var early *waitError
-	var unlisted *relistError
-	var web *webError
+	text := "the tool's server is not running" + notMade
+	var early *pauseError
+	var unchecked *recheckError
+	var failed *web.Error
 	switch {
-	case errors.As(err, &unlisted) && ctx.Err() == nil:
-		te.Message = "whether the tool has changed cannot be told, since its server does not list its tools; nothing was done"
+	case errors.As(err, &unchecked) && ctx.Err() == nil:
+		text = "the tool's server does not list its tools, so they may have changed" + notMade
 	case errors.As(err, &early):
-		te.Message = fmt.Sprintf("the tool's server keeps failing and is tried again in %v; nothing was done", early.left.Round(time.Second/10))
+		left := early.left.Round(time.Second / 10)
+		text = fmt.Sprintf("the tool's server keeps failing and will be tried again in %v", left) + notMade
 	case ctx.Err() != nil:
-		te.Message = "the tool's server was not ready in time; nothing was done"
-	case errors.As(err, &web): // to connecting again: the call was not sent
-		what, _, _ := strings.Cut(web.message, "; ")
-		te.Message = what + "; nothing was done"
+		text = "the tool's server was not ready in time" + notMade
+	case errors.As(err, &failed): // in connecting again
+		text = failed.Unavailable()
 	case errors.Is(err, mcp.ErrSessionMissing):
-		te.Message = "the tool's server refused the request (404 Not Found: it does not know the session that it gave); nothing was done"
+		text = "the tool's server refused its own session (404 Not Found)" + notMade
 	}
+	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: text}
 	return te.WithCause(r.named(err))
 }
 
@@ -145,50 +155,50 @@ func (r *remote) named(err error) error {
 	return &namedError{fmt.Sprintf("mcp server %q: ", r.server.name), fmt.Sprintf("tool %q: ", r.name), err}
 }
 
-// failure sorts the error of a request by what is known to have happened.
+// failure returns the error for a failed request, by what is known to have happened.
 func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	var wire *jsonrpc.Error
-	var size *sizeError
-	var form *formError
-	var refused *refusedError
-	var web *webError
+	var size *message.SizeError
+	var format *message.FormatError
+	var unanswered *unansweredError
+	var failed *web.Error
 	te := &tools.ToolError{}
 	switch {
-	case errors.As(err, &web):
-		te, err = web.toolError(), web
-	case errors.As(err, &refused):
-		te.Kind, te.Message = tools.KindFailed, "the tool asked for more than its arguments, and nobody answers such questions here"
+	case errors.As(err, &failed):
+		te, err = failed.ToolError(), failed
+	case errors.As(err, &unanswered):
+		te.Kind, te.Message = tools.KindFailed, "the tool asked its client a question, which cannot be answered here"
 	case errors.As(err, &size):
 		te = tooLarge(size)
-	case errors.As(err, &form):
-		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its answer cannot be read"
+	case errors.As(err, &format):
+		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its response cannot be read"
 	case errors.As(err, &wire):
-		te.Kind, te.Message, te.Data = rpcKind(wire.Code, wire.Message), wire.Message, r.some(present(wire.Data))
+		te.Kind, te.Message = rpcKind(wire.Code, wire.Message), wire.Message
+		te.Data = r.bounded(jsonscan.Present(wire.Data))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		te.Kind, te.Message = tools.KindTimeout, "no answer in time; whether it took effect is unknown"
+		te.Kind, te.Message = tools.KindTimeout, "no answer in time"+effectUnknown
 	case ctx.Err() != nil:
-		te.Kind, te.Message = tools.KindCancelled, "cancelled; whether it took effect is unknown"
+		te.Kind, te.Message = tools.KindCancelled, "canceled"+effectUnknown
 	case isLost(err):
-		te.Kind, te.Message = tools.KindUnknown, "the connection to the tool's server was lost; whether it took effect is unknown"
+		te.Kind, te.Message = tools.KindUnknown, "the connection to the tool's server was lost"+effectUnknown
 		err = errors.Join(err, c.lost())
 	default:
-		te.Kind, te.Message = tools.KindUnknown, "the answer could not be read; whether it took effect is unknown"
+		te.Kind, te.Message = tools.KindUnknown, "the response cannot be read"+effectUnknown
 	}
 	return te.WithCause(r.named(err))
 }
 
-// rpcKind sorts JSON-RPC errors. Servers report a tool that they do not have
-// as a method that they do not have, or as an argument that is wrong.
-func rpcKind(code int64, message string) string {
-	message = strings.ToLower(message)
-	unknown := strings.Contains(message, "unknown tool") ||
-		strings.HasPrefix(message, "tool ") && strings.HasSuffix(message, " not found")
+// rpcKind classifies JSON-RPC errors. Servers report an unknown tool as an unknown method or as an
+// invalid argument.
+func rpcKind(code int64, text string) string {
+	text = strings.ToLower(text)
+	unknown := strings.Contains(text, "unknown tool") ||
+		strings.HasPrefix(text, "tool ") && strings.HasSuffix(text, " not found")
 	switch {
 	case code == jsonrpc.CodeMethodNotFound, code == jsonrpc.CodeInvalidParams && unknown:
 		return tools.KindUnknownTool
 	case code == jsonrpc.CodeInvalidParams:
 		return tools.KindInvalidArguments
-	default:
-		return tools.KindFailed
 	}
+	return tools.KindFailed
 }

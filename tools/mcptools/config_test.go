@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
 func lookup(vars map[string]string) func(string) (string, bool) {
@@ -65,7 +68,7 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"a bad pattern", `{"a": {"command": "a", "disabledTools": ["[x"]}}`,
-			`error: server "a": "[x" is no pattern of tool names: syntax error in pattern`,
+			`error: server "a": "[x" is not a valid pattern of tool names: syntax error in pattern`,
 		},
 		{
 			"a remote server", `{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, "c": {"httpUrl": "http://y/sse"}, "d": {"transport": "streamable_http", "url": "http://z"}, "e": {"type": "streamableHttp", "url": "http://z"}, "f": {"type": "sse", "url": "http://z"}, "g": {"type": "remote", "url": "http://z"}}`,
@@ -81,27 +84,27 @@ func TestParseConfig(t *testing.T) {
 			`error: server "a": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "b": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "c": "url" must be an address that starts with http:// or https://` + "\n" +
-				`server "e": no "url"; give the address where it is` + "\n" +
+				`server "e": no "url"; add the address of the server` + "\n" +
 				`server "f": several URLs are given; keep one` + "\n" +
 				`server "g": "type" is websocket, which is not supported; use stdio, http or sse` + "\n" +
 				`server "h": "type" and "transport" differ; keep one`,
 		},
 		{
 			"bad headers", `{"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}`,
-			`error: server "a": header "X Y" has a name that no header can have` + "\n" +
-				`server "a": header "Z" has a line break or another control character in its value`,
+			`error: server "a": header name "X Y" is invalid; correct it` + "\n" +
+				`server "a": the value of header "Z" has a control character; remove it`,
 		},
 		{
 			"what has no effect", `{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": {"clientId": "1"}}, "b": {"command": "b", "headers": {"A": "1"}, "env": {"K": "$TOKEN"}, "tools": {"x": {"enabled": false}}}}`,
 			"a:  [-v] map[] in . at http://x with map[K:$TOKEN accept:x]\nb: b [] map[K:$TOKEN] with map[A:1]\n" +
-				`warning: mcp server "a": "oauth" is not supported and has no effect; the host gives Options.OAuth` + "\n" +
-				`warning: mcp server "a": "args" and "env" have no effect on a server at a URL` + "\n" +
-				`warning: mcp server "a": "cwd" and "envFile" have no effect on a server at a URL` + "\n" +
-				`warning: mcp server "a": header "accept" is set by the protocol and has no effect` + "\n" +
-				`warning: mcp server "a": the value of "K" starts with a dollar and is taken literally; write ${…} if a variable is meant` + "\n" +
+				`warning: mcp server "a": "oauth" is not supported and has no effect; use Options.OAuth` + "\n" +
+				`warning: mcp server "a": "args" and "env" have no effect on a server with a URL` + "\n" +
+				`warning: mcp server "a": "cwd" and "envFile" have no effect on a server with a URL` + "\n" +
+				`warning: mcp server "a": header "accept" has no effect, because the protocol sets it` + "\n" +
+				`warning: mcp server "a": the value of "K" is used literally; to refer to a variable, write ${NAME}` + "\n" +
 				`warning: mcp server "b": "tools" is not supported and has no effect` + "\n" +
-				`warning: mcp server "b": "headers" have no effect on a server that is started` + "\n" +
-				`warning: mcp server "b": the value of "K" starts with a dollar and is taken literally; write ${…} if a variable is meant`,
+				`warning: mcp server "b": "headers" have no effect on a server with a command` + "\n" +
+				`warning: mcp server "b": the value of "K" is used literally; to refer to a variable, write ${NAME}`,
 		},
 		{
 			"Zed's nested form", `{"context_servers": {"a": {"source": "custom", "enabled": true, "command": {"path": "a", "args": ["-v"], "env": {"K": "${TOKEN}"}}, "settings": {}}}}`,
@@ -133,12 +136,12 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"envFile without a folder", `{"a": {"command": "a", "envFile": ".env"}}`,
-			`error: server "a": "envFile" needs a folder to start from; use ReadConfig`,
+			`error: server "a": "envFile": needs the directory of the configuration file; use ReadConfig`,
 		},
 		{
 			"an editor's variables", `{"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}`,
-			`error: server "a": ${command:pick} is known to an editor only; write its value, or a variable` + "\n" +
-				`server "a": ${config:python.path} is known to an editor only; write its value, or a variable`,
+			`error: server "a": ${command:pick} works only in an editor; write its value, or use a variable` + "\n" +
+				`server "a": ${config:python.path} works only in an editor; write its value, or use a variable`,
 		},
 		{
 			"unknown keys", `{"a": {"command": "a", "watch": ["*"], "name": "A"}}`,
@@ -160,52 +163,52 @@ func TestParseConfig(t *testing.T) {
 			"b": {"type": "remote", "url": "https://b.example/mcp", "headers": {"Authorization": "Bearer {env:TOKEN}"}, "oauth": {}},
 			"c": {"enabled": false}}}`,
 			"a: npx [-y a s3cret] map[K:xs3cret L:s3cret] within 15s\nb:  [] map[] at https://b.example/mcp with map[Authorization:Bearer s3cret]\nc:  [] map[] disabled\n" +
-				`warning: mcp server "b": "oauth" is not supported and has no effect; the host gives Options.OAuth`,
+				`warning: mcp server "b": "oauth" is not supported and has no effect; use Options.OAuth`,
 		},
 		{
 			"opencode's references", `{"mcp": {"a": {"type": "local", "command": ["a", "{env:NONE}", "{file:~/key}"]}}}`,
 			`error: server "a": variable NONE is not set; set it, or give a default: ${NONE:-…}` + "\n" +
-				`server "a": {file:~/key} is not read here; put the value into a variable, and write ${VARIABLE}`,
+				`server "a": {file:~/key} is not supported; put the value into a variable and write ${VARIABLE}`,
 		},
 		{
 			"inputs that variables answer", `{"inputs": [{"id": "api-key", "default": "d"}], "servers": {"a": {"command": "a", "args": ["${input:api-key}"]}}}`,
 			"a: a [k3y] map[]",
 		},
 		{"braces elsewhere", `{"mcpServers": {"a": {"command": ["a", "{env:NONE}"]}}}`, `a: a [{env:NONE}] map[]`},
-		{"a command without a program", `{"a": {"command": []}}`, `error: server "a": no "command"; give the program that starts it, or the "url" where it is`},
+		{"a command without a program", `{"a": {"command": []}}`, `error: server "a": no "command" or "url"; add the command that starts the server, or its URL`},
 		{"a command of the wrong type", `{"a": {"command": 7}}`, `error: server "a": "command" must be a string or an array of strings, not number`},
-		{"nothing", `{}`, `error: no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"nothing", `{}`, `error: the configuration has no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`},
 		{"root of the wrong type", `{"servers": ["a"]}`, `error: "servers" must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
-		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`, `error: both "servers" and "mcpServers" are there; keep one`},
-		{"the same name twice", `{"a": {"command": "a"}, "a": {"command": "b"}}`, `error: server "a" is there twice; rename or remove one`},
+		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`, `error: the configuration has both "servers" and "mcpServers"; keep one`},
+		{"the same name twice", `{"a": {"command": "a"}, "a": {"command": "b"}}`, `error: server "a" is defined twice; rename or remove one`},
 		{"entry of the wrong type", `{"a": "npx"}`, `error: server "a": must be an object with a "command", not string`},
 		{
 			"values of the wrong type", `{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": {"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": [["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}`,
-			`error: server "a": "command" has object where text is expected` + "\n" +
+			`error: server "a": "command" contains object where text is expected` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
 				`server "d": "disabled" must be true or false, not string` + "\n" +
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
-				`server "f": "args" has array where text is expected` + "\n" +
+				`server "f": "args" contains array where text is expected` + "\n" +
 				`server "g": "command" must be a string or an array of strings, not number` + "\n" +
 				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
 				`server "g": "tools" must be an array of strings, not number` + "\n" +
-				`server "g": "headers" has object where text is expected` + "\n" +
-				`server "g": "env" has array where text is expected`,
+				`server "g": "headers" contains object where text is expected` + "\n" +
+				`server "g": "env" contains array where text is expected`,
 		},
 		{
 			"contradictions", `{"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": "sse", "command": "d"}, "e": {"command": "e", "timeout": -1}}`,
 			`error: server "a": both "command" and a URL are given; keep one` + "\n" +
-				`server "b": "type" is stdio, but a URL is given; give a "command" instead` + "\n" +
-				`server "c": no "command"; give the program that starts it, or the "url" where it is` + "\n" +
+				`server "b": "type" is stdio, but a URL is given; remove the type, or give a "command"` + "\n" +
+				`server "c": no "command" or "url"; add the command that starts the server, or its URL` + "\n" +
 				`server "d": "type" is sse, but a "command" is given; remove the type, or make it stdio` + "\n" +
-				`server "e": "timeout" is negative; give seconds`,
+				`server "e": "timeout" is negative; use a positive number of seconds`,
 		},
 		{
 			"missing variables, all of them", `{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
-				`server "b": ${input:key} has no answer; set the variable INPUT_KEY`,
+				`server "b": ${input:key} has no value; set the variable INPUT_KEY`,
 		},
 		{
 			"missing variables, by what they are for", `{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}`,
@@ -260,7 +263,7 @@ func TestReadConfig(t *testing.T) {
 	path := filepath.Join(dir, "mcp.json")
 
 	_, err := ReadConfig(path, nil)
-	equal(t, "missing file", fmt.Sprint(err), `mcp configuration: open `+path+`: no such file or directory; write {"mcpServers": {"name": {"command": "…"}}} there`)
+	equal(t, "missing file", fmt.Sprint(err), `mcp configuration: open `+path+`: no such file or directory; create it with {"mcpServers": {"name": {"command": "…"}}}`)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error("a missing file is not os.ErrNotExist")
 	}
@@ -296,7 +299,7 @@ func TestReadConfigKnowsItsFolder(t *testing.T) {
 	_, err = ReadConfig(path, nil)
 	equal(t, "errors", fmt.Sprint(err), "mcp configuration "+path+`: server "a": "envFile": open `+folder+"/none.env: no such file or directory\n"+
 		`server "b": "envFile": `+folder+"/bad.env: line 3 is not NAME=value\n"+
-		`server "c": "envFile": `+folder+" is not a file")
+		`server "c": "envFile": `+folder+" is not a regular file")
 }
 
 func TestInputs(t *testing.T) {
@@ -326,8 +329,8 @@ func TestInputs(t *testing.T) {
 
 	write(t, path, `{"inputs": [{"id": "none", "description": "Nobody knows"}], "servers": {"a": {"command": "a", "args": ["${input:none}", "${input:other}"]}, "b": {"command": "b", "disabled": true, "args": ["${input:none}"]}}}`)
 	_, err = ReadConfig(path, nil)
-	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+`: server "a": ${input:none} (Nobody knows) has no answer; set the variable INPUT_NONE`+"\n"+
-		`server "a": ${input:other} has no answer; set the variable INPUT_OTHER`)
+	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+`: server "a": ${input:none} (Nobody knows) has no value; set the variable INPUT_NONE`+"\n"+
+		`server "a": ${input:other} has no value; set the variable INPUT_OTHER`)
 }
 
 func TestAutoApproved(t *testing.T) {
@@ -336,8 +339,8 @@ func TestAutoApproved(t *testing.T) {
 	for _, allow := range []bool{false, true} {
 		o := Options{AllowAutoApprove: allow}
 		s := &Servers{}
-		for _, config := range c.Servers {
-			s.servers = append(s.servers, &server{name: config.Name, config: config, o: &o})
+		for _, one := range c.Servers {
+			s.servers = append(s.servers, &server{name: one.Name, config: one, o: &o})
 		}
 		var approved []string
 		for _, call := range [][2]string{{"a", "read_file"}, {"a", "write_file"}, {"b", "odd/name"}, {"c", "x"}, {"d", "x"}} {
@@ -347,11 +350,11 @@ func TestAutoApproved(t *testing.T) {
 		}
 		if !allow {
 			equalLines(t, "by default", approved)
-			equal(t, "warnings", fmt.Sprint(len(unheeded(c, &o))), "2")
+			equal(t, "warnings", fmt.Sprint(len(c.warnings(&o))), "2")
 			continue
 		}
 		equalLines(t, "allowed", approved, "a.read_file", "b.odd/name")
-		equalLines(t, "warnings", unheeded(c, &o))
+		equalLines(t, "warnings", c.warnings(&o))
 	}
 }
 
@@ -395,37 +398,37 @@ func FuzzParseConfig(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range c.Servers {
-			if err := s.check(&entry{url: s.URL}); err != nil {
+			if _, err := config.ParseURL(s.URL); err != nil && s.URL != "" && !s.Disabled {
 				t.Fatal(err)
 			}
 			if (s.Command == "") == (s.URL == "") && !s.Disabled && !bytes.Contains(data, []byte("${")) {
-				t.Fatalf("server %+v says not how to be reached", s)
+				t.Fatalf("server %+v has neither a command nor a URL, or both", s)
 			}
 		}
 	})
 }
 
-func TestWhatWasMeant(t *testing.T) {
+func TestParseConfigSuggestsKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
-		{`{"a": {"comand": "x"}}`, `error: server "a": no "command"; give the program that starts it, or the "url" where it is; there is "comand": did you mean "command"?`},
-		{`{"a": {"type": "http", "URL": "http://x"}}`, `error: server "a": no "url"; give the address where it is; there is "URL": did you mean "url"?`},
+		{`{"a": {"comand": "x"}}`, `error: server "a": no "command" or "url"; add the command that starts the server, or its URL; "comand" is unknown: did you mean "command"?`},
+		{`{"a": {"type": "http", "URL": "http://x"}}`, `error: server "a": no "url"; add the address of the server; "URL" is unknown: did you mean "url"?`},
 		{`{"a": {"command": "x", "dissabledTools": ["y"], "oauth": {}}}`, "a: x [] map[]\n" +
 			`warning: mcp server "a": "dissabledTools" is not supported and has no effect; did you mean "disabledTools"?` + "\n" +
-			`warning: mcp server "a": "oauth" is not supported and has no effect; the host gives Options.OAuth`},
-		{`{"mcpservers": {"a": {"command": "x"}}}`, `error: "mcpservers" is no key for servers; did you mean "mcpServers"?`},
-		{`{"theme": "dark", "mcpServer": {}}`, `error: "mcpServer" is no key for servers; did you mean "mcpServers"?`},
+			`warning: mcp server "a": "oauth" is not supported and has no effect; use Options.OAuth`},
+		{`{"mcpservers": {"a": {"command": "x"}}}`, `error: unknown key "mcpservers"; did you mean "mcpServers"?`},
+		{`{"theme": "dark", "mcpServer": {}}`, `error: unknown key "mcpServer"; did you mean "mcpServers"?`},
 		{`{"server": {"command": "x"}}`, `server: x [] map[]`},
 		{`{"a": {"command": "x", "timeout": 5000}}`, "a: x [] map[] within 5s\n" +
-			`warning: mcp server "a": "timeout" 5000 is read as milliseconds (5s), not as seconds (1h23m20s); write 5 if the former is meant`},
+			`warning: mcp server "a": "timeout" 5000 is read as milliseconds, not as seconds; write 5 to make that clear`},
 		{`{"a": {"command": "x", "timeout": 999}, "b": {"command": "x", "timeout": 10000}}`, "a: x [] map[] within 16m39s\nb: x [] map[] within 10s"},
 	} {
 		equal(t, c.in, summary(ParseConfig([]byte(c.in), vars)), c.want)
 	}
 }
 
-// A pattern that matches nothing may be meant for something.
-func TestPatternsWithoutATool(t *testing.T) {
+// A pattern that matches no tool is reported with a suggestion.
+func TestPatternsThatMatchNothing(t *testing.T) {
 	t.Parallel()
 	address := serveWeb(t, script{"tools/list": result(`{"tools":[{"name":"echo"},{"name":"add"}]}`)}.handler(asJSON, nil))
 	c, err := ParseConfig([]byte(`{"ok": {"url": "`+address+`", "disabledTools": ["ehco", "ad*"], "exclude_tools": ["zzz"], "tools": ["*", "ehco"]}}`), nil)
@@ -441,10 +444,10 @@ func TestPatternsWithoutATool(t *testing.T) {
 	for range 2 {
 		equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 		equalLines(t, "warnings", s.Warnings(),
-			`mcp server "ok": pattern "ehco" in "tools" matches no tool of the server (did you mean "echo"?)`,
-			`mcp server "ok": pattern "ehco" in "disabledTools" matches no tool of the server (did you mean "echo"?)`,
-			`mcp server "ok": pattern "zzz" in "exclude_tools" matches no tool of the server`,
-			`mcp server "ok": pattern "host" in "Deny" matches no tool of the server`)
+			`mcp server "ok": the pattern "ehco" of allowed tools matches no tool of the server (did you mean "echo"?)`,
+			`mcp server "ok": the pattern "ehco" of denied tools matches no tool of the server (did you mean "echo"?)`,
+			`mcp server "ok": the pattern "zzz" of denied tools matches no tool of the server`,
+			`mcp server "ok": the pattern "host" of denied tools matches no tool of the server`)
 	}
 }
 
@@ -455,5 +458,22 @@ func TestAllServersDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	equalLines(t, "warnings", s.Warnings(), "all mcp servers are disabled, so that there are no tools; enable one in the configuration")
+	equalLines(t, "warnings", s.Warnings(), "all mcp servers are disabled, so there are no tools; enable one in the configuration")
+}
+
+func TestServerConfigPrintsNoSecrets(t *testing.T) {
+	t.Parallel()
+	c := ServerConfig{
+		Name: "s", Args: []string{"--key", "s3cret"}, URL: "https://example.com/?key=s3cret",
+		Env: map[string]string{"KEY": "s3cret"}, Headers: map[string]string{"X-Key": "s3cret"},
+	}
+	var logged bytes.Buffer
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("config", "one", c)
+	for _, text := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c), fmt.Sprintf("%+v", &c), fmt.Sprintf("%+v", Config{Servers: []ServerConfig{c}}), logged.String()} {
+		if strings.Contains(text, "s3cret") || !strings.Contains(text, "X-Key") {
+			t.Error(text)
+		}
+	}
+	equal(t, "the configuration itself", c.Headers["X-Key"], "s3cret")
+	equal(t, "text", c.String(), "{Name:s Description: Command: Args:[[2 hidden]] Env:map[KEY:[hidden]] Dir: URL:[hidden] Type: Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] AutoApprove:[] Disabled:false}")
 }

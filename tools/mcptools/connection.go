@@ -6,31 +6,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 )
 
-// connection is one connection to a server, from its handshake to its end. A
-// server that crashes and is started again gets another.
+// connection is one connection to a server, from its handshake to its end. A server that is started
+// again gets a new one.
 type connection struct {
-	server  *server
-	session *mcp.ClientSession
-	link    *tap
-	stdio   *stdio // nil if somebody else runs the server
-	asks    asks
+	server    *server
+	process   *stdio.Server // nil for a server that the caller runs
+	exchange  message.Exchange
+	conn      mcp.Connection
+	session   *mcp.ClientSession
+	questions atomic.Int32 // of the server, since its last response to a call
 
-	gone     chan struct{} // closed when it has ended, and the process with it
-	dropped  atomic.Bool   // nothing more is to be sent over it
+	gone     chan struct{} // closed when the connection, and the process, have ended
+	dropped  atomic.Bool   // nothing more is sent over it
 	reported sync.Once
 
 	listErr error // why the last listing failed; under server.mu
 
-	mu         sync.Mutex
-	fault      error       // why it ended, if not by itself
-	comparison *comparison // with the tools of the connection before; nil before the first call
+	mu    sync.Mutex
+	fault error    // why the connection ended, if not by itself
+	check *recheck // nil before the first call
 }
 
 // alive reports whether a request is worth sending.
@@ -39,23 +41,23 @@ func (c *connection) alive() bool {
 	case <-c.gone:
 		return false
 	default:
-		return !c.dropped.Load() && (c.stdio == nil || !c.stdio.ended.Load())
+		return !c.dropped.Load() && (c.process == nil || !c.process.Ended())
 	}
 }
 
-// drop gives up a connection over which nothing can be sent any more. Calls in
-// flight may still be answered.
+// drop gives up a connection over which nothing can be sent anymore. Calls in flight may still get
+// their responses.
 func (c *connection) drop(err error) {
-	if c.stdio == nil {
-		c.blame(fmt.Errorf("was lost (%w)", err))
+	if c.process == nil {
+		c.setFault(fmt.Errorf("was lost (%w)", err))
 	}
 	if c.dropped.CompareAndSwap(false, true) {
-		go c.session.Close() // watch sees to the rest
+		go c.session.Close() // watch does the rest
 	}
 }
 
-// blame notes for what the connection ends, where the process cannot tell.
-func (c *connection) blame(fault error) {
+// setFault records why the connection ends, if the process cannot tell.
+func (c *connection) setFault(fault error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fault == nil {
@@ -63,32 +65,31 @@ func (c *connection) blame(fault error) {
 	}
 }
 
-// watch follows the connection to its end, which is also that of the server's
-// life.
+// watch waits for the end of the connection, and ends it when the server is closed.
 func (c *connection) watch() {
 	defer c.server.watched.Done()
 	defer close(c.gone)
 	stop := context.AfterFunc(c.server.life, func() {
-		_ = c.link.conn.Close() // calls in flight end
+		_ = c.conn.Close() // ends the calls in flight
 		_ = c.session.Close()
 	})
 	_ = c.session.Wait()
 	stop()
-	_ = c.session.Close() // ends what the SDK still has running for it
-	c.report()
+	_ = c.session.Close() // ends what the SDK still runs for it
+	c.reportLoss()
 }
 
-// report tells the server that the connection is lost, unless it was closed.
-func (c *connection) report() {
+// reportLoss tells the server that the connection is lost, unless it was closed.
+func (c *connection) reportLoss() {
 	c.reported.Do(func() {
 		if !c.server.closing() {
-			c.server.health.crashed(c.server.name, c.lost())
-			c.server.keeper.wake()
+			c.server.health.failed(c.server.name, c.lost(), true)
+			c.server.refresher.wake()
 		}
 	})
 }
 
-// version is what was negotiated.
+// version returns the negotiated version.
 func (c *connection) version() string {
 	if c.session == nil || c.session.InitializeResult() == nil {
 		return ""
@@ -98,80 +99,83 @@ func (c *connection) version() string {
 
 // request makes one request and returns its result as the server wrote it.
 func (c *connection) request(ctx context.Context, do func(context.Context) (any, error)) (json.RawMessage, error) {
-	var r reply
-	defer c.link.forget(&r)
-	result, err := do(withReply(ctx, &r))
-	if why := r.why.Load(); why != nil && err != nil && ctx.Err() == nil {
-		err = *why
+	var call message.Call
+	defer c.exchange.Forget(&call)
+	result, err := do(message.WithCall(ctx, &call))
+	if cause := call.Err(); cause != nil && err != nil && ctx.Err() == nil {
+		err = cause
 	}
-	if r.sent.Load() && isUnsent(err) {
-		err = fmt.Errorf("%w: %v", io.EOF, err) // it had been sent, whatever ended the connection
+	if call.Sent() && isUnsent(err) {
+		err = fmt.Errorf("%w: %v", io.EOF, err) // whatever ended the connection
 	}
 	switch {
-	case err != nil && r.asked.Load() && ctx.Err() == nil:
-		return nil, &refusedError{err}
+	case err != nil && call.Asked() && ctx.Err() == nil:
+		return nil, &unansweredError{err}
 	case err != nil:
 		return nil, err
-	case r.raw != nil:
-		return r.raw, nil
-	default:
-		return json.Marshal(result)
+	case call.Result() != nil:
+		return call.Result(), nil
 	}
+	return json.Marshal(result)
 }
 
-// refusedError says that the server asked its client for something, such as a
-// decision of the user, and did not get it.
-type refusedError struct{ err error }
+// unansweredError reports that the server asked its client for something, such as a decision of the
+// user, and did not get it.
+type unansweredError struct{ err error }
 
-func (e *refusedError) Error() string {
-	return "the tool asked its client for something: " + e.err.Error()
+func (e *unansweredError) Error() string {
+	return "the tool asked its client a question: " + e.err.Error()
 }
-func (e *refusedError) Unwrap() error { return e.err }
+func (e *unansweredError) Unwrap() error { return e.err }
 
-// errUnsent is returned by a transport that did not send a message.
-var errUnsent = errors.New("the server reads no more")
-
-// isUnsent reports whether a request failed because the connection or session
-// had ended before.
+// isUnsent reports whether a request was not sent because the connection or session had ended.
 func isUnsent(err error) bool {
-	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, errUnsent) || errors.Is(err, mcp.ErrSessionMissing)
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, stdio.ErrNotSent) ||
+		errors.Is(err, mcp.ErrSessionMissing)
 }
 
-// isLost reports whether a request failed because the connection is gone.
+// isLost reports whether a request failed because the connection is lost.
 func isLost(err error) bool {
-	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, errFlood)
+	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.Is(err, message.ErrFlood)
 }
 
-// lost says that the server is gone, and why as far as is known.
+// lost returns the error for the loss of the connection.
 func (c *connection) lost() error {
 	c.mu.Lock()
 	fault := c.fault
 	c.mu.Unlock()
-	what := c.ending(fault)
-	return &lostError{what: what, next: c.server.next(), evidence: c.evidence()}
+	return &lostError{what: c.ending(fault), next: c.server.nextStep(), evidence: c.evidence()}
 }
 
-// ending says how the connection ended; it waits for the process to have.
+// ending says how the connection ended. It waits for the process to exit.
 func (c *connection) ending(fault error) error {
 	name := c.server.name
 	switch {
 	case fault != nil:
 		return fmt.Errorf("mcp server %q %w", name, fault)
-	case c.stdio == nil:
+	case c.process == nil:
 		return fmt.Errorf("mcp server %q closed the connection", name)
 	}
-	p := c.stdio.process
-	if !p.ends(2 * drainTime) {
+	status, exited := c.process.Exit()
+	if !exited {
 		return fmt.Errorf("mcp server %q closed its stdout", name)
 	}
-	<-p.done
-	return fmt.Errorf("mcp server %q ended (%s)", name, p.status())
+	return fmt.Errorf("mcp server %q exited (%s)", name, status)
+}
+
+// evidence returns what the process wrote that may explain a failure.
+func (c *connection) evidence() string {
+	if c.process == nil {
+		return ""
+	}
+	return c.process.Evidence()
 }
 
 // lostError is the loss of a connection.
 type lostError struct {
 	what     error
-	next     string // what the next use does; empty once it has
+	next     string // what the next use does; empty after it
 	evidence string
 }
 
@@ -183,8 +187,8 @@ func (e *lostError) Error() string {
 }
 func (e *lostError) Unwrap() error { return e.what }
 
-// past is an error of a server that has recovered.
-func past(err error) error {
+// recovered returns the error of a server that has recovered.
+func recovered(err error) error {
 	lost, ok := errors.AsType[*lostError](err)
 	if !ok {
 		return err
@@ -192,19 +196,4 @@ func past(err error) error {
 	over := *lost
 	over.next = ""
 	return &over
-}
-
-// evidence is what the process left behind to explain a failure.
-func (c *connection) evidence() string {
-	if c.stdio == nil {
-		return ""
-	}
-	var b strings.Builder
-	if lines, first := c.stdio.noise.seen(); lines > 0 {
-		fmt.Fprintf(&b, "\n  its stdout was no MCP message: %q", first)
-	}
-	if text := c.stdio.process.stderr.String(); text != "" {
-		b.WriteString("\n  its stderr ends:\n    " + strings.ReplaceAll(text, "\n", "\n    "))
-	}
-	return b.String()
 }

@@ -61,6 +61,6 @@ func ExampleOpen() {
 	_, err = mcptools.Open(context.Background(), path, nil)
 	fmt.Println(err)
 	// Output:
-	// no mcp server could be used:
+	// all mcp servers failed:
 	// mcp server "git": command "no-such-git-mcp" was not found in PATH; install it, or give its full path
 }

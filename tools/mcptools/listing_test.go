@@ -100,20 +100,20 @@ func TestListingIsBounded(t *testing.T) {
 		tools   int
 		warning string
 	}{
-		{"a cursor repeats", endless("c%d"), nil, 4, `mcp server "s": page 4 of its tools leads back to an earlier one; the listing ends there`},
+		{"a cursor repeats", endless("c%d"), nil, 4, `mcp server "s": page 4 of its tools points back to an earlier page; the listing ends there`},
 		{"too many pages", script{"tools/list": func(params json.RawMessage) string {
 			page++
 			return fmt.Sprintf(`"result":{"tools":[{"name":"t%d"}],"nextCursor":"%d"}`, page, page)
-		}}, &Options{MaxPages: 5}, 5, `mcp server "s": it has more than 5 pages of tools; the rest is left out`},
-		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20, `mcp server "s": it has more than 20 tools; the rest is left out`},
+		}}, &Options{MaxPages: 5}, 5, `mcp server "s": it has more than 5 pages of tools (Options.MaxPages); the rest is left out`},
+		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20, `mcp server "s": it has more than 20 tools (Options.MaxTools); the rest is left out`},
 		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30, ``},
-		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1, `mcp server "s": tool "a" is listed twice; the first is kept`},
+		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1, `mcp server "s": tool "a" is listed twice; the first one is used`},
 		{
 			"malformed tools",
 			script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)},
 			nil, 1,
-			`mcp server "s": tool "a" is left out: malformed description: description: json: cannot unmarshal number into Go value of type string` + "\n" +
-				`mcp server "s": a tool without a proper name is left out`,
+			`mcp server "s": tool "a" is left out because its description is malformed: description: json: cannot unmarshal number into Go value of type string` + "\n" +
+				`mcp server "s": a tool without a valid name is left out`,
 		},
 		{"no tools at all", script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
 	} {
@@ -161,7 +161,7 @@ func TestListingFails(t *testing.T) {
 		},
 		{
 			"nonsense", result(`{"tools":"none"}`),
-			`mcp server "s": listing tools: malformed answer: tools: must be an array, not string`,
+			`mcp server "s": listing tools: malformed response: tools: must be an array, not string`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestTrust(t *testing.T) {
 	for name, tool := range list(t, trusted) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", want[name]))
 	}
-	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"), `trusted is "nobody", but there is no mcp server of that name`)
+	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"), `Options.Trust names "nobody", but there is no mcp server of that name`)
 	for name, tool := range list(t, serve(t, annotated, nil)) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", tools.Hints{}))
 	}

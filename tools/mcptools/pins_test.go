@@ -48,9 +48,9 @@ func TestPins(t *testing.T) {
 		{"another schema", strings.Replace(approvedTools, `"y":{}`, `"y":true`, 1), pins, "b", `tool "a" is not what was approved: its description or schema has changed`},
 		{"another number", strings.Replace(approvedTools, `"y":{}`, `"y":{"maximum":9007199254740993}`, 1), pins, "b", `tool "a" is not what was approved: its description or schema has changed`},
 		{"another hint", strings.Replace(approvedTools, `{"name":"b"`, `{"name":"b","annotations":{"readOnlyHint":true}`, 1), pins, "a", `tool "b" is not what was approved: its description or schema has changed`},
-		{"a new one", approvedTools + `,{"name":"c"}`, pins, "a b", `tool "c" is new since the others were approved`},
+		{"a new one", approvedTools + `,{"name":"c"}`, pins, "a b", `tool "c" was not approved: it is new`},
 		{"pins of another server", approvedTools, Pins{"other": {"a": "x"}}, "a b", ""},
-		{"nothing approved", `{"name":"b"}`, Pins{"s": {}}, "", `tool "b" is new since the others were approved`},
+		{"nothing approved", `{"name":"b"}`, Pins{"s": {}}, "", `tool "b" was not approved: it is new`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
 // callResult is the result of tools/call as the server wrote it.
@@ -20,36 +22,42 @@ type callResult struct {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *callResult) UnmarshalJSON(data []byte) error {
-	return decodeExactly(data, field{"content", &a.Content}, field{"structuredContent", &a.StructuredContent}, field{"isError", &a.IsError})
+	return jsonscan.Object(data, jsonscan.Fields{
+		"content": &a.Content, "structuredContent": &a.StructuredContent, "isError": &a.IsError,
+	})
 }
 
-// result makes of a server's answer what the tool's declaration says.
+// result converts a server's result to what the tool's declaration says.
 func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
-	var answer callResult
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, r.invalid(nil, "the call was made, but the answer is malformed: %v", err)
+	var result callResult
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, r.invalid(nil, "the call was made, but its result is malformed: %v", err)
 	}
-	answer.StructuredContent = present(answer.StructuredContent)
-	if answer.IsError {
-		return nil, r.reported(&answer)
+	result.StructuredContent = jsonscan.Present(result.StructuredContent)
+	if result.IsError {
+		return nil, r.reported(&result)
 	}
 	limit := r.server.o.MaxResult
-	if answer.exceeds(limit) {
-		return nil, r.tooLarge(&sizeError{limit: limit})
+	if result.exceeds(limit) {
+		return nil, r.tooLarge(&message.SizeError{Limit: limit})
 	}
-	value := r.value(&answer)
-	if len(value) > limit {
-		return nil, r.tooLarge(&sizeError{size: len(value), limit: limit})
-	}
-	value = bytes.Clone(value) // not the whole message
+	value := result.untyped
 	if r.typed {
-		return r.declared(&answer, value)
+		value = result.declared
 	}
-	return value, nil
+	data := value()
+	if len(data) > limit {
+		return nil, r.tooLarge(&message.SizeError{Size: len(data), Limit: limit})
+	}
+	data = bytes.Clone(data) // do not keep the whole message in memory
+	if r.typed {
+		return r.check(&result, data)
+	}
+	return data, nil
 }
 
-// exceeds reports whether the content alone is more than the limit, as far as that can be
-// seen before it is decoded: a character may be written as six.
+// exceeds reports whether the content alone exceeds the limit, as far as its encoding shows: a
+// character may be encoded in six bytes.
 func (a *callResult) exceeds(limit int) bool {
 	size := 0
 	for _, block := range a.Content {
@@ -58,54 +66,54 @@ func (a *callResult) exceeds(limit int) bool {
 	return size/6 > limit && a.StructuredContent == nil
 }
 
-func (r *remote) value(answer *callResult) json.RawMessage {
-	if r.typed {
-		return answer.typed()
-	}
-	return answer.untyped()
-}
-
-// declared returns the result of a tool with an output schema, if it is as that
-// says.
-func (r *remote) declared(answer *callResult, value json.RawMessage) (json.RawMessage, error) {
-	if answer.StructuredContent == nil && !json.Valid(value) {
-		text, _ := answer.text()
-		return nil, r.invalid(quoteSome(text), "the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON")
+// check validates the result of a tool with an output schema.
+func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessage, error) {
+	const mismatch = "the call was made, but its result does not match the output schema: "
+	if result.StructuredContent == nil && !json.Valid(value) {
+		text, _ := result.text()
+		var data json.RawMessage
+		if text != "" {
+			data = quote(text)
+		}
+		return nil, r.invalid(data, mismatch+"there is no structured content, and the text is not JSON")
 	}
 	output := r.output()
 	if output == nil {
 		return value, nil
 	}
-	if tooManyToDecode(value) {
-		return nil, r.invalid(value, "the call was made, but %v; ask for less", &sizeError{limit: maxDecoded, of: "JSON values"})
+	if message.TooManyValues(value) {
+		err := &message.SizeError{Limit: message.MaxDecoded, Unit: "JSON values"}
+		return nil, r.invalid(value, "the call was made, but %v; ask for less", err)
 	}
 	if findings := output.Validate(value); len(findings) > 0 {
 		lines := make([]string, len(findings))
 		for i, f := range findings {
 			lines[i] = f.String()
 		}
-		return nil, r.invalid(value, "the call was made, but its result is not the declared one: %s", strings.Join(lines, "; "))
+		return nil, r.invalid(value, mismatch+"%s", strings.Join(lines, "; "))
 	}
 	return value, nil
 }
 
-// invalid is the error of a call that was made and whose result cannot be
-// passed on. The data, if it is not too large, is what the server sent: the
-// effect is done, and the program may still want to read what came of it.
+// invalid returns the error for a call that was made and whose result cannot be passed on. Its data,
+// if it is not too large, is what the server sent, which may still help the program.
 func (r *remote) invalid(data json.RawMessage, format string, args ...any) error {
-	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.some(data)}
+	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.bounded(data)}
 	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s", r.server.name, r.name, te.Message))
 }
 
-// tooLarge is the error of a call that was made and whose result is too large.
-func tooLarge(size *sizeError) *tools.ToolError {
-	return &tools.ToolError{Kind: tools.KindTooLarge, Message: "the call was made, but " + size.Error() + "; ask for less"}
+// tooLarge returns the error for a call that was made and whose result is too large.
+func tooLarge(size *message.SizeError) *tools.ToolError {
+	text := "the call was made, but " + size.Error() + "; ask for less"
+	return &tools.ToolError{Kind: tools.KindTooLarge, Message: text}
 }
 
-func (r *remote) tooLarge(size *sizeError) error { return tooLarge(size).WithCause(r.named(size)) }
+func (r *remote) tooLarge(size *message.SizeError) error {
+	return tooLarge(size).WithCause(r.named(size))
+}
 
-// untyped returns the result of a tool without an output schema, as one of the
-// forms that such a tool is declared with.
+// untyped returns the result of a tool without an output schema, in one of the forms that its
+// declaration allows.
 func (a *callResult) untyped() json.RawMessage {
 	text, all := a.text()
 	switch {
@@ -121,8 +129,8 @@ func (a *callResult) untyped() json.RawMessage {
 	return joinArray(a.Content)
 }
 
-// withData is text with the data that came with it, as the server wrote that, and
-// all blocks where some are not text.
+// withData returns an object with the text, the data as the server wrote it, and all blocks if some
+// are not text.
 func withData(text string, data, blocks json.RawMessage) json.RawMessage {
 	out := slices.Concat([]byte(`{"text":`), quote(text), []byte(`,"data":`), data)
 	if blocks != nil {
@@ -131,8 +139,8 @@ func withData(text string, data, blocks json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// typed returns what may be the result of a tool with an output schema.
-func (a *callResult) typed() json.RawMessage {
+// declared returns the result of a tool with an output schema, which need not match the schema.
+func (a *callResult) declared() json.RawMessage {
 	if a.StructuredContent != nil {
 		return a.StructuredContent
 	}
@@ -140,14 +148,15 @@ func (a *callResult) typed() json.RawMessage {
 	return bytes.TrimSpace([]byte(text))
 }
 
-// text returns the text of all text blocks, and whether there are no others.
+// text returns the text of all text blocks, and reports whether there are no other blocks.
 func (a *callResult) text() (string, bool) {
 	var texts []string
 	all := true
 	for _, raw := range a.Content {
 		var kind string
 		var text *string
-		if decodeExactly(raw, field{"type", &kind}, field{"text", &text}) == nil && kind == "text" && text != nil {
+		err := jsonscan.Object(raw, jsonscan.Fields{"type": &kind, "text": &text})
+		if err == nil && kind == "text" && text != nil {
 			texts = append(texts, *text)
 		} else {
 			all = false
@@ -156,72 +165,53 @@ func (a *callResult) text() (string, bool) {
 	return strings.Join(texts, "\n"), all
 }
 
-// rpcText is how servers on the TypeScript SDK report a JSON-RPC error that
-// happened while a tool was called.
+// rpcText matches JSON-RPC errors as servers with the TypeScript SDK report them in results.
 var rpcText = regexp.MustCompile(`(?s)^MCP error (-\d+): (.*)$`)
 
-// maxMessage bounds the text of an error, in bytes.
-const maxMessage = 16 << 10
-
-// reported is the error that the tool itself reports.
+// reported returns the error that the tool itself reports.
 func (r *remote) reported(a *callResult) error {
 	text, _ := a.text()
-	te := &tools.ToolError{Kind: tools.KindFailed, Message: text, Data: r.some(a.StructuredContent)}
+	te := &tools.ToolError{Kind: tools.KindFailed, Message: text, Data: r.bounded(a.StructuredContent)}
 	if m := rpcText.FindStringSubmatch(text); m != nil {
 		te.Message = m[2]
 		if m[1] == "-32602" {
-			te.Kind = r.turnedAway(m[2])
+			te.Kind = r.invalidParamsKind(m[2])
 		}
 	}
-	if te.Message = r.server.secrets.hide(cutMessage(te.Message)); te.Message == "" {
+	if te.Message = r.server.secrets.Hide(message.Truncate(te.Message)); te.Message == "" {
 		te.Message = "the tool failed and gave no reason"
 	}
 	return te
 }
 
-// turnedAway sorts the text of an error by which the TypeScript SDK can have
-// turned the call away before its tool was run. Any other wording is that of
-// the tool, which may have done a part.
-func (r *remote) turnedAway(text string) string {
+// invalidParamsKind recognizes the messages of the TypeScript SDK for calls that it refuses before
+// the tool runs. Any other text comes from the tool, which may have had an effect.
+func (r *remote) invalidParamsKind(text string) string {
 	switch {
 	case text == "Tool "+r.name+" not found", text == "Tool "+r.name+" disabled":
 		return tools.KindUnknownTool
-	case strings.HasPrefix(strings.TrimPrefix(text, "Input validation error: "), "Invalid arguments for tool "+r.name+": "):
+	case strings.HasPrefix(strings.TrimPrefix(text, "Input validation error: "),
+		"Invalid arguments for tool "+r.name+": "):
 		return tools.KindInvalidArguments
 	}
 	return tools.KindFailed
 }
 
-// some returns data that is not too large to be passed on.
-func (r *remote) some(data json.RawMessage) json.RawMessage {
+// bounded returns a copy of the data; nil if it is too large to pass on.
+func (r *remote) bounded(data json.RawMessage) json.RawMessage {
 	if len(data) > r.server.o.MaxResult {
 		return nil
 	}
 	return bytes.Clone(data)
 }
 
-func cutMessage(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
-}
-
-// quote returns text as a JSON string, without escapes that only HTML needs.
+// quote returns text as a JSON string without HTML escapes.
 func quote(text string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string always encodes
 	return bytes.TrimSpace(b.Bytes())
-}
-
-// quoteSome is quote, and nil for no text.
-func quoteSome(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	return quote(text)
 }
 
 func joinArray(items []json.RawMessage) json.RawMessage {

@@ -94,15 +94,17 @@ func TestResults(t *testing.T) {
 }
 
 const (
-	notJSON   = `invalid_result: the call was made, but its result is not the declared one: there is no structured content, and the text is not JSON`
-	mismatch  = `invalid_result: the call was made, but its result is not the declared one: `
-	malformed = `invalid_result: the call was made, but the answer is malformed: content: must be an array, not string`
+	notJSON   = `invalid_result: the call was made, but its result does not match the output schema: there is no structured content, and the text is not JSON`
+	mismatch  = `invalid_result: the call was made, but its result does not match the output schema: `
+	malformed = `invalid_result: the call was made, but its result is malformed: content: must be an array, not string`
 )
+
+const maxText = 16 << 10 // bytes of an error
 
 func TestLongErrorsAreCut(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("é", 20_000) + `"}]}`)}, nil)
-	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxMessage/2)+"…")
+	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2)+"…")
 }
 
 // No bound on results can be passed by failing.
@@ -128,9 +130,9 @@ func TestLargeErrorsAreBounded(t *testing.T) {
 		equal(t, name, call(t.Context(), tool, `{}`), "failed: the tool failed and gave no reason")
 		_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 		te, _ := err.(*tools.ToolError)
-		equal(t, name, te.Message, big[:maxMessage]+"…")
+		equal(t, name, te.Message, big[:maxText]+"…")
 		equal(t, name, string(te.Data), "")
-		if cause := errors.Unwrap(te).Error(); len(cause) > 2*maxMessage {
+		if cause := errors.Unwrap(te).Error(); len(cause) > 2*maxText {
 			t.Errorf("%s: the cause has %d bytes", name, len(cause))
 		}
 	}
@@ -188,7 +190,7 @@ func TestAnswersWithoutResult(t *testing.T) {
 			"json":   open(t, ServerConfig{URL: serveWeb(t, s.handler(asJSON, nil))}, nil),
 			"events": open(t, ServerConfig{URL: serveWeb(t, s.handler(asEvents, nil))}, nil),
 		} {
-			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its answer cannot be read")
+			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
 		}
 	}
 }
@@ -216,7 +218,7 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
-		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; nothing was done")
+		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; the call was not made")
 	}
 	equal(t, "the next", call(t.Context(), tool, `{}`), `""`)
 	equal(t, "calls", fmt.Sprint(calls), "1")
@@ -231,19 +233,19 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		equal(t, "deadline", call(ctx, tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+		equal(t, "deadline", call(ctx, tool, `{}`), "timeout: no answer in time; whether the call took effect is unknown")
 
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
-		equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: cancelled; whether it took effect is unknown")
+		equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: canceled; whether the call took effect is unknown")
 
 		s.servers[0].config.Timeout = 20 * time.Millisecond
-		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether it took effect is unknown")
+		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether the call took effect is unknown")
 		s.servers[0].config.Timeout = 0
-		equal(t, "replies still awaited", fmt.Sprint(len(current(s).link.waiting)), "0")
+		equal(t, "replies still awaited", fmt.Sprint(current(s).exchange.Pending()), "0")
 
 		time.AfterFunc(20*time.Millisecond, func() { s.Close() })
-		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	})
 }
 
@@ -346,7 +348,7 @@ func TestServerThatAsksInVain(t *testing.T) {
 			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "sure?"}}}, nil
 		})
 	s := inProcess(t, server, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `failed: the tool asked for more than its arguments, and nobody answers such questions here`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `failed: the tool asked its client a question, which cannot be answered here`)
 }
 
 func FuzzResult(f *testing.F) {

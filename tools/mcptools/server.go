@@ -2,63 +2,76 @@ package mcptools
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// olderVersion is the protocol that is spoken first to a server on stdio. Most
-// know it, and the others say so at once; while of those that do not know the
-// newer one, some end at its first message and some fall silent, which cannot be
-// told from an npx that is still fetching the server.
-const olderVersion = "2025-11-25"
-
-// server is one server of a [Servers]. Connections to it come and go; its tools
-// are bound to the server and use the one that there is.
+// server is one server of a [Servers]. It outlives its connections; its tools use the current one.
 type server struct {
 	name      string
-	config    ServerConfig  // how to start it, unless there is a transport
-	transport mcp.Transport // how to reach one that somebody else runs
+	config    ServerConfig  // how to start or reach it, unless there is a transport
+	transport mcp.Transport // of a server that the caller runs
+	http      httpOptions
 	o         *Options
 
-	life    context.Context // until Close, with the values of Open's
-	finish  context.CancelFunc
-	watched sync.WaitGroup // the connections that there are
-	health  health
-	notices *notices
-	keeper  *keeper // nil unless Options.Background is set
-	secrets secrets
+	life          context.Context // until Close, with the values of Open's context
+	cancel        context.CancelFunc
+	watched       sync.WaitGroup // connections
+	health        health
+	notifications *notifications
+	refresher     *refresher // nil unless Options.Background is set
+	secrets       web.Secrets
 
 	mu       sync.Mutex
-	attempt  *attempt          // the last to connect; nil before the first
+	attempt  *attempt          // the last attempt to connect; nil before the first
 	tools    []*tools.Tool     // of the last listing
 	pins     map[string]string // of the last listing
-	first    map[string]string // of each tool when it was first listed
-	refused  map[string]string // what is refused to a call of a tool that has changed, by tool
+	first    map[string]string // the fingerprint of each tool when it was first listed
+	refused  map[string]string // why calls of changed tools are refused, by tool
 	listed   warnings          // of the last listing
 	warnings warnings          // all others
 }
 
-// newServer makes a server that lives until it is closed, with the values of ctx:
-// what belongs to no call is done in the name of whoever opened the servers.
-func newServer(ctx context.Context, config ServerConfig, transport mcp.Transport, o *Options) *server {
-	life, finish := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{name: config.Name, config: config, transport: transport, o: o, life: life, finish: finish}
+// httpOptions are the options for a server with a URL.
+type httpOptions struct {
+	client *http.Client
+	oauth  auth.OAuthHandler
+	sdk    mcp.StreamableClientTransport
+}
+
+// newServer returns a server that lives until it is closed, with the values of ctx: what belongs
+// to no call is done in the name of the caller that opened the servers.
+func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
+	options := httpOptions{client: o.HTTPClient, oauth: o.OAuth[c.Name]}
+	switch t := transport.(type) { // these need the limits of our own transport
+	case *mcp.StreamableClientTransport:
+		c.URL, c.Type, transport = t.Endpoint, config.HTTP, nil
+		options = httpOptions{client: t.HTTPClient, oauth: t.OAuthHandler, sdk: *t}
+	case *mcp.SSEClientTransport:
+		c.URL, c.Type, transport = t.Endpoint, config.SSE, nil
+		options = httpOptions{client: t.HTTPClient}
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &server{name: c.Name, config: c, transport: transport, http: options, o: o, life: life, cancel: cancel}
 	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
-	s.notices = newNotices(s)
+	s.notifications = newNotifications(s)
 	if o.Background {
-		s.keeper = newKeeper(s)
+		s.refresher = newRefresher(s)
 	}
 	return s
 }
 
-// timeout bounds connecting and listing.
+// timeout returns the bound for connecting and listing.
 func (s *server) timeout() time.Duration {
 	if s.config.Timeout > 0 {
 		return s.config.Timeout
@@ -69,85 +82,43 @@ func (s *server) timeout() time.Duration {
 // closing reports whether the server is being closed.
 func (s *server) closing() bool { return s.life.Err() != nil }
 
-// dial starts the server, if it is ours to start, and shakes hands.
-func (s *server) dial(ctx context.Context) (*connection, error) {
-	switch {
-	case s.transport != nil:
-		c := &connection{server: s}
-		if err := c.shakeHands(ctx, s.transport, ""); err != nil {
-			return nil, wordHandshake(err, "that the transport leads to one")
-		}
-		return c, nil
-	case s.config.URL != "":
-		return s.dialURL(ctx)
+// close stops the server, whatever it is doing, and prevents it from being started again.
+func (s *server) close() error {
+	s.mu.Lock()
+	s.cancel()
+	last := s.attempt
+	s.mu.Unlock()
+	s.notifications.close()
+	if s.refresher != nil {
+		defer func() { <-s.refresher.done }()
 	}
-	c, err := s.start(ctx, olderVersion)
-	if answer := (*handshakeError)(nil); errors.As(err, &answer) && answer.refused && ctx.Err() == nil {
-		c, err = s.start(ctx, "")
+	defer s.health.closed()
+	if last == nil {
+		return nil
 	}
-	return c, err
-}
-
-// start starts the process and shakes hands with it. On error it is gone.
-func (s *server) start(ctx context.Context, version string) (*connection, error) {
-	cmd, err := s.config.command(s.o.Env)
-	if err != nil {
-		return nil, err
+	<-last.done
+	s.watched.Wait()
+	if last.conn == nil || last.conn.process == nil {
+		return nil
 	}
-	p, err := startProcess(cmd, s.o.Grace)
-	if err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.config.Command, err)
+	if err := last.conn.process.Close(); err != nil {
+		return fmt.Errorf("mcp server %q: %w", s.name, err)
 	}
-	c := &connection{server: s, stdio: newStdio(p, s.o.MaxMessage)}
-	s.health.runs(c.stdio)
-	if err := c.shakeHands(ctx, c.stdio, version); err != nil {
-		died := isLost(err) && p.ends(drainTime)
-		_ = p.end()
-		return nil, c.handshakeFailed(ctx, err, died)
-	}
-	return c, nil
-}
-
-func (c *connection) shakeHands(ctx context.Context, t mcp.Transport, version string) error {
-	client := mcp.NewClient(&mcp.Implementation{Name: "writ", Version: "0"}, c.clientOptions())
-	link := &tap{Transport: bounding(c, t), limit: c.server.o.MaxMessage, grace: c.server.o.Grace}
-	link.notice = c.server.notices.note
-	session, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		return err
-	}
-	c.session, c.link, c.gone = session, link, make(chan struct{})
-	c.wantLogs(ctx)
 	return nil
 }
 
-// handshakeError is the failure of a process that did start.
-type handshakeError struct {
-	message string
-	refused bool // it answered: another protocol may help
-	err     error
-}
-
-func (e *handshakeError) Error() string { return e.message }
-func (e *handshakeError) Unwrap() error { return e.err }
-
-func (c *connection) handshakeFailed(ctx context.Context, err error, died bool) error {
-	var what string
-	refused := false
-	switch {
-	case died:
-		what = fmt.Sprintf("ended before it answered (%s); run its command by hand to see why", c.stdio.process.status())
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		what = fmt.Sprintf("no answer within %v; see that its command starts an MCP server on stdio, or raise the timeout", c.server.timeout())
-	case ctx.Err() != nil:
-		what = "connecting was cancelled"
-	default:
-		what, refused = wordHandshake(err, "that its command starts one on stdio").Error(), true
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := Status{Name: s.name, Tools: len(s.tools)}
+	s.health.fill(&status)
+	if c := s.attempt.connection(); c != nil && status.Err == nil {
+		status.Err = c.listErr
 	}
-	return &handshakeError{message: what + c.evidence(), refused: refused, err: err}
+	return status
 }
 
-// warn notes what the host should know of the server, and no listing says.
+// warn adds and logs a warning that does not come from a listing.
 func (s *server) warn(format string, args ...any) {
 	text := s.about(format, args...)
 	s.mu.Lock()
@@ -157,20 +128,12 @@ func (s *server) warn(format string, args ...any) {
 	}
 }
 
-// wordHandshake says what to do about an answer that no MCP server gives.
-func wordHandshake(err error, see string) error {
-	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && wire.Code == jsonrpc.CodeMethodNotFound {
-		return fmt.Errorf("handshake: %w; it answered, but not as an MCP server; see %s", err, see)
-	}
-	return fmt.Errorf("handshake: %w", err)
-}
-
 func (s *server) about(format string, args ...any) string {
-	return fmt.Sprintf("mcp server %q: ", s.name) + cutMessage(fmt.Sprintf(format, args...))
+	return fmt.Sprintf("mcp server %q: ", s.name) + message.Truncate(fmt.Sprintf(format, args...))
 }
 
-// warned returns all warnings about the server.
-func (s *server) warned() []string {
+// allWarnings returns all warnings about the server.
+func (s *server) allWarnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := slices.Concat(s.listed.texts, s.warnings.texts)
@@ -180,8 +143,7 @@ func (s *server) warned() []string {
 	return list
 }
 
-// warnings are different from each other and bounded: the server decides how many
-// there are.
+// warnings is a bounded set of texts: the server decides how many there are.
 type warnings struct {
 	texts []string
 	more  int
@@ -200,40 +162,4 @@ func (w *warnings) add(text string) bool {
 	}
 	w.texts = append(w.texts, text)
 	return true
-}
-
-// close ends the server, whatever it is doing, and keeps it from coming back.
-func (s *server) close() error {
-	s.mu.Lock()
-	s.finish()
-	last := s.attempt
-	s.mu.Unlock()
-	s.notices.close()
-	if s.keeper != nil {
-		defer func() { <-s.keeper.done }()
-	}
-	defer s.health.closed()
-	if last == nil {
-		return nil
-	}
-	<-last.done
-	s.watched.Wait()
-	if last.conn == nil || last.conn.stdio == nil {
-		return nil // what a transport says of its own end helps nobody
-	}
-	if err := last.conn.stdio.process.end(); err != nil {
-		return fmt.Errorf("mcp server %q: %w", s.name, err)
-	}
-	return nil
-}
-
-func (s *server) status() Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	status := Status{Name: s.name, Tools: len(s.tools)}
-	s.health.fill(&status)
-	if c := s.attempt.connection(); c != nil && status.Err == nil {
-		status.Err = c.listErr
-	}
-	return status
 }

@@ -7,14 +7,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 )
 
-// Servers is a group of MCP servers. It is a [tools.Source] and is safe for
-// concurrent use. Whoever opened it must Close it.
+// Servers is a group of MCP servers. It is a [tools.Source] and is safe for concurrent use. The
+// caller that opened it must Close it.
 type Servers struct {
 	servers  []*server
 	warnings []string
@@ -25,58 +24,21 @@ type Servers struct {
 
 var _ tools.Source = (*Servers)(nil)
 
-// Status is how one server does.
-type Status struct {
-	// Name is the server's name in the configuration.
-	Name string
+// ErrClosed is returned by [Servers.Tools] after [Servers.Close].
+var ErrClosed = errors.New("mcp servers are closed")
 
-	// State is what the server is doing, and Since the time it began to.
-	State State
-	Since time.Time
-
-	// Err says why the server cannot be used, and what to do; nil if it can. A
-	// failed server is tried again when it is next used, though not before
-	// Retry; with Options.Background, at that time.
-	Err   error
-	Retry time.Time
-
-	// Restarts counts how often the server was lost and connected again.
-	Restarts int
-
-	// LastErr is the last failure, also of a server that has recovered, and
-	// LastErrAt its time.
-	LastErr   error
-	LastErrAt time.Time
-
-	// ProtocolVersion is what was last negotiated, such as "2025-11-25"; empty
-	// until the server has connected.
-	ProtocolVersion string
-
-	// Tools is the number of tools in the last listing.
-	Tools int
-
-	// Noise is the number of lines on stdout that were no messages and have
-	// been skipped.
-	Noise int
-
-	// Stderr is the end of what the server wrote to stderr, up to 8 KiB.
-	Stderr string
-}
-
-// Open starts the servers of a configuration file, in parallel, and returns
-// when each has connected or failed. The file is described at [ParseConfig].
-// With [Options.Lazy] it starts nothing yet; with [Options.Background] it returns
-// at once, and the rest happens while the program runs.
+// Open starts the servers of a configuration file, in parallel, and returns when each has
+// connected or failed. [ParseConfig] describes the file. With [Options.Lazy] it starts nothing
+// yet; with [Options.Background] it returns at once and the servers start in the background.
 //
-// A server that ends later, or whose session is lost, is started or connected to
-// again when one of its tools is next called, or the tools are next listed. The
-// tools stay the same. One that keeps failing is tried ever less often, up to
-// once a minute.
+// A server that ends later, or whose session is lost, is started or connected again when one of its
+// tools is next called, or the tools are next listed. The tools stay the same. A server that keeps
+// failing is tried at growing intervals of up to a minute.
 //
-// The failure of one server is no error: its tools are missing until it works, and
-// [Servers.Status] says why. An error means that the file is missing, malformed
-// or names no servers, that every server failed, or that ctx ended; then
-// nothing is left running. ctx bounds connecting only.
+// The failure of one server is not an error: its tools are missing until it works, and
+// [Servers.Status] says why. Open returns an error if the file is missing, malformed or names no
+// servers, if every server failed, or if ctx ended; then it leaves nothing running. ctx bounds
+// connecting only.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	c, err := ReadConfig(path, o)
 	if err != nil {
@@ -85,27 +47,26 @@ func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	return Start(ctx, c, o)
 }
 
-// Start is [Open] for a configuration that has been read already. Disabled
-// servers are left out.
+// Start is like [Open] with a configuration. It leaves out disabled servers.
 func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	if c == nil {
-		return nil, errors.New("mcp servers: no configuration")
+		return nil, errors.New("mcp servers: the configuration is nil")
 	}
 	all := o.withDefaults()
-	s := &Servers{warnings: slices.Clone(c.Warnings), closed: make(chan struct{})}
+	s := &Servers{warnings: c.warnings(&all), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
 			s.servers = append(s.servers, newServer(ctx, config, nil, &all))
 		}
 	}
-	s.warnings = append(s.warnings, unheeded(c, &all)...)
 	return s.connect(ctx)
 }
 
-// Connect connects to servers that somebody else runs, by name: servers in the
-// same process, or in a test. Errors are those of [Start]. Close ends the
-// connections. A lost one is made anew by the transport's Connect, except that
-// the SDK's transports over a stream or a command serve only once.
+// Connect connects to servers that the caller runs, by name: servers in the same process, or in a
+// test. Its errors are those of [Start]. Close ends the connections. A lost connection is made
+// again by the transport's Connect, except over the SDK's transports for a stream or a command,
+// which can connect only once. The options for servers with a URL apply to the SDK's HTTP
+// transports.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
@@ -125,7 +86,7 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 		return s, nil
 	case s.background():
 		for _, srv := range s.servers {
-			go srv.keeper.run()
+			go srv.refresher.run()
 		}
 		return s, nil
 	case s.servers[0].o.Lazy:
@@ -138,32 +99,32 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	var err error
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("mcp servers: connecting was ended: %w", context.Cause(ctx))
+		err = fmt.Errorf("mcp servers: connecting was canceled: %w", context.Cause(ctx))
 	case len(errs) > 0 && !slices.Contains(errs, nil):
-		err = fmt.Errorf("no mcp server could be used:\n%w", errors.Join(errs...))
+		err = fmt.Errorf("all mcp servers failed:\n%w", errors.Join(errs...))
 	default:
 		return s, nil
 	}
-	for _, w := range s.warnings { // which nobody can ask for any more
+	for _, w := range s.warnings { // the caller cannot get them
 		s.servers[0].o.Logger.WarnContext(ctx, w)
 	}
 	_ = s.Close()
 	return nil, err
 }
 
-// background reports whether the servers are as [Options.Background] says.
-func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].keeper != nil }
+// background reports whether [Options.Background] is set.
+func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].refresher != nil }
 
-// Wait returns nil once the first listing of every server's tools has ended, with
-// or without success. Otherwise the error is [ErrClosed] or that of ctx. It is
-// meant for [Options.Background]; without that it returns at once.
+// Wait waits until the tools of every server have been listed once, or have failed to be. It
+// returns nil, [ErrClosed] or the error of ctx. It is meant for [Options.Background]; without it,
+// Wait returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
-		if srv.keeper == nil {
+		if srv.refresher == nil {
 			continue
 		}
 		select {
-		case <-srv.keeper.tried:
+		case <-srv.refresher.tried:
 		case <-s.closed:
 			return ErrClosed
 		case <-ctx.Done():
@@ -173,19 +134,20 @@ func (s *Servers) Wait(ctx context.Context) error {
 	return nil
 }
 
-// checkTrust warns of names that no server has.
+// checkTrust warns about names in Options.Trust that no server has.
 func (s *Servers) checkTrust() {
 	if len(s.servers) == 0 {
 		return
 	}
 	for _, name := range s.servers[0].o.Trust {
 		if !slices.ContainsFunc(s.servers, func(srv *server) bool { return srv.name == name }) {
-			s.warnings = append(s.warnings, fmt.Sprintf("trusted is %q, but there is no mcp server of that name", name))
+			s.warnings = append(s.warnings,
+				fmt.Sprintf("Options.Trust names %q, but there is no mcp server of that name", name))
 		}
 	}
 }
 
-// each runs f for every server at once and returns what each returned.
+// each runs f for all servers concurrently and returns the errors in order.
 func each(servers []*server, f func(*server) error) []error {
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -196,18 +158,13 @@ func each(servers []*server, f func(*server) error) []error {
 	return errs
 }
 
-// ErrClosed is returned by [Servers.Tools] after [Servers.Close].
-var ErrClosed = errors.New("mcp servers are closed")
-
-// Tools lists the tools of all servers as they are now, in the order of the
-// configuration, each in the namespace of its server's name. It asks every
-// server again, and starts those that are not running, except with
-// [Options.Background]. A server that has failed, or fails now, keeps the tools of
-// its last listing, and [Servers.Status] says what is wrong. The error is
-// [ErrClosed] or that of ctx.
+// Tools lists the tools of all servers as they are now, in the order of the configuration, each in
+// the namespace of its server's name. It asks every server again and starts those that are not
+// running, except with [Options.Background]. A failed server keeps the tools of its last listing,
+// and [Servers.Status] says what is wrong. The error is [ErrClosed] or that of ctx.
 //
-// The tools are valid until Close. Their Hints are empty unless Options.Trust
-// names the server: what a call means is for the host to say.
+// The tools are valid until Close. Their Hints are empty unless Options.Trust names the server:
+// what a call means is for the host to say.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:
@@ -217,7 +174,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	if !s.background() {
 		each(s.servers, func(srv *server) error {
 			_, err := srv.relist(ctx)
-			return err // its status has it
+			return err // it is in the server's status
 		})
 	}
 	if err := ctx.Err(); err != nil {
@@ -230,7 +187,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	return all, nil
 }
 
-// Status returns how each server does, in the order of the configuration.
+// Status returns the status of each server, in the order of the configuration.
 func (s *Servers) Status() []Status {
 	list := make([]Status, len(s.servers))
 	for i, srv := range s.servers {
@@ -239,21 +196,29 @@ func (s *Servers) Status() []Status {
 	return list
 }
 
-// Warnings returns what the host should know and nothing has failed over: keys
-// of the configuration without effect, listings that were cut short, tools that
-// were left out, output schemas that cannot be used.
+// Warnings returns what the host should know although nothing failed: keys of the configuration
+// without effect, listings that were cut short, tools that were left out, output schemas that
+// cannot be used.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
-		list = append(list, srv.warned()...)
+		list = append(list, srv.allWarnings()...)
 	}
 	return list
 }
 
-// Close ends all servers, with everything that they started, and waits until
-// they are gone, which takes at most twice [Options.Grace] and a little. Calls
-// in flight fail. The error names a process that could not be ended. Close may
-// be called again and returns the same.
+// AutoApproved reports whether the configuration says that a tool needs no approval. The
+// names are the Namespace and Name of a [tools.Tool]. It returns false unless
+// [Options.AllowAutoApprove] is set.
+func (s *Servers) AutoApproved(name, tool string) bool {
+	return slices.ContainsFunc(s.servers, func(srv *server) bool {
+		return srv.name == name && srv.o.AllowAutoApprove && matchesAny(srv.config.AutoApprove, tool)
+	})
+}
+
+// Close stops all servers, with everything that they started, and waits until they are gone,
+// which takes little more than twice [Options.Grace]. Calls in flight fail. The error names
+// processes that could not be stopped. Close may be called again and returns the same error.
 func (s *Servers) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -60,17 +59,17 @@ func TestConnectErrors(t *testing.T) {
 		config ServerConfig
 		want   string
 	}{
-		{fake("broken"), `mcp server "broken": ended before it answered (exit status 7); run its command by hand to see why
-  its stderr ends:
+		{fake("broken"), `mcp server "broken": exited before it answered (exit status 7); run its command by hand to see why
+  its stderr ends with:
     Error: TOKEN is not set
         at main.js:1`},
-		{fake("not-mcp"), `mcp server "not-mcp": ended before it answered (exit status 2); run its command by hand to see why
-  its stdout was no MCP message: "usage: tool [-v] file"`},
+		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
+  its stdout is not MCP: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
-		{fake("silent"), `mcp server "silent": no answer within 1s; see that its command starts an MCP server on stdio, or raise the timeout`},
+		{fake("silent"), `mcp server "silent": no answer within 1s; check that its command starts an MCP server on stdio, or raise the timeout`},
 		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
 		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
-		{in, fmt.Sprintf(`mcp server "plain": folder %q does not exist; create it, or correct "cwd"`, missing)},
+		{in, fmt.Sprintf(`mcp server "plain": directory %q does not exist; create it, or correct "cwd"`, missing)},
 		{remote, `mcp server "remote": "url" must be an address that starts with http:// or https://`},
 	} {
 		t.Run(c.config.Name, func(t *testing.T) {
@@ -83,37 +82,9 @@ func TestConnectErrors(t *testing.T) {
 			if s != nil {
 				t.Error("servers were returned with an error")
 			}
-			equal(t, "error", fmt.Sprint(err), "no mcp server could be used:\n"+c.want)
+			equal(t, "error", fmt.Sprint(err), "all mcp servers failed:\n"+c.want)
 		})
 	}
-}
-
-// A process that has ended before anything was written to it is heard out.
-func TestLastWords(t *testing.T) {
-	t.Parallel()
-	config := fake("not-mcp")
-	cmd, err := config.command(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := startProcess(cmd, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-p.reaped
-	s := newStdio(p, 1<<20)
-	conn, err := s.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-s.broken
-	go func() { _, _ = conn.Read(t.Context()) }()
-	if err := conn.Write(t.Context(), &jsonrpc.Request{Method: "hello"}); !isUnsent(err) {
-		t.Errorf("it was sent: %v", err)
-	}
-	_, words := s.noise.seen()
-	equal(t, "words", words, "usage: tool [-v] file")
-	equal(t, "closing", fmt.Sprint(conn.Close()), "<nil>")
 }
 
 // One failure leaves the other servers as they are.
@@ -138,7 +109,7 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "good": that its tools need no approval has no effect, since a file is no authority; the host may set Options.AllowAutoApprove`)
+	equalLines(t, "warnings", s.Warnings(), `mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
 }
 
 func TestCancelledStart(t *testing.T) {
@@ -149,7 +120,7 @@ func TestCancelledStart(t *testing.T) {
 	if s != nil {
 		t.Error("servers were returned with an error")
 	}
-	equal(t, "error", fmt.Sprint(err), "mcp servers: connecting was ended: context canceled")
+	equal(t, "error", fmt.Sprint(err), "mcp servers: connecting was canceled: context canceled")
 }
 
 func TestServerDiesDuringCall(t *testing.T) {
@@ -162,15 +133,15 @@ func TestServerDiesDuringCall(t *testing.T) {
 	if !errors.As(err, &te) {
 		t.Fatal(err)
 	}
-	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether it took effect is unknown")
+	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	equal(t, "for the host", fmt.Sprint(te.Unwrap()), `mcp server "dies": tool "t": calling "tools/call": EOF
-mcp server "dies" ended (exit status 3); the next use starts it again
-  its stderr ends:
+mcp server "dies" exited (exit status 3); the next use starts it again
+  its stderr ends with:
     panic: out of cheese`)
 
 	<-current(s).gone
-	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" ended (exit status 3); the next use starts it again
-  its stderr ends:
+	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" exited (exit status 3); the next use starts it again
+  its stderr ends with:
     panic: out of cheese`)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 	equal(t, "status", brief(s), "dies ready 2025-11-25, 1 tools, 1 restarts")
@@ -185,12 +156,12 @@ func TestServerThatStopsReading(t *testing.T) {
 	for range 4 {
 		ctx := late{t.Context(), make(chan struct{})}
 		go func() {
-			for replies := &current(s).link.replies; !replies.awaited(); {
+			for c := current(s); c.exchange.Pending() == 0; {
 				time.Sleep(time.Millisecond)
 			}
 			close(ctx.over)
 		}()
-		equal(t, "result", call(ctx, tool, args), "timeout: no answer in time; whether it took effect is unknown")
+		equal(t, "result", call(ctx, tool, args), "timeout: no answer in time; whether the call took effect is unknown")
 	}
 }
 
@@ -212,13 +183,6 @@ func (c late) Err() error {
 	}
 }
 
-// awaited reports whether somebody waits for an answer.
-func (w *replies) awaited() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.waiting) > 0
-}
-
 func TestMegabytesOnStderr(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("chatty"), nil)
@@ -227,7 +191,7 @@ func TestMegabytesOnStderr(t *testing.T) {
 	for begin := time.Now(); !strings.HasSuffix(kept, "line") && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
 		kept = s.Status()[0].Stderr // which comes by a pipe of its own
 	}
-	if len(kept) > stderrKept || !strings.HasSuffix(kept, "play \nthe last line") {
+	if len(kept) > 8<<10 || !strings.HasSuffix(kept, "play \nthe last line") {
 		t.Errorf("%d bytes kept, ending %q", len(kept), kept[max(0, len(kept)-40):])
 	}
 }
@@ -238,11 +202,14 @@ func TestBigResults(t *testing.T) {
 	tool := list(t, s)["t"]
 	equal(t, "within bounds", fmt.Sprint(len(call(t.Context(), tool, `{"size": 1000000}`))), "1000002")
 	equal(t, "over MaxResult", call(t.Context(), tool, `{"size": 1500000}`),
-		"too_large: the call was made, but the answer has 1500002 bytes; at most 1048576 are accepted; ask for less")
+		"too_large: the call was made, but the response has 1500002 bytes; the limit is 1048576; ask for less")
 	equal(t, "over MaxMessage", call(t.Context(), tool, `{"size": 20000000}`),
-		"too_large: the call was made, but the answer has 20000074 bytes; at most 2097152 are accepted; ask for less")
+		"too_large: the call was made, but the response has 20000073 bytes; the limit is 2097152; ask for less")
 	equal(t, "afterwards", call(t.Context(), tool, `{"size": 1}`), `"x"`)
 }
+
+// inherited are the variables that every server gets on Unix.
+var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
 // t.Setenv forbids running in parallel.
 func TestEnvironmentIsMinimal(t *testing.T) {
@@ -259,7 +226,7 @@ func TestEnvironmentIsMinimal(t *testing.T) {
 		Given string
 	}
 	data(t, list(t, s)["t"], &got)
-	extra := slices.DeleteFunc(got.Names, func(name string) bool { return slices.Contains(essential, name) })
+	extra := slices.DeleteFunc(got.Names, func(name string) bool { return slices.Contains(inherited, name) })
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		extra = slices.DeleteFunc(extra, func(name string) bool { return strings.HasPrefix(name, "__") || name == "PWD" })
 	}
@@ -311,14 +278,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	_ = call(ctx, tool, `{}`)
-	pid := s.servers[0].attempt.conn.stdio.process.cmd.Process.Pid
+	pid := s.servers[0].attempt.conn.process.PID()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if !gone(pid) {
 		t.Error("the process is still running")
 	}
-	equal(t, "a call after Close", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; nothing was done")
+	equal(t, "a call after Close", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; the call was not made")
 	_, err := s.Tools(t.Context())
 	equal(t, "tools after Close", fmt.Sprint(err), "mcp servers are closed")
 
@@ -335,5 +302,5 @@ func TestNothingIsLeftBehind(t *testing.T) {
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deep"), nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: the call was made, but its answer cannot be read")
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
 }

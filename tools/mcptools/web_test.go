@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
 const (
@@ -134,7 +135,7 @@ func TestConnectOverHTTPIsRaw(t *testing.T) {
 // Whatever a server answers to one call, the next works.
 func TestBadAnswersOverHTTP(t *testing.T) {
 	t.Parallel()
-	const unclear = "unknown: the connection to the tool's server was lost; whether it took effect is unknown"
+	const unclear = "unknown: the connection to the tool's server was lost; whether the call took effect is unknown"
 	type respond = func(http.ResponseWriter, *http.Request, request)
 	status := func(code int, body string) respond {
 		return func(w http.ResponseWriter, _ *http.Request, _ request) {
@@ -171,56 +172,56 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 		respond respond
 		want    string
 	}{
-		{"an HTML page", typed("text/html", "<h1>Welcome</h1>"), "unknown: the answer is no MCP message; whether the call took effect is unknown"},
-		{"no JSON", typed("application/json", "fine"), "invalid_result: the call was made, but its answer cannot be read"},
-		{"the answer to another call", typed("application/json", `{"jsonrpc":"2.0","id":999,"result":{}}`), "invalid_result: the call was made, but its answer cannot be read"},
-		{"a batch without the answer", typed("application/json", `[]`), "invalid_result: the call was made, but its answer cannot be read"},
-		{"no JSON in an event", typed("text/event-stream", "data: fine\n\n"), "invalid_result: the call was made, but its answer cannot be read"},
+		{"an HTML page", typed("text/html", "<h1>Welcome</h1>"), "unknown: the response is not an MCP message; whether the call took effect is unknown"},
+		{"no JSON", typed("application/json", "fine"), "invalid_result: the call was made, but its response cannot be read"},
+		{"the answer to another call", typed("application/json", `{"jsonrpc":"2.0","id":999,"result":{}}`), "invalid_result: the call was made, but its response cannot be read"},
+		{"a batch without the answer", typed("application/json", `[]`), "invalid_result: the call was made, but its response cannot be read"},
+		{"no JSON in an event", typed("text/event-stream", "data: fine\n\n"), "invalid_result: the call was made, but its response cannot be read"},
 		{"a stream without the answer", typed("text/event-stream", ": none\n\n"), unclear},
 		{"an event that is not complete", typed("text/event-stream", `data: {"jsonrpc":"2.0","id":ID,"result":{}}`), unclear},
-		{"an endless body", endless("application/json", ``), "too_large: the call was made, but the answer has more than 100000 bytes, which is the most that is accepted; ask for less"},
+		{"an endless body", endless("application/json", ``), "too_large: the call was made, but the response has more than 100000 bytes, which is the limit; ask for less"},
 		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {
 			asEvents(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, msg.ID, strings.Repeat("x", 200_000)))
-		}, "too_large: the call was made, but the answer has 200073 bytes; at most 100000 are accepted; ask for less"},
+		}, "too_large: the call was made, but the response has 200073 bytes; the limit is 100000; ask for less"},
 		{"more after the answer", endless("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}\n\ndata: "), `""`},
 		{"an answer cut short", func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Length", "100")
 			asJSON(w, `{"jsonrpc":`)
 		}, unclear},
 		{"the connection closed", hangUp, unclear},
-		{"401", status(401, "no token"), "unavailable: the tool's server refused the credentials; nothing was done"},
-		{"403", status(403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`), "unavailable: the tool's server denied access; nothing was done"},
-		{"404", status(404, "not here"), "unavailable: the tool's server refused the request (404 Not Found); nothing was done"},
-		{"429", status(429, ""), "unavailable: the tool's server was asked too often and refused; nothing was done"},
-		{"500", status(500, "oops"), "unknown: the tool's server failed (500 Internal Server Error); whether it took effect is unknown"},
-		{"502 with a page", status(502, "<html>"), "unknown: the tool's server failed (502 Bad Gateway); whether it took effect is unknown"},
+		{"401", status(401, "no token"), "unavailable: the tool's server refused the credentials; the call was not made"},
+		{"403", status(403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`), "unavailable: the tool's server denied access; the call was not made"},
+		{"404", status(404, "not here"), "unavailable: the tool's server refused the request (404 Not Found); the call was not made"},
+		{"429", status(429, ""), "unavailable: the tool's server got too many requests; the call was not made"},
+		{"500", status(500, "oops"), "unknown: the tool's server failed (500 Internal Server Error); whether the call took effect is unknown"},
+		{"502 with a page", status(502, "<html>"), "unknown: the tool's server failed (502 Bad Gateway); whether the call took effect is unknown"},
 		{"400 with a JSON-RPC error", status(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad input","data":{"at":1}}}`), `invalid_arguments: bad input {"at":1}`},
 		{"500 with a JSON-RPC error", status(500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`), `failed: broken`},
 		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/other", http.StatusFound)
-		}, "unknown: the tool's server redirects elsewhere; whether it took effect is unknown"},
+		}, "unknown: the tool's server redirects elsewhere; whether the call took effect is unknown"},
 		{"a result elsewhere", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/other", http.StatusSeeOther)
-		}, "unknown: the tool's server redirects elsewhere; whether it took effect is unknown"},
+		}, "unknown: the tool's server redirects elsewhere; whether the call took effect is unknown"},
 		{"a redirect to another origin", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "http://other.example/", http.StatusTemporaryRedirect)
-		}, "unavailable: the tool's server redirects elsewhere; nothing was done"},
-		{"304", status(304, ""), "unknown: the tool's server did not accept the request (304 Not Modified); whether it took effect is unknown"},
-		{"400", status(400, ""), "unknown: the tool's server did not accept the request (400 Bad Request); whether it took effect is unknown"},
-		{"408", status(408, ""), "unknown: the tool's server did not accept the request (408 Request Timeout); whether it took effect is unknown"},
-		{"409", status(409, ""), "unknown: the tool's server did not accept the request (409 Conflict); whether it took effect is unknown"},
-		{"413", status(413, ""), "unavailable: the tool's server refused the request (413 Request Entity Too Large); nothing was done"},
-		{"499", status(499, ""), "unknown: the tool's server did not accept the request (499); whether it took effect is unknown"},
-		{"a redirect in a circle", func(w http.ResponseWriter, r *http.Request, _ request) {
+		}, "unavailable: the tool's server redirects elsewhere; the call was not made"},
+		{"304", status(304, ""), "unknown: the tool's server did not accept the request (304 Not Modified); whether the call took effect is unknown"},
+		{"400", status(400, ""), "unknown: the tool's server did not accept the request (400 Bad Request); whether the call took effect is unknown"},
+		{"408", status(408, ""), "unknown: the tool's server did not accept the request (408 Request Timeout); whether the call took effect is unknown"},
+		{"409", status(409, ""), "unknown: the tool's server did not accept the request (409 Conflict); whether the call took effect is unknown"},
+		{"413", status(413, ""), "unavailable: the tool's server refused the request (413 Request Entity Too Large); the call was not made"},
+		{"499", status(499, ""), "unknown: the tool's server did not accept the request (499); whether the call took effect is unknown"},
+		{"a redirect loop", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/mcp", http.StatusTemporaryRedirect)
-		}, "unavailable: the tool's server redirects in a circle; nothing was done"},
+		}, "unavailable: the tool's server redirects in a loop; the call was not made"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, send := range []func(http.ResponseWriter, string){asJSON, asEvents} {
 				var calls atomic.Int32
 				h := script{}.handler(send, func(w http.ResponseWriter, r *http.Request, msg request) {
-					if calls.Add(1) > 1 && !strings.Contains(c.name, "circle") || calls.Load() > 6 {
+					if calls.Add(1) > 1 && !strings.Contains(c.name, "loop") || calls.Load() > 6 {
 						send(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"structuredContent":"again"}}`, msg.ID))
 						return
 					}
@@ -250,11 +251,11 @@ func TestUnreachable(t *testing.T) {
 	s := open(t, ServerConfig{URL: web.URL}, alone)
 	tool := list(t, s)["t"]
 	web.Close()
-	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; nothing was done")
+	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; the call was not made")
 
 	address := strings.TrimPrefix(web.URL, "http://")
 	equal(t, "connecting", fails(t, ServerConfig{URL: web.URL}, alone),
-		`mcp server "s": it cannot be reached; see that it runs and that the URL is right: dial tcp `+address+`: connect: connection refused`)
+		`mcp server "s": it cannot be reached; check that it is running and that the URL is right: dial tcp `+address+`: connect: connection refused`)
 }
 
 // severed is a connection over which nothing goes any more, once over is true.
@@ -285,7 +286,7 @@ func TestUnreachableOverKeptConnections(t *testing.T) {
 	s := open(t, ServerConfig{URL: serveWeb(t, script{}.handler(asJSON, nil))}, o)
 	tool := list(t, s)["t"]
 	over.Store(true)
-	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; nothing was done")
+	equal(t, "call", call(t.Context(), tool, `{}`), "unavailable: the tool's server cannot be reached; the call was not made")
 }
 
 func TestConnectErrorsOverHTTP(t *testing.T) {
@@ -299,11 +300,11 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		handler http.Handler
 		want    string
 	}{
-		{"401", status(401), `it answers 401 Unauthorized: it wants credentials, or others; give "headers" in its entry, Options.HeaderFunc or Options.OAuth`},
-		{"403", status(403), `it answers 403 Forbidden: the credentials are not enough; give others, or ask for more rights`},
-		{"404", status(404), "neither transport is served at its URL: it answers 404 Not Found; see that the URL is that of an MCP server"},
+		{"401", status(401), `it answers 401 Unauthorized; give it credentials, or other ones, in "headers" of its entry, Options.HeaderFunc or Options.OAuth`},
+		{"403", status(403), `it answers 403 Forbidden; give it other credentials, or ask for more rights`},
+		{"404", status(404), "its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
 		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
-		{"a page", page, "it answers with text/html instead of JSON; see that the URL is that of an MCP server"},
+		{"a page", page, "it answers with text/html instead of JSON; check that the URL is that of an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asJSON(w, script{"initialize": func(json.RawMessage) string { return `"error":{"code":-32000,"message":"not today"}` }}.answer(read(r)))
 		}), `handshake: calling "initialize": not today`},
@@ -317,9 +318,9 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	}))
-	for _, kind := range []string{typeHTTP, typeSSE} {
+	for _, kind := range []string{config.HTTP, config.SSE} {
 		equal(t, kind, fails(t, ServerConfig{URL: silent, Type: kind}, &Options{ConnectTimeout: 50 * time.Millisecond}),
-			`mcp server "s": no answer within 50ms; see that the URL is that of an MCP server, or raise the timeout`)
+			`mcp server "s": no answer within 50ms; check that the URL is that of an MCP server, or raise the timeout`)
 	}
 }
 
@@ -362,8 +363,8 @@ func TestImpossibleHeaders(t *testing.T) {
 	s := open(t, ServerConfig{URL: serveWeb(t, server.handler(asJSON, nil))}, nil)
 	equalLines(t, "tools", slices.Sorted(maps.Keys(list(t, s))), "good", "plain")
 	equalLines(t, "warnings", s.Warnings(),
-		`mcp server "s": tool "space" is left out: no header can be sent as its x-mcp-header asks`,
-		`mcp server "s": tool "array" is left out: no header can be sent as its x-mcp-header asks`)
+		`mcp server "s": tool "space" is left out because its x-mcp-header is invalid`,
+		`mcp server "s": tool "array" is left out because its x-mcp-header is invalid`)
 }
 
 // A session that the server has forgotten is known as such, however it says so.
@@ -409,9 +410,9 @@ func TestLegacyFailuresEndNoSession(t *testing.T) {
 		}
 		return false
 	}
-	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: typeSSE}, nil)
+	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil)
 	tool := list(t, s)["t"]
-	equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; nothing was done")
+	equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; the call was not made")
 	equal(t, "the next", call(t.Context(), tool, `{}`), oddValue)
 }
 
@@ -419,8 +420,8 @@ func TestLegacyEndpointElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLegacy(nil)
 	l.endpoint = "http://attacker.example/messages?token=s3cret"
-	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: typeSSE}, nil),
-		`mcp server "s": handshake: missing endpoint: error reading event: it wants its messages at http://attacker.example, where its headers are not sent; if that is the right place, put it into the configuration`)
+	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil),
+		`mcp server "s": handshake: missing endpoint: error reading event: it expects messages at http://attacker.example, where its headers are not sent; if that is the right server, use its URL in the configuration`)
 }
 
 func TestRedirects(t *testing.T) {
@@ -429,7 +430,7 @@ func TestRedirects(t *testing.T) {
 	other := serveWeb(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
 	away := serveWeb(t, http.RedirectHandler(other+"/mcp?key=s3cret", http.StatusTemporaryRedirect))
 	equal(t, "elsewhere", fails(t, ServerConfig{URL: away, Headers: map[string]string{"X-Key": "s3cret"}}, nil),
-		`mcp server "s": it redirects to `+other+`, where its headers are not sent; if that is the right place, put it into the configuration`)
+		`mcp server "s": it redirects to `+other+`, where its headers are not sent; if that is the right server, use its URL in the configuration`)
 	if leaked.Load() > 0 {
 		t.Error("the redirect was followed")
 	}
@@ -439,26 +440,6 @@ func TestRedirects(t *testing.T) {
 	mux.Handle("/mcp/", script{"tools/call": result(oddResult)}.handler(asJSON, nil))
 	s := open(t, ServerConfig{URL: serveWeb(t, mux) + "/mcp"}, nil)
 	equal(t, "within", call(t.Context(), list(t, s)["t"], `{}`), oddValue)
-}
-
-// dialer is a network of which nothing can be reached.
-type dialer struct{ err error }
-
-func (d dialer) RoundTrip(*http.Request) (*http.Response, error) { return nil, d.err }
-
-// A transport that does not say whether it sent anything may have.
-func TestUnknownTransport(t *testing.T) {
-	t.Parallel()
-	g := &guard{server: "s", endpoint: must(parseEndpoint("http://127.0.0.1/mcp?key=s3cret")), headers: http.Header{}, next: dialer{net.ErrClosed}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.shown(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = g.RoundTrip(req)
-	web, ok := errors.AsType[*webError](err)
-	if !ok || !web.unknown || !errors.Is(err, net.ErrClosed) {
-		t.Errorf("got %v", err)
-	}
 }
 
 func must[T any](v T, err error) T {

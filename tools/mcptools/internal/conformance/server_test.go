@@ -1,6 +1,6 @@
 //go:build integration
 
-package main
+package conformance
 
 import (
 	"bufio"
@@ -85,7 +85,8 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 // overlay has the compiler see the SDK's server as a file of testdata/everything.
 func overlay(t *testing.T) string {
 	t.Helper()
-	folder, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/modelcontextprotocol/go-sdk/conformance/everything-server").Output()
+	folder, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"github.com/modelcontextprotocol/go-sdk/conformance/everything-server").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

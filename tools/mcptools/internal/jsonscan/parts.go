@@ -1,13 +1,14 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 )
 
-// Elements returns the elements of an array, one after the other, as parts of the text.
-// Nothing is decoded or copied. Of a text that is not an array there are none. The text
-// must be valid JSON; of any other, the parts can be anything.
+// Elements returns the elements of an array, in order, as slices of the text. Nothing is
+// decoded or copied. A text that is not an array has no elements. The text must be valid
+// JSON; otherwise the slices are meaningless.
 func Elements(text []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for _, element := range parts(text, '[') {
@@ -18,8 +19,8 @@ func Elements(text []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// Members returns the names and values of the members of an object, in order. A name is
-// without its quotes. Otherwise it is like [Elements].
+// Members returns the names, without quotes, and the values of the members of an object,
+// in order. Otherwise it is like [Elements].
 func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		for name, value := range parts(text, '{') {
@@ -30,8 +31,8 @@ func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// parts returns the members of the array or object that begins with open. The elements
-// of an array have empty names.
+// parts returns the members of the array or object that starts with the byte open. The
+// elements of an array have empty names.
 func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		at := space(text, 0)
@@ -60,7 +61,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// space returns where the white space at a position ends.
+// space returns the position after the white space at the position.
 func space(text []byte, at int) int {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
 		at++
@@ -68,7 +69,7 @@ func space(text []byte, at int) int {
 	return at
 }
 
-// value returns where the value at a position ends.
+// value returns the position after the value at the position.
 func value(text []byte, at int) int {
 	for depth := 0; at < len(text); at++ {
 		switch text[at] {
@@ -97,7 +98,7 @@ func value(text []byte, at int) int {
 	return len(text)
 }
 
-// quote returns where the quote is that ends the string at a position.
+// quote returns the position of the quote that ends the string at the position.
 func quote(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -107,17 +108,14 @@ func quote(text []byte, at int) int {
 	return at
 }
 
-// unquoted returns the name that is written as text. Nearly all names are written as
-// they are.
+// unquoted returns the name that the JSON string encodes.
 func unquoted(text []byte) []byte {
-	for _, c := range text {
-		if c == '\\' {
-			var name string
-			if json.Unmarshal(text, &name) != nil {
-				return text
-			}
-			return []byte(name)
+	if bytes.IndexByte(text, '\\') >= 0 {
+		var name string
+		if json.Unmarshal(text, &name) != nil {
+			return text
 		}
+		return []byte(name)
 	}
 	if len(text) < 2 {
 		return text

@@ -1,4 +1,4 @@
-// Package jsonscan measures JSON text, and finds its parts, before anything is decoded.
+// Package jsonscan measures JSON text and finds its parts before anything is decoded.
 // Small values take fifty times the memory of their text once they are Go values, so a
 // limit on bytes alone does not limit memory.
 //
@@ -19,8 +19,8 @@ type Limits struct {
 	// so does each element of an array and each member of an object.
 	Values int
 
-	// Elements is how many elements the text may have if it is an array. Those of
-	// arrays inside it do not count.
+	// Elements is how many elements the text may have if it is an array. Elements of
+	// nested arrays do not count.
 	Elements int
 
 	// Depth is how deep arrays and objects may be nested. A text that is one array of
@@ -36,9 +36,9 @@ var (
 )
 
 // Scanner is an [io.Writer] that measures the JSON text written to it, in pieces of any
-// size. It keeps none of it, and allocates nothing. It does not check that the text is
-// valid JSON: of an invalid text, it counts at least what a decoder can decode before it
-// finds the mistake.
+// size. It keeps none of the text and allocates nothing. It does not check that the text
+// is valid JSON: in an invalid text, it counts at least the values that a decoder decodes
+// before it finds the mistake.
 type Scanner struct {
 	Limits Limits
 
@@ -47,16 +47,16 @@ type Scanner struct {
 
 	begun    bool // the beginning of a value has been seen
 	array    bool // the text is an array
-	inside   bool // what comes next is in a value, or after it
+	inside   bool // the next byte belongs to a value or follows one
 	inString bool
 	escaped  bool
 }
 
-// Values is how many values have begun so far.
+// Values returns the number of values that have begun so far.
 func (s *Scanner) Values() int { return s.values }
 
-// Write measures the next piece of the text. It fails if the text exceeds a limit, and so
-// do all further writes.
+// Write measures the next piece of the text. It fails if the text exceeds a limit, and
+// then all further writes fail too.
 func (s *Scanner) Write(text []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -80,7 +80,7 @@ func (s *Scanner) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// structure takes in a byte outside of strings.
+// structure processes a byte outside of strings.
 func (s *Scanner) structure(c byte) error {
 	switch c {
 	case ' ', '\t', '\r', '\n':
@@ -111,8 +111,7 @@ func (s *Scanner) structure(c byte) error {
 	return s.over()
 }
 
-// begin counts a value, which begins with c. For a member of an object, that is the
-// beginning of its name.
+// begin counts a value whose first byte is c. A member of an object begins with its name.
 func (s *Scanner) begin(c byte) {
 	s.inside = true
 	s.values++
@@ -136,7 +135,7 @@ func (s *Scanner) over() error {
 	return nil
 }
 
-// Check returns an error if the text exceeds a limit. It reads no further than that.
+// Check returns an error if the text exceeds a limit. It stops reading there.
 func Check(text []byte, limits Limits) error {
 	s := Scanner{Limits: limits}
 	_, err := s.Write(text)

@@ -1,0 +1,104 @@
+package mcptools
+
+import (
+	"errors"
+	"time"
+)
+
+// refresher keeps the listing of one server up to date, for [Options.Background].
+type refresher struct {
+	server *server
+	stale  chan struct{} // holds a signal if the tools may have changed
+	tried  chan struct{} // closed after the first attempt
+	done   chan struct{} // closed when run has ended
+
+	failures int           // in a row
+	pause    time.Duration // before the next listing that the server causes
+	listed   time.Time
+}
+
+func newRefresher(s *server) *refresher {
+	return &refresher{
+		server: s, stale: make(chan struct{}, 1), tried: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// wake requests another listing. The refresher may be nil.
+func (r *refresher) wake() {
+	if r == nil {
+		return
+	}
+	select {
+	case r.stale <- struct{}{}:
+	default: // the next listing covers it
+	}
+}
+
+// run ends with the life of the server.
+func (r *refresher) run() {
+	defer close(r.done)
+	delay := r.list()
+	close(r.tried)
+	for r.sleep(delay) {
+		delay = r.list()
+	}
+}
+
+// list lists the tools and returns when to list them again after a failure; zero after a success.
+func (r *refresher) list() time.Duration {
+	s := r.server
+	changed, err := s.relist(s.life)
+	r.listed = time.Now()
+	if changed {
+		s.notifications.reportChange()
+	}
+	if err == nil {
+		r.failures = 0
+		return 0
+	}
+	if early, ok := errors.AsType[*pauseError](err); ok {
+		return max(early.RetryAfter(), time.Millisecond)
+	}
+	r.failures++
+	return pause(r.failures)
+}
+
+// sleep waits until the tools should be listed again. It reports false when the server is closed.
+func (r *refresher) sleep(delay time.Duration) bool {
+	var due <-chan time.Time
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-r.server.life.Done():
+		return false
+	case <-due:
+		return true
+	case <-r.stale:
+		return r.settle()
+	}
+}
+
+// settle waits for further changes of the tools, so that one listing covers them all. The pause
+// grows for a server whose tools change all the time.
+func (r *refresher) settle() bool {
+	if time.Since(r.listed) < r.pause {
+		r.pause = min(2*r.pause, lastPause)
+	} else {
+		r.pause = settleTime
+	}
+	timer := time.NewTimer(r.pause)
+	defer timer.Stop()
+	select {
+	case <-r.server.life.Done():
+		return false
+	case <-timer.C:
+	}
+	select {
+	case <-r.stale:
+	default:
+	}
+	return true
+}

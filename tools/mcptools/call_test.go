@@ -1,0 +1,141 @@
+package mcptools
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// sessions serves a script with sessions, numbered; calls of tools and what is
+// no POST are left to other, which reports whether it answered.
+func sessions(other func(w http.ResponseWriter, r *http.Request, msg request) bool) http.Handler {
+	var started atomic.Int32
+	whole := script{}.whole()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var msg request
+		if r.Method == http.MethodPost {
+			msg = read(r)
+		}
+		switch {
+		case other(w, r, msg):
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case msg.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			if msg.Method == "initialize" {
+				w.Header().Set("Mcp-Session-Id", fmt.Sprint("session", started.Add(1)))
+			}
+			asJSON(w, whole.answer(msg))
+		}
+	})
+}
+
+const lostCall = "unknown: the connection to the tool's server was lost; whether the call took effect is unknown"
+
+// A call whose answer had begun is not made again where the rest of it is gone,
+// and with it the session.
+func TestNotRepeatedWhenNotResumed(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, r *http.Request, msg request) bool {
+		switch {
+		case r.Header.Get("Last-Event-ID") != "":
+			w.WriteHeader(http.StatusNotFound)
+		case msg.Method == "tools/call":
+			calls.Add(1)
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "id: 1\nretry: 1\ndata:\n\n")
+		default:
+			return false
+		}
+		return true
+	}))}, nil)
+	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), lostCall)
+	equal(t, "calls", fmt.Sprint(calls.Load()), "1")
+}
+
+// A call in flight is not made again when another finds that the session is
+// lost; that one is.
+func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	calls := map[string]int{} // by session
+	arrived := make(chan struct{}, 1)
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, r *http.Request, msg request) bool {
+		if msg.Method != "tools/call" {
+			return false
+		}
+		session := r.Header.Get("Mcp-Session-Id")
+		mu.Lock()
+		calls[session]++
+		n := calls[session]
+		mu.Unlock()
+		switch {
+		case session != "session1":
+			asJSON(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, msg.ID))
+		case n == 1:
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, ": working\n\n")
+			_ = http.NewResponseController(w).Flush()
+			arrived <- struct{}{}
+			<-r.Context().Done()
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return true
+	}))}, nil)
+	tool := list(t, s)["t"]
+	var first sync.WaitGroup
+	first.Go(func() { equal(t, "in flight", call(t.Context(), tool, `{}`), lostCall) })
+	<-arrived
+	equal(t, "turned away", call(t.Context(), tool, `{}`), `""`)
+	first.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	equal(t, "calls", fmt.Sprint(calls), "map[session1:2 session2:1]")
+}
+
+// A cut connection makes net/http repeat what has an idempotency key. Here the
+// host decides about repeating.
+func TestNotRepeatedForItsKey(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "x-idempotency-key"} {
+		var calls atomic.Int32
+		s := open(t, ServerConfig{
+			Headers: map[string]string{name: "k"},
+			URL: serveWeb(t, script{}.handler(asJSON, func(w http.ResponseWriter, r *http.Request, _ request) {
+				calls.Add(1)
+				equal(t, name, r.Header.Get(name), "k")
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = conn.Close()
+			})),
+		}, nil)
+		equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), lostCall)
+		equal(t, "calls", fmt.Sprint(calls.Load()), "1")
+	}
+}
+
+// An error that merely speaks of a session is that of the call.
+func TestNotRepeatedForAWord(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, _ *http.Request, msg request) bool {
+		if msg.Method != "tools/call" {
+			return false
+		}
+		calls.Add(1)
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
+		return true
+	}))}, nil)
+	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), "failed: the database session could not be committed")
+	equal(t, "calls", fmt.Sprint(calls.Load()), "1")
+}

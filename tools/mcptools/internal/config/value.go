@@ -1,0 +1,109 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+)
+
+// command is a program, or a program with its arguments: an object, as in Zed, or an array, as
+// in opencode.
+type command struct {
+	path string
+	args []scalar
+	env  map[string]*scalar
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *command) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '{':
+	case '[':
+		var line []scalar
+		if err := json.Unmarshal(data, &line); err != nil || len(line) == 0 {
+			return err
+		}
+		c.path, c.args = string(line[0]), line[1:]
+		return nil
+	default:
+		return json.Unmarshal(data, &c.path)
+	}
+	var nested struct {
+		Path string             `json:"path"`
+		Args []scalar           `json:"args"`
+		Env  map[string]*scalar `json:"env"`
+	}
+	err := json.Unmarshal(data, &nested)
+	c.path, c.args, c.env = nested.Path, nested.Args, nested.Env
+	return err
+}
+
+// patterns is a list that may be given under several keys.
+type patterns []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *patterns) UnmarshalJSON(data []byte) error {
+	var list []string
+	err := json.Unmarshal(data, &list)
+	*p = append(*p, list...)
+	return err
+}
+
+// approval is a list of patterns, or true for all tools.
+type approval []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *approval) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "true":
+		*a = append(*a, "*")
+		return nil
+	case "false":
+		return nil
+	}
+	return (*patterns)(a).UnmarshalJSON(data)
+}
+
+// scalar is text that may be written as a number or a boolean.
+type scalar string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *scalar) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '"':
+		return json.Unmarshal(data, (*string)(s))
+	case '{', '[', 'n':
+		return fmt.Errorf("contains %s where text is expected", jsonscan.Type(data))
+	}
+	*s = scalar(data)
+	return nil
+}
+
+// describe words a decoding error in the terms of the file. It repeats no value.
+func describe(err error, target any) string {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("must be %s, not %s", expected(target), wrong.Value)
+}
+
+func expected(target any) string {
+	switch target.(type) {
+	case *command:
+		return "a string or an array of strings"
+	case *[]scalar, *patterns:
+		return "an array of strings"
+	case *approval:
+		return "an array of strings, or true"
+	case *map[string]*scalar:
+		return "an object of strings"
+	case **bool:
+		return "true or false"
+	case *float64:
+		return "a number of seconds"
+	}
+	return "a string"
+}

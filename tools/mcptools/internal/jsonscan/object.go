@@ -1,0 +1,82 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Fields are pointers to the variables for the members of an object, by name. A
+// *[json.RawMessage] or *[][json.RawMessage] receives slices of the object's text, which
+// keep that text in memory: copy what is kept for longer.
+type Fields map[string]any
+
+// maxList is how many elements a list in [Fields] may have.
+const maxList = 100_000
+
+// Object decodes the members of an object by their exact names. Package encoding/json
+// ignores case, so "Content" would overwrite "content". The text must be valid JSON. Object
+// returns the first error after decoding the other members.
+func Object(text []byte, fields Fields) (err error) {
+	text = Present(text)
+	if text == nil {
+		return nil
+	}
+	if text[0] != '{' {
+		return fmt.Errorf("must be an object, not %s", Type(text))
+	}
+	for name, value := range Members(text) {
+		into, known := fields[string(name)]
+		if !known {
+			continue
+		}
+		if decodeErr := decode(value, into); decodeErr != nil && err == nil {
+			err = fmt.Errorf("%s: %w", name, decodeErr)
+		}
+	}
+	return err
+}
+
+func decode(value json.RawMessage, into any) error {
+	switch into := into.(type) {
+	case *json.RawMessage:
+		*into = value
+		return nil
+	case *[]json.RawMessage:
+		if value[0] != '[' && value[0] != 'n' {
+			return fmt.Errorf("must be an array, not %s", Type(value))
+		}
+		if Check(value, Limits{Elements: maxList}) != nil {
+			return fmt.Errorf("has more than %d elements", maxList)
+		}
+		*into = slices.Collect(Elements(value))
+		return nil
+	}
+	return json.Unmarshal(value, into)
+}
+
+// Present returns the text without surrounding white space, or nil if it is empty or null.
+func Present(text json.RawMessage) json.RawMessage {
+	if text = bytes.TrimSpace(text); len(text) == 0 || string(text) == "null" {
+		return nil
+	}
+	return text
+}
+
+// Type returns the type of a JSON value, as JSON Schema calls it.
+func Type(text []byte) string {
+	switch text[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}

@@ -1,0 +1,276 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+)
+
+// Call receives the result of one request as the server wrote it.
+//
+// The SDK decodes schemas and structured content into Go maps, which loses the order of
+// properties and the exactness of integers, and it rejects a whole result because of one
+// block of an unknown type. Therefore an [Exchange] keeps the bytes and gives the SDK an
+// empty result.
+type Call struct {
+	raw   json.RawMessage
+	id    jsonrpc.ID
+	lists bool                  // the request is for tools
+	asked atomic.Bool           // the result was a question to the client
+	sent  atomic.Bool           // the server may have received the request
+	err   atomic.Pointer[error] // why there is no result
+}
+
+// Result returns the result as the server wrote it; nil if the SDK has decoded it. It is
+// valid once the request has returned without an error.
+func (c *Call) Result() json.RawMessage { return c.raw }
+
+// ID returns the ID of the request.
+func (c *Call) ID() jsonrpc.ID { return c.id }
+
+// Asked reports whether the result was a question to the client.
+func (c *Call) Asked() bool { return c.asked.Load() }
+
+// Sent reports whether the server may have received the request.
+func (c *Call) Sent() bool { return c.sent.Load() }
+
+// Err returns why there is no result, if the SDK does not report it.
+func (c *Call) Err() error {
+	if err := c.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// MarkSent records that the server may receive the request. It reports whether that is the
+// first time.
+func (c *Call) MarkSent() bool { return c != nil && !c.sent.Swap(true) }
+
+// MarkUnsent records that the server did not process the request.
+func (c *Call) MarkUnsent() { c.sent.Store(false) }
+
+type callKey struct{}
+
+// WithCall returns a context for the one request whose result call receives.
+func WithCall(ctx context.Context, call *Call) context.Context {
+	return context.WithValue(ctx, callKey{}, call)
+}
+
+// CallOf returns the call that a request belongs to, or nil.
+func CallOf(ctx context.Context) *Call {
+	c, _ := ctx.Value(callKey{}).(*Call)
+	return c
+}
+
+// MaxOpen is how many requests of a server may wait for their responses at once. The SDK
+// handles all requests concurrently.
+const MaxOpen = 64
+
+// ErrFlood is returned by [Exchange.Receive] for a request beyond [MaxOpen].
+var ErrFlood = fmt.Errorf("made more than %d requests at once, so its connection was closed", MaxOpen)
+
+const cancelled = "notifications/cancelled"
+
+// Exchange tracks the requests in both directions over one connection.
+type Exchange struct {
+	// Notify is called with the server's notifications. The SDK, which queues
+	// notifications without a bound, receives only cancellations. Nil leaves all of them
+	// to the SDK.
+	Notify func(method string, params json.RawMessage)
+
+	// Redact removes secrets from the error messages of the server. It may be nil.
+	Redact func(string) string
+
+	mu    sync.Mutex
+	calls map[jsonrpc.ID]*Call
+	open  map[jsonrpc.ID]bool // the server's requests; false once cancelled
+}
+
+// Expect registers the [Call] of the context for the response to the message, if the
+// message is a request.
+func (e *Exchange) Expect(ctx context.Context, msg jsonrpc.Message) {
+	request, ok := msg.(*jsonrpc.Request)
+	c := CallOf(ctx)
+	if !ok || c == nil || !request.IsCall() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.calls == nil {
+		e.calls = map[jsonrpc.ID]*Call{}
+	}
+	c.id, c.lists = request.ID, request.Method == "tools/list"
+	c.asked.Store(false)
+	e.calls[request.ID] = c
+}
+
+// Forget removes a call whose result is not needed anymore.
+func (e *Exchange) Forget(c *Call) { e.take(c.id) }
+
+// Pending returns the number of calls that wait for their results.
+func (e *Exchange) Pending() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.calls)
+}
+
+func (e *Exchange) take(id jsonrpc.ID) *Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.calls[id]
+	delete(e.calls, id)
+	return c
+}
+
+// Fail records why the call with the ID has no result.
+func (e *Exchange) Fail(id jsonrpc.ID, err error) {
+	if c := e.take(id); c != nil {
+		c.err.Store(&err)
+	}
+}
+
+// Answered records that the response to a request of the server has been sent. Call it
+// after sending, because some servers do not read their responses.
+func (e *Exchange) Answered(msg jsonrpc.Message) {
+	if response, ok := msg.(*jsonrpc.Response); ok {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.open, response.ID)
+	}
+}
+
+// Receive processes a message from the server and reports whether the SDK should see it.
+// The error is [ErrFlood].
+func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
+	request, ok := msg.(*jsonrpc.Request)
+	switch {
+	case !ok:
+		e.fill(msg.(*jsonrpc.Response))
+		return true, nil
+	case request.IsCall() && !e.begin(request.ID):
+		return false, ErrFlood
+	case request.Method == cancelled && !e.cancel(request.Params):
+		return false, nil // the SDK does not know the request
+	case !request.IsCall() && request.Method != cancelled && e.Notify != nil:
+		e.Notify(request.Method, request.Params)
+		return false, nil
+	}
+	if TooManyValues(request.Params) {
+		request.Params = nil // the SDK reports what is missing
+	}
+	return true, nil
+}
+
+// begin registers a request of the server. It reports false if too many are open.
+func (e *Exchange) begin(id jsonrpc.ID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.open == nil {
+		e.open = map[jsonrpc.ID]bool{}
+	}
+	if _, open := e.open[id]; !open && len(e.open) == MaxOpen {
+		return false
+	}
+	e.open[id] = true
+	return true
+}
+
+// cancel reports whether the server cancels an open request of its own for the first time.
+func (e *Exchange) cancel(params json.RawMessage) bool {
+	var raw json.RawMessage
+	if jsonscan.Object(params, jsonscan.Fields{"requestId": &raw}) != nil {
+		return false
+	}
+	id, err := decodeID(raw)
+	if err != nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	open := e.open[id]
+	if open {
+		e.open[id] = false
+	}
+	return open
+}
+
+// closedCodes are error codes by which the SDK marks its own closed connections. It would
+// take a server's error with such a code for a call that was never made.
+var closedCodes = []int64{-32003, -32004}
+
+var errNoResult = errors.New("it has neither a result nor an error")
+
+// fill moves the result of a response to the call that waits for it.
+func (e *Exchange) fill(response *jsonrpc.Response) {
+	wire, isWire := errors.AsType[*jsonrpc.Error](response.Error)
+	if isWire {
+		wire.Message = Truncate(wire.Message)
+		if e.Redact != nil {
+			wire.Message = e.Redact(wire.Message)
+		}
+	}
+	c := e.take(response.ID)
+	switch {
+	case c == nil:
+	case response.Error != nil:
+		if isWire && slices.Contains(closedCodes, wire.Code) {
+			c.err.Store(&response.Error)
+		}
+	case jsonscan.Present(response.Result) == nil: // the SDK would accept it as an empty result
+		var err error = &FormatError{errNoResult}
+		c.err.Store(&err)
+		response.Error = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	case wantsInput(response.Result):
+		c.asked.Store(true)
+	case c.lists && WantsHeaders(response.Result):
+		c.raw = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
+	default:
+		c.raw, response.Result = response.Result, json.RawMessage(`{}`)
+	}
+	if !TooManyValues(response.Result) {
+		return
+	}
+	var err error = &SizeError{Limit: MaxDecoded, Unit: "JSON values"}
+	response.Result, response.Error = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	if c != nil {
+		c.asked.Store(false)
+		c.err.Store(&err)
+	}
+}
+
+// WantsHeaders reports whether a listing may have tools whose arguments are sent as headers.
+func WantsHeaders(listing json.RawMessage) bool {
+	return bytes.Contains(listing, []byte(`"x-mcp-header"`))
+}
+
+// wantsInput reports whether a result is a question to the client. The SDK answers it by
+// repeating the request with the answer (protocol 2026-07-28).
+func wantsInput(result json.RawMessage) bool {
+	if !bytes.Contains(result, []byte(`"input_required"`)) {
+		return false
+	}
+	var head struct {
+		ResultType string `json:"resultType"`
+	}
+	return json.Unmarshal(result, &head) == nil && head.ResultType == "input_required"
+}
+
+// maxText bounds the text of an error, in bytes.
+const maxText = 16 << 10
+
+// Truncate shortens the text of an error that is too long.
+func Truncate(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
+}

@@ -1,0 +1,154 @@
+// Package message decodes the JSON-RPC messages of an MCP server within limits, and keeps
+// track of the requests in both directions.
+package message
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+)
+
+const (
+	// MaxBatch is how many messages one batch may have.
+	MaxBatch = 64
+
+	// MaxValues is how many JSON values one message may have. Reading stops there,
+	// whatever the size of the message.
+	MaxValues = 1 << 20
+
+	// MaxDecoded is how many JSON values of one message are decoded at once, by the SDK
+	// or for validation. A value takes up to 200 bytes. Everything else stays text.
+	MaxDecoded = 1 << 18
+
+	maxNesting = 1000 // the SDK's limit
+)
+
+// SizeError reports a response that is larger than allowed.
+type SizeError struct {
+	Size  int // zero if reading stopped at the limit
+	Limit int
+	Unit  string // empty means bytes
+}
+
+func (e *SizeError) Error() string {
+	if e.Size == 0 {
+		return fmt.Sprintf("the response has more than %d %s, which is the limit", e.Limit, cmp.Or(e.Unit, "bytes"))
+	}
+	return fmt.Sprintf("the response has %d bytes; the limit is %d", e.Size, e.Limit)
+}
+
+// FormatError reports a response that cannot be decoded.
+type FormatError struct{ Err error }
+
+func (e *FormatError) Error() string { return fmt.Sprintf("cannot decode the response: %v", e.Err) }
+func (e *FormatError) Unwrap() error { return e.Err }
+
+func newScanner() jsonscan.Scanner {
+	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Elements: MaxBatch, Depth: maxNesting}}
+}
+
+// scanError converts an error of a [jsonscan.Scanner]. It returns nil for any other error.
+func scanError(err error) error {
+	switch {
+	case errors.Is(err, jsonscan.ErrValues):
+		return &SizeError{Limit: MaxValues, Unit: "JSON values"}
+	case errors.Is(err, jsonscan.ErrElements):
+		return &FormatError{fmt.Errorf("the batch has more than %d messages", MaxBatch)}
+	case errors.Is(err, jsonscan.ErrDepth):
+		return &FormatError{fmt.Errorf("it is nested more than %d levels deep", maxNesting)}
+	}
+	return nil
+}
+
+// check checks a message or batch before it is decoded.
+func check(data []byte) error {
+	scan := newScanner()
+	if _, err := scan.Write(data); err != nil {
+		return scanError(err)
+	}
+	if !json.Valid(data) {
+		return &FormatError{errors.New("it is not JSON")}
+	}
+	return nil
+}
+
+// Decode is like [jsonrpc.DecodeMessage], but within the limits of this package. The
+// parameters or the result of the message are a slice of the data.
+func Decode(data []byte) (jsonrpc.Message, error) {
+	if err := check(data); err != nil {
+		return nil, err
+	}
+	return decode(data)
+}
+
+func decode(data []byte) (jsonrpc.Message, error) {
+	var version string
+	var method *string
+	var rawID, params, result json.RawMessage
+	var failure *jsonrpc.Error
+	err := jsonscan.Object(data, jsonscan.Fields{
+		"jsonrpc": &version, "id": &rawID, "method": &method, "params": &params, "result": &result,
+		"error": &failure,
+	})
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	if version != "2.0" {
+		return nil, &FormatError{errors.New("it is not JSON-RPC 2.0")}
+	}
+	id, err := decodeID(rawID)
+	switch {
+	case err != nil:
+		return nil, &FormatError{err}
+	case method != nil:
+		return &jsonrpc.Request{ID: id, Method: *method, Params: params}, nil
+	case !id.IsValid():
+		return nil, &FormatError{errors.New("it has neither a method nor an ID")}
+	case failure != nil:
+		return &jsonrpc.Response{ID: id, Error: failure}, nil
+	}
+	return &jsonrpc.Response{ID: id, Result: result}, nil
+}
+
+// decodeID decodes the ID of a message: a string, a number or nothing.
+func decodeID(raw json.RawMessage) (jsonrpc.ID, error) {
+	if raw == nil {
+		return jsonrpc.ID{}, nil
+	}
+	if raw[0] == '{' || raw[0] == '[' {
+		return jsonrpc.ID{}, fmt.Errorf("the ID is an %s", jsonscan.Type(raw))
+	}
+	var id any
+	if err := json.Unmarshal(raw, &id); err != nil {
+		return jsonrpc.ID{}, err
+	}
+	return jsonrpc.MakeID(id)
+}
+
+// IsBatch reports whether the data may be a batch of messages, which protocol versions
+// before 2025-06-18 allow.
+func IsBatch(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) }
+
+// DecodeBatch returns the messages of a batch. It skips elements that are not messages.
+func DecodeBatch(data []byte) ([]jsonrpc.Message, error) {
+	if err := check(data); err != nil {
+		return nil, err
+	}
+	var list []jsonrpc.Message
+	for element := range jsonscan.Elements(data) {
+		if msg, err := decode(element); err == nil {
+			list = append(list, msg)
+		}
+	}
+	return list, nil
+}
+
+// TooManyValues reports whether the data has more than [MaxDecoded] JSON values.
+func TooManyValues(data []byte) bool {
+	return jsonscan.Check(data, jsonscan.Limits{Values: MaxDecoded}) != nil
+}

@@ -1,0 +1,84 @@
+// Package stdio starts MCP servers as child processes, exchanges messages with them over
+// stdin and stdout, and stops them with everything that they started.
+package stdio
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Command describes how to start a server.
+type Command struct {
+	Path    string // a path, or a name to be found in PATH
+	Args    []string
+	Env     map[string]string
+	Inherit []string // variables of the host that the server gets besides the inherited ones
+	Dir     string   // empty means the current directory
+}
+
+// prepare returns the command, not yet started. It uses no context: the one that bounds the
+// handshake must not end the server.
+func (c *Command) prepare() (*exec.Cmd, error) {
+	if c.Dir != "" {
+		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf(`directory %q does not exist; create it, or correct "cwd"`, c.Dir)
+		}
+	}
+	env := c.environment()
+	path, err := c.find(env)
+	if err != nil {
+		return nil, err
+	}
+	return &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Env: env, Dir: c.Dir}, nil
+}
+
+// environment never returns nil, which would make exec pass on the host's whole environment.
+func (c *Command) environment() []string {
+	env := []string{}
+	for _, name := range slices.Concat(inherited, c.Inherit) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		env = append(env, name+"="+c.Env[name])
+	}
+	return env
+}
+
+// find returns the path of the program. It looks for a bare name in the PATH that the server
+// itself gets; any other path is relative to the server's directory.
+func (c *Command) find(env []string) (string, error) {
+	if filepath.Base(c.Path) != c.Path {
+		path := c.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.Dir, path)
+		}
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return "", fmt.Errorf("command %q cannot be run: %w; correct the path, or make it executable", c.Path, err)
+		}
+		return filepath.Abs(found)
+	}
+	for _, dir := range filepath.SplitList(searchPath(env)) {
+		if found, err := exec.LookPath(filepath.Join(dir, c.Path)); err == nil && filepath.IsAbs(found) {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("command %q was not found in PATH; install it, or give its full path", c.Path)
+}
+
+func searchPath(env []string) string {
+	path := ""
+	for _, e := range env {
+		if name, value, _ := strings.Cut(e, "="); strings.EqualFold(name, "PATH") {
+			path = value // the last one counts
+		}
+	}
+	return path
+}

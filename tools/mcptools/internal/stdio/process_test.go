@@ -1,0 +1,30 @@
+package stdio
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTail(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		writes []string
+		want   string
+	}{
+		{nil, ""},
+		{[]string{"short\n"}, "short"},
+		{[]string{"first line\n", "second\n", "third\n"}, "second\nthird"},
+		{[]string{strings.Repeat("z", 50)}, strings.Repeat("z", 16)},
+		{[]string{"begin ", "0123456789\nend"}, "end"},
+	} {
+		kept := tail{max: 16}
+		for _, w := range c.writes {
+			if n, err := kept.Write([]byte(w)); n != len(w) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if got := kept.String(); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.writes, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+)
+
+// event is a server-sent event.
+type event struct {
+	name, id, retry string
+	data            []byte
+	rejected        *message.Buffer // data that was not kept
+}
+
+// eventReader splits a stream into events. It never holds much more than limit bytes of an event.
+// It reads everything that the standard allows; the SDK does not know fields without a colon, a
+// byte order mark, and single carriage returns at the end of lines.
+type eventReader struct {
+	r       *bufio.Reader
+	limit   int
+	started bool
+	afterCR bool // the last line ended with a carriage return
+}
+
+func newEventReader(r io.Reader, limit int) *eventReader {
+	return &eventReader{r: bufio.NewReaderSize(r, 32<<10), limit: limit}
+}
+
+// maxField bounds the fields other than the data, in bytes. Longer ones are ignored.
+const maxField = 1 << 10
+
+// next returns the next event. As the standard says, it drops an incomplete event at the end of
+// the stream.
+func (e *eventReader) next() (event, error) {
+	if !e.started {
+		e.started = true
+		if mark, _ := e.r.Peek(3); string(mark) == "\ufeff" {
+			_, _ = e.r.Discard(3)
+		}
+	}
+	evt := eventBuilder{limit: e.limit}
+	for {
+		part, end, err := e.part()
+		if err != nil {
+			return event{}, err
+		}
+		evt.write(part)
+		if end && evt.endLine() || evt.endless() {
+			return evt.event(), nil
+		}
+	}
+}
+
+// part returns the next part of a line, without its end, and whether the line ends there. The
+// part is valid until the next call.
+func (e *eventReader) part() (part []byte, end bool, err error) {
+	if _, err := e.r.Peek(1); err != nil {
+		return nil, false, err
+	}
+	part, _ = e.r.Peek(e.r.Buffered())
+	second := e.afterCR && part[0] == '\n' // of a line end that has been seen
+	e.afterCR = false
+	if second {
+		_, _ = e.r.Discard(1)
+		return nil, false, nil
+	}
+	stop := bytes.IndexAny(part, "\r\n")
+	if stop < 0 {
+		_, _ = e.r.Discard(len(part))
+		return part, false, nil
+	}
+	e.afterCR = part[stop] == '\r'
+	_, _ = e.r.Discard(stop + 1)
+	return part[:stop], true, nil
+}
+
+// eventBuilder collects an event part by part.
+type eventBuilder struct {
+	evt   event
+	limit int
+	data  *message.Buffer // nil if there is none
+
+	line   []byte // the start of the current line; only the field name for data
+	inData bool   // the rest of the line is data
+	any    bool   // the line is not empty
+}
+
+const dataField = "data:"
+
+func (b *eventBuilder) write(part []byte) {
+	b.any = b.any || len(part) > 0
+	if !b.inData && len(b.line) <= len(dataField) {
+		n := min(len(part), len(dataField)+1-len(b.line))
+		b.line, part = append(b.line, part[:n]...), part[n:]
+		if value, ok := bytes.CutPrefix(b.line, []byte(dataField)); ok && len(value) > 0 {
+			b.startData()
+			b.inData = true
+			_, _ = b.data.Write(bytes.TrimPrefix(value, []byte(" ")))
+		}
+	}
+	if b.inData {
+		_, _ = b.data.Write(part)
+	} else if len(b.line) <= maxField {
+		b.line = append(b.line, part...)
+	}
+}
+
+// startData begins a line of data.
+func (b *eventBuilder) startData() {
+	if b.data == nil {
+		b.data = message.NewBuffer(b.limit)
+		return
+	}
+	_, _ = b.data.Write([]byte("\n"))
+}
+
+// endLine ends the line and reports whether the event is complete.
+func (b *eventBuilder) endLine() bool {
+	line, complete := b.line, !b.any && !b.empty()
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch {
+	case b.inData, len(line) > maxField:
+	case string(field) == "data":
+		b.startData()
+	case string(field) == "event":
+		b.evt.name = string(value)
+	case string(field) == "id":
+		b.evt.id = string(value)
+	case string(field) == "retry":
+		b.evt.retry = string(value)
+	}
+	b.line, b.inData, b.any = b.line[:0], false, false
+	return complete
+}
+
+func (b *eventBuilder) empty() bool {
+	return b.evt.name == "" && b.evt.id == "" && b.evt.retry == "" && b.data == nil
+}
+
+// endless reports whether the event is so much larger than the limit that its end, which may have
+// the ID of a call, is not waited for. What follows is taken for another event.
+func (b *eventBuilder) endless() bool { return b.data != nil && b.data.Size() > 16*b.limit+1<<20 }
+
+func (b *eventBuilder) event() event {
+	if b.data != nil && b.data.Err() != nil {
+		b.evt.rejected = b.data
+	} else if b.data != nil {
+		b.evt.data = b.data.Bytes()
+	}
+	return b.evt
+}
+
+// append appends the event in its simplest form.
+func (e *event) append(to []byte) []byte {
+	for _, field := range [][2]string{{"event", e.name}, {"id", e.id}, {"retry", e.retry}} {
+		if field[1] != "" {
+			to = append(to, field[0]+": "+field[1]+"\n"...)
+		}
+	}
+	for line := range bytes.SplitSeq(e.data, []byte("\n")) {
+		to = append(append(append(to, "data: "...), line...), '\n')
+	}
+	return append(to, '\n')
+}

@@ -1,0 +1,94 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Secrets are the values of the headers sent to one server. The server may repeat them in its
+// messages, which become part of errors.
+type Secrets struct {
+	mu     sync.Mutex
+	values []string // lower-case; the most recently used first
+}
+
+const (
+	minSecret  = 7 // bytes; shorter values cannot be told from ordinary words
+	maxSecrets = 256
+)
+
+// addHeaders adds the values of headers.
+func (s *Secrets) addHeaders(h http.Header) {
+	for _, values := range h {
+		for _, value := range values {
+			s.add(value)
+			if scheme, token, ok := strings.Cut(value, " "); ok && len(scheme) < 20 {
+				s.add(strings.TrimSpace(token)) // after "Bearer"
+			}
+		}
+	}
+}
+
+func (s *Secrets) add(value string) {
+	if len(value) < minSecret {
+		return
+	}
+	value = lower(value)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.values, value); i >= 0 {
+		s.values = slices.Delete(s.values, i, i+1)
+	}
+	s.values = slices.Insert(s.values, 0, value)
+	s.values = s.values[:min(len(s.values), maxSecrets)]
+}
+
+// Hide returns the text without the secrets, ignoring case. Hide of nil returns the text.
+func (s *Secrets) Hide(text string) string {
+	if s == nil || text == "" {
+		return text
+	}
+	s.mu.Lock()
+	values := slices.Clone(s.values)
+	s.mu.Unlock()
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // one may contain another
+	for _, value := range values {
+		text = hide(text, value)
+	}
+	return text
+}
+
+func hide(text, value string) string {
+	var b strings.Builder
+	for low := lower(text); ; {
+		at := strings.Index(low, value)
+		if at < 0 {
+			break
+		}
+		b.WriteString(text[:at] + "[hidden]")
+		text, low = text[at+len(value):], low[at+len(value):]
+	}
+	return b.String() + text
+}
+
+// lower converts ASCII letters only, and so keeps the length.
+func lower(text string) string {
+	bytes := []byte(text)
+	for i, c := range bytes {
+		if 'A' <= c && c <= 'Z' {
+			bytes[i] = c + 'a' - 'A'
+		}
+	}
+	return string(bytes)
+}
+
+// HiddenError is an error whose text is printed without secrets.
+type HiddenError struct {
+	Err     error
+	Secrets *Secrets
+}
+
+func (e *HiddenError) Error() string { return e.Secrets.Hide(e.Err.Error()) }
+func (e *HiddenError) Unwrap() error { return e.Err }

@@ -1,0 +1,64 @@
+// Package web connects to MCP servers over HTTP: streamable HTTP, and its predecessor, HTTP
+// with server-sent events. It bounds what it reads, sends headers only to the server's own
+// origin, and keeps the failure of one request from ending the session.
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+)
+
+// Config describes how to reach a server.
+type Config struct {
+	Server     string // its name
+	URL        *url.URL
+	Type       string // [config.HTTP] or [config.SSE]
+	Headers    map[string]string
+	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
+	OAuth      auth.OAuthHandler
+	Client     *http.Client // only its Transport and Jar are used; may be nil
+	Limit      int          // bytes of one message
+	Grace      time.Duration
+	Secrets    *Secrets
+	Exchange   *message.Exchange
+	SDK        mcp.StreamableClientTransport // further options of the SDK
+}
+
+// Types returns the transports to try, in order. An empty type means that it is not known.
+func Types(typ string, u *url.URL) []string {
+	switch {
+	case typ != "":
+		return []string{typ}
+	case path.Base(u.Path) == "sse":
+		return []string{config.SSE, config.HTTP}
+	}
+	return []string{config.HTTP, config.SSE}
+}
+
+// Transport is an [mcp.Transport] to a server.
+type Transport struct{ Config }
+
+// Connect implements [mcp.Transport].
+func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
+	e := newEndpoint(&t.Config)
+	t.Exchange.Redact = func(text string) string { return t.Secrets.Hide(text) }
+	r := &responses{Config: &t.Config, next: e, setMessages: e.setMessages}
+	client := &http.Client{Transport: r}
+	if t.Client != nil {
+		client.Jar = t.Client.Jar
+	}
+	if t.Type == config.SSE {
+		return connectSSE(ctx, &mcp.SSEClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1})
+	}
+	sdk := t.SDK
+	sdk.Endpoint, sdk.HTTPClient, sdk.OAuthHandler, sdk.MaxEventSize = e.shown(), client, nil, -1
+	return sdk.Connect(ctx)
+}

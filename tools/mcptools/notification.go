@@ -1,0 +1,194 @@
+package mcptools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+)
+
+// Progress is a report about a call that a server is working on.
+type Progress struct {
+	Server  string
+	Tool    string  // its name as the server knows it
+	Done    float64 // so far, in a unit of the server's choice; it should grow
+	Total   float64 // 0 if unknown
+	Message string
+}
+
+// Log is an entry of a server's log.
+type Log struct {
+	Server string
+	Level  string          // debug, info, notice, warning, error, critical, alert or emergency
+	Logger string          // the part of the server that wrote it; may be empty
+	Data   json.RawMessage // the message: text or any other JSON
+}
+
+const (
+	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
+	notificationCost = 256                    // the least number of bytes that one counts
+	settleTime       = 500 * time.Millisecond // after a change of tools, for further changes
+)
+
+// notifications passes the notifications of one server to the host: in order, one at a time, and
+// without blocking the connection. If the host is too slow, some are dropped.
+type notifications struct {
+	server *server
+
+	mu      sync.Mutex
+	queue   []notification
+	size    int
+	running bool
+	closed  bool
+	changed *time.Timer              // runs while changes of tools settle
+	calls   map[string]*progressCall // by progress token
+	tokens  int
+}
+
+type notification struct {
+	size   int
+	report func()
+}
+
+// progressCall is a call whose progress is reported.
+type progressCall struct {
+	ctx  context.Context
+	tool string
+}
+
+func newNotifications(s *server) *notifications {
+	return &notifications{server: s, calls: map[string]*progressCall{}}
+}
+
+// post queues a notification, or drops it if the queue is full.
+func (n *notifications) post(size int, report func()) {
+	n.mu.Lock()
+	size += notificationCost
+	full := n.size+size > maxQueued
+	if !full && !n.closed {
+		n.queue = append(n.queue, notification{size, report})
+		n.size += size
+		if !n.running {
+			n.running = true
+			go n.deliver()
+		}
+	}
+	n.mu.Unlock()
+	if full {
+		n.server.warn("it sends notifications faster than the host handles them; some were dropped")
+	}
+}
+
+// deliver empties the queue.
+func (n *notifications) deliver() {
+	for {
+		n.mu.Lock()
+		if len(n.queue) == 0 {
+			n.queue, n.running = nil, false
+			n.mu.Unlock()
+			return
+		}
+		next := n.queue[0]
+		n.queue = n.queue[1:]
+		n.size -= next.size
+		n.mu.Unlock()
+		next.report()
+	}
+}
+
+// close drops what has not been delivered.
+func (n *notifications) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed, n.queue, n.size = true, nil, 0
+	if n.changed != nil {
+		n.changed.Stop()
+	}
+}
+
+// receive handles a notification. It ignores those that are malformed, unknown or not wanted.
+func (n *notifications) receive(method string, params json.RawMessage) {
+	switch method {
+	case "notifications/progress":
+		n.progress(params)
+	case "notifications/message":
+		n.log(params)
+	case "notifications/tools/list_changed":
+		if n.server.refresher != nil { // it reports the change after the listing
+			n.server.refresher.wake()
+			return
+		}
+		n.toolsChanged()
+	}
+}
+
+// expectProgress returns a progress token for a call, and a function that ends its use.
+func (n *notifications) expectProgress(ctx context.Context, tool string) (token string, forget func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tokens++
+	token = strconv.Itoa(n.tokens)
+	n.calls[token] = &progressCall{ctx: ctx, tool: tool}
+	return token, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.calls, token)
+	}
+}
+
+func (n *notifications) progress(params json.RawMessage) {
+	p := Progress{Server: n.server.name}
+	var token json.RawMessage
+	report := n.server.o.OnProgress
+	if report == nil || jsonscan.Object(params, jsonscan.Fields{
+		"progressToken": &token, "progress": &p.Done, "total": &p.Total, "message": &p.Message,
+	}) != nil {
+		return
+	}
+	n.mu.Lock()
+	call := n.calls[string(bytes.Trim(token, `"`))]
+	n.mu.Unlock()
+	if call == nil {
+		return
+	}
+	p.Tool = call.tool
+	n.post(len(p.Message), func() { report(call.ctx, p) })
+}
+
+func (n *notifications) log(params json.RawMessage) {
+	var l struct {
+		Level, Logger string
+		Data          json.RawMessage
+	}
+	report := n.server.o.OnLog
+	if report == nil || json.Unmarshal(params, &l) != nil {
+		return
+	}
+	log := Log{Server: n.server.name, Level: l.Level, Logger: l.Logger, Data: l.Data}
+	n.post(len(params), func() { report(log) })
+}
+
+// toolsChanged reports all changes within [settleTime] as one.
+func (n *notifications) toolsChanged() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.server.o.OnToolsChanged == nil || n.changed != nil || n.closed {
+		return
+	}
+	n.changed = time.AfterFunc(settleTime, func() {
+		n.mu.Lock()
+		n.changed = nil
+		n.mu.Unlock()
+		n.reportChange()
+	})
+}
+
+func (n *notifications) reportChange() {
+	if report := n.server.o.OnToolsChanged; report != nil {
+		n.post(0, func() { report(n.server.name) })
+	}
+}

@@ -1,0 +1,72 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxQuestions is how many questions of a server are answered until it responds to a call, so that
+// it cannot wear down a user.
+const maxQuestions = 20
+
+// clientOptions returns what the server may ask and tell the host. A server is not offered what has
+// no callback.
+func (c *connection) clientOptions() *mcp.ClientOptions {
+	o := c.server.o
+	options := &mcp.ClientOptions{
+		// No roots: a server may ask for them, and take an empty answer for an order.
+		Capabilities: &mcp.ClientCapabilities{},
+		Logger:       o.Logger,
+	}
+	if o.OnElicit != nil {
+		options.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return ask(ctx, c, r.Params, o.OnElicit)
+		}
+		options.Capabilities.Elicitation = &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		}
+	}
+	if o.OnSample != nil {
+		options.CreateMessageHandler = func(
+			ctx context.Context, r *mcp.CreateMessageRequest,
+		) (*mcp.CreateMessageResult, error) {
+			return ask(ctx, c, r.Params, o.OnSample)
+		}
+	}
+	if o.OnToolsChanged != nil {
+		// The handler makes the SDK subscribe. The exchange handles the notification itself.
+		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) {}
+	}
+	return options
+}
+
+// ask passes a question of the server to the host.
+func ask[P, R any](ctx context.Context, c *connection, params *P,
+	callback func(context.Context, string, *P) (*R, error)) (*R, error) {
+	if c.questions.Add(1) > maxQuestions {
+		return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered", maxQuestions)
+	}
+	answer, err := callback(ctx, c.server.name, params)
+	if answer == nil && err == nil {
+		err = errors.New("the client gave no answer")
+	}
+	return answer, err
+}
+
+// requestLogs asks the server for its log, if the host wants it. A server that refuses decides by
+// itself what it sends.
+func (c *connection) requestLogs(ctx context.Context) {
+	r := c.session.InitializeResult()
+	if c.server.o.OnLog == nil || r == nil || r.Capabilities == nil || r.Capabilities.Logging == nil || c.stateless() {
+		return
+	}
+	level := mcp.LoggingLevel(c.server.o.LogLevel)
+	_ = c.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level})
+}
+
+// stateless reports whether the protocol version is a newer one, in which every request says by
+// itself what it wants.
+func (c *connection) stateless() bool { return c.version() > olderVersion }

@@ -1,0 +1,201 @@
+package mcptools
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
+)
+
+// State is the state of a server.
+type State string
+
+// The states of a server.
+const (
+	Idle     State = "idle"     // not started yet, with Options.Lazy
+	Starting State = "starting" // starting, or in the handshake
+	Ready    State = "ready"    // connected
+	Failed   State = "failed"   // not connected; the next use after Status.Retry tries again
+	Closed   State = "closed"   // after Servers.Close
+)
+
+// Status is the status of one server.
+type Status struct {
+	// Name is the server's name in the configuration.
+	Name string
+
+	// State is the current state, and Since the time when it began.
+	State State
+	Since time.Time
+
+	// Err says why the server cannot be used, and what to do; nil if it can be. A failed server is
+	// tried again when it is next used after Retry; with Options.Background, at Retry.
+	Err   error
+	Retry time.Time
+
+	// Restarts is how often the server was lost and connected again.
+	Restarts int
+
+	// LastErr is the last failure, even if the server has recovered, and LastErrAt its time.
+	LastErr   error
+	LastErrAt time.Time
+
+	// ProtocolVersion is the version of the last connection, such as "2025-11-25"; empty until the
+	// server has connected.
+	ProtocolVersion string
+
+	// Tools is the number of tools in the last listing.
+	Tools int
+
+	// Noise is the number of lines on stdout that were skipped because they are not messages.
+	Noise int
+
+	// Stderr is the end of what the server wrote to stderr, up to 8 KiB.
+	Stderr string
+}
+
+// A server that keeps failing would keep a machine busy with starting it. The first loss of a
+// connection costs no pause; the pause doubles with each further failure in a row.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+)
+
+// health records the failures of a server.
+type health struct {
+	log *slog.Logger
+
+	mu           sync.Mutex
+	state        State
+	since        time.Time
+	version      string
+	connected    int   // how often
+	err          error // why it is not connected
+	lastErr      error
+	lastErrAt    time.Time
+	failedStarts int // in a row
+	losses       int // of connections in a row; a response to a call resets it
+	retry        time.Time
+	process      *stdio.Server // the last one
+}
+
+// setState requires h.mu.
+func (h *health) setState(state State) { h.state, h.since = state, time.Now() }
+
+func (h *health) starting() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.setState(Starting)
+}
+
+// setProcess records the process, whose output is part of the status.
+func (h *health) setProcess(p *stdio.Server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.process = p
+}
+
+func (h *health) ready(name, version string) {
+	h.mu.Lock()
+	h.setState(Ready)
+	h.err, h.retry, h.version = nil, time.Time{}, version
+	h.lastErr, h.failedStarts = recovered(h.lastErr), 0
+	h.connected++
+	h.mu.Unlock()
+	h.log.Info("mcp server connected", "server", name, "protocol", version)
+}
+
+// failed records a failure: a failed start or, if lost is set, the loss of a connection.
+func (h *health) failed(name string, err error, lost bool) {
+	h.mu.Lock()
+	if lost {
+		h.losses++
+	} else {
+		h.failedStarts++
+	}
+	h.setState(Failed)
+	h.err, h.lastErr, h.lastErrAt = err, err, h.since
+	h.retry = h.since.Add(pause(h.failedStarts + max(0, h.losses-1)))
+	h.mu.Unlock()
+	h.log.Error("mcp server failed", "server", name, "error", err)
+}
+
+// failedListing records a failure that leaves the server connected.
+func (h *health) failedListing(name string, err error) {
+	h.mu.Lock()
+	h.lastErr, h.lastErrAt = err, time.Now()
+	h.mu.Unlock()
+	h.log.Error("mcp server failed", "server", name, "error", err)
+}
+
+// worked records a response to a call, which ends a row of failures.
+func (h *health) worked() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failedStarts, h.losses = 0, 0
+}
+
+func (h *health) closed() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state != Closed {
+		h.setState(Closed)
+	}
+}
+
+// pause returns how long to wait after n failures in a row.
+func pause(n int) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	d := firstPause
+	for ; n > 1 && d < lastPause; n-- {
+		d *= 2
+	}
+	return min(d, lastPause)
+}
+
+// allowed returns an error if it is too early to start the server.
+func (h *health) allowed() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if left := time.Until(h.retry); left > 0 {
+		return &pauseError{failedStarts: h.failedStarts, losses: h.losses, left: left, until: h.retry, last: h.err}
+	}
+	return nil
+}
+
+// pauseError reports that a server has failed too often to be started at once.
+type pauseError struct {
+	failedStarts, losses int
+	left                 time.Duration // when the error was made
+	until                time.Time
+	last                 error
+}
+
+func (e *pauseError) Error() string {
+	what, n := "failed starts", e.failedStarts
+	if n == 0 {
+		what, n = "lost connections", e.losses
+	}
+	return fmt.Sprintf("it failed and will be tried again in %v (%s in a row: %d): %v",
+		e.left.Round(time.Millisecond), what, n, e.last)
+}
+func (e *pauseError) Unwrap() error { return e.last }
+
+// RetryAfter implements [tools.RetryAfter].
+func (e *pauseError) RetryAfter() time.Duration { return time.Until(e.until) }
+
+// fill sets the fields of a status.
+func (h *health) fill(s *Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.State, s.Since, s.Retry = h.state, h.since, h.retry
+	s.Err, s.LastErr, s.LastErrAt = h.err, h.lastErr, h.lastErrAt
+	s.ProtocolVersion, s.Restarts = h.version, max(0, h.connected-1)
+	if h.process != nil {
+		s.Noise, s.Stderr = h.process.Noise(), h.process.Stderr()
+	}
+}

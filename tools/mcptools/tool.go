@@ -1,0 +1,113 @@
+package mcptools
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+)
+
+// listedTool is a tool as the server describes it. Schemas stay bytes.
+type listedTool struct {
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  json.RawMessage
+	OutputSchema json.RawMessage
+	Annotations  annotations
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. On error it decodes the name if it can.
+func (t *listedTool) UnmarshalJSON(data []byte) error {
+	return jsonscan.Object(data, jsonscan.Fields{
+		"name": &t.Name, "title": &t.Title, "description": &t.Description,
+		"inputSchema": &t.InputSchema, "outputSchema": &t.OutputSchema,
+		"annotations": &t.Annotations,
+	})
+}
+
+type annotations struct {
+	Title           string
+	ReadOnlyHint    bool
+	IdempotentHint  bool
+	DestructiveHint *bool // nil means true
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *annotations) UnmarshalJSON(data []byte) error {
+	return jsonscan.Object(data, jsonscan.Fields{
+		"title": &a.Title, "readOnlyHint": &a.ReadOnlyHint, "idempotentHint": &a.IdempotentHint,
+		"destructiveHint": &a.DestructiveHint,
+	})
+}
+
+// hints returns what the server says about the tool, which may be wrong.
+func (t *listedTool) hints() tools.Hints {
+	a := t.Annotations
+	destructive := a.DestructiveHint == nil || *a.DestructiveHint
+	switch {
+	case a.ReadOnlyHint:
+		return tools.Hints{Class: tools.Read}
+	case a.IdempotentHint:
+		return tools.Hints{Class: tools.Idempotent, Destructive: destructive}
+	}
+	return tools.Hints{Destructive: destructive}
+}
+
+func (t *listedTool) description() string {
+	return cmp.Or(t.Description, t.Title, t.Annotations.Title)
+}
+
+// fingerprint returns a hash of everything that a model or a policy relies on. It ignores the order
+// of properties, which some transports lose.
+func (t *listedTool) fingerprint() string {
+	all := []any{
+		t.Name, t.Title, t.Description, canonical(t.InputSchema), canonical(t.OutputSchema),
+		t.Annotations.Title, t.Annotations.ReadOnlyHint, t.Annotations.IdempotentHint, t.Annotations.DestructiveHint,
+	}
+	text, _ := json.Marshal(all) // of values that were JSON
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// canonical returns a value that encodes in only one way. A schema that is too large to decode, and
+// so for a tool, is used as it is written.
+func canonical(raw json.RawMessage) any {
+	if message.TooManyValues(raw) {
+		return string(raw)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return nil // there is no schema
+	}
+	return value
+}
+
+// bind makes a listed tool callable.
+func (s *server) bind(t *listedTool) *tools.Tool {
+	// The clones do not keep the whole page in memory.
+	input := bytes.Clone(jsonscan.Present(t.InputSchema))
+	output := bytes.Clone(jsonscan.Present(t.OutputSchema))
+	var hints tools.Hints
+	if slices.Contains(s.o.Trust, s.name) {
+		hints = t.hints()
+	}
+	return &tools.Tool{
+		Hints:        hints,
+		Claims:       tools.Claims{ReadOnly: t.Annotations.ReadOnlyHint, Idempotent: t.Annotations.IdempotentHint},
+		Namespace:    s.name,
+		Name:         s.o.Secrets.Text(t.Name),
+		Description:  t.Description,
+		InputSchema:  input,
+		OutputSchema: output,
+		Handler:      newRemote(s, t.Name, output).call,
+	}
+}
