@@ -31,7 +31,7 @@ func TestRepeats(t *testing.T) {
 	}{
 		{nil, "tool send: 504"},
 		{&tools.Repeat{Again: tools.EntryIDs{"E1"}}, "tool send: no effect is repeated here"},
-		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken effect. First look ` +
+		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken effect. First check ` +
 			`whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E1"} ` +
 			`as the second argument`},
 	} {
