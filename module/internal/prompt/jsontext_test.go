@@ -16,8 +16,7 @@ func TestJSONTextForm(t *testing.T) {
 		`{"Do this now!": 1}`: "",
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1}`: " with the keys a, b, c, d, e, f, g, h, i, j",
 		`{"` + long[:jsonTextKey+1] + `": 1, "b": 2}`:                         " with the keys b",
-		`{"a": 1, "b": "` + long + `", "c": 1}`:                               " with the keys a, b",
-		`[{"é": "` + strings.Repeat("é\n\u2028", 10_000) + `"}]`:       ", a list of objects with the keys é",
+		`{"a": 1, "b": "` + long + `", "c": 1}`:                               " with the keys a, b, c",
 	} {
 		if form, ok := jsonTextForm(encoded(t, text)); !ok || form != want {
 			t.Errorf("%.60s: got %q, %v; want %q", text, form, ok, want)
