@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -46,14 +47,14 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	if unread != nil {
 		return out, nil, err
 	}
-	call, parentheses, unread := called(program.Code)
-	if unread != nil || !parentheses || call.tool != submit {
+	call, parentheses, unread := replies.ReadCall(program.Code)
+	if unread != nil || !parentheses || call.Tool != submit {
 		return out, nil, err
 	}
-	if out, err = c.coder.signature.Decode(call.args); err != nil {
+	if out, err = c.coder.signature.Decode(call.Args); err != nil {
 		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
 	}
-	return out, call.args, nil
+	return out, call.Args, nil
 }
 
 // outputsOf is a question for the same outputs, of which all else has been said.

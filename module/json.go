@@ -145,7 +145,7 @@ func (e ModelRequest) MarshalJSON() ([]byte, error) {
 	return eventJSON("model_request", struct {
 		plain
 		Messages []lm.RecordedMessage `json:"messages"`
-		Tools    []lm.RecordedTool `json:"tools,omitempty"`
+		Tools    []lm.RecordedTool    `json:"tools,omitempty"`
 	}{plain(e), lm.RecordMessages(e.Messages), lm.RecordTools(e.Options.Tools)})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -95,7 +96,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(r.predictor.repair(err))
 			continue
 		}
-		if next.tool != submit {
+		if next.Tool != submit {
 			told, err := r.call(ctx, next)
 			if err != nil {
 				r.ended()
@@ -123,7 +124,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 }
 
 // answer takes in what was submitted.
-func (a *ReAct[In, Out]) answer(r *reactRun, next action) (out Out, answer json.RawMessage, err error) {
+func (a *ReAct[In, Out]) answer(r *reactRun, next replies.Action) (out Out, answer json.RawMessage, err error) {
 	if answer, err = r.submit(next, a.signature.Spec()); err == nil {
 		out, err = a.signature.Decode(answer)
 	}
@@ -140,7 +141,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 		return out, answer, err
 	}
 	next, unread := r.action()
-	if unread != nil || next.tool != submit {
+	if unread != nil || next.Tool != submit {
 		return out, nil, err
 	}
 	if out, answer, err = a.answer(r, next); err != nil {
@@ -162,7 +163,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		}
 		args, err := argumentsOf(c)
 		if err == nil {
-			out, answer, err = a.answer(r, action{tool: submit, args: args})
+			out, answer, err = a.answer(r, replies.Action{Tool: submit, Args: args})
 		}
 		if err == nil {
 			return out, answer, nil

@@ -35,7 +35,7 @@ func (a *ReAct[In, Out]) callTools(
 	if path := r.predictor.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
 		args, err := argumentsOf(calls[0])
 		if err == nil {
-			out, answer, err = a.answer(r, action{tool: submit, args: args})
+			out, answer, err = a.answer(r, replies.Action{Tool: submit, Args: args})
 		}
 		if err == nil {
 			return out, answer, true, nil
@@ -72,7 +72,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			told = append(told, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error())))
 			continue
 		}
-		text, err := r.call(ctx, action{tool: path, args: args})
+		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
 		all = joined(all, r.outcome)
 		r.outcome = all
 		if err != nil {

@@ -31,25 +31,25 @@ type reactRun struct {
 }
 
 // action reads what the model wants to be done.
-func (r *reactRun) action() (action, error) {
+func (r *reactRun) action() (replies.Action, error) {
 	step := r.last()
 	values, err := r.predictor.read(step, needed)
 	if err != nil {
-		return action{}, err
+		return replies.Action{}, err
 	}
 	values, r.reasoning = r.predictor.explained(acted, values)
-	return newAction(values)
+	return replies.ReadAction(values)
 }
 
 // call calls a tool, and returns what the model is told of it. The error ends the
 // run.
-func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
-	tool, err := r.tools.find(a.tool)
+func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
+	tool, err := r.tools.find(a.Tool)
 	if err != nil {
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	args, err := a.argsFor(b, textNamed)
+	args, err := a.For(b.InputSchema, b.Named(a.Args), textArgument)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
 	}
@@ -108,9 +108,10 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 }
 
 // submit takes in an answer, with its values as they are spelled right.
-func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
+func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessage, error) {
 	output := func(name string) signature.Field { f, _ := task.Field(name); return f }
-	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}}, output)
+	schema := task.OutputSchema().Raw()
+	answer, err := a.For(schema, (&tools.Binding{Tool: &tools.Tool{InputSchema: schema}}).Named(a.Args), output)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package module
+package replies
 
 import (
 	"encoding/json"
@@ -6,14 +6,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
 const words = "the arguments after the name of the tool: it is not one JSON object: words without quotes may be the names of variables; put them in args"
 
-var actions = []struct{ name, tool, args, called, with, wrong string }{
+var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "as asked for", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
 	{name: "no arguments", tool: "list", called: "list", with: `{}`},
 	{name: "null", tool: "list", args: `null`, called: "list", with: `{}`},
@@ -61,47 +60,50 @@ var actions = []struct{ name, tool, args, called, with, wrong string }{
 
 // replied are the values that a reply gives.
 func replied(tool, args string) signature.Values {
-	values := signature.Values{{Name: "tool", JSON: replies.Quote(tool)}}
+	values := signature.Values{{Name: "tool", JSON: Quote(tool)}}
 	switch {
 	case args == "":
 	case json.Valid([]byte(args)):
 		values = append(values, signature.Value{Name: "args", JSON: json.RawMessage(args)})
 	default:
-		values = append(values, signature.Value{Name: "args", JSON: replies.Quote(args)})
+		values = append(values, signature.Value{Name: "args", JSON: Quote(args)})
 	}
 	return values
 }
 
 func TestAction(t *testing.T) {
 	t.Parallel()
-	for _, c := range actions {
-		got, err := newAction(replied(c.tool, c.args))
+	for _, c := range written {
+		got, err := ReadAction(replied(c.tool, c.args))
 		switch {
 		case c.wrong != "":
 			if err == nil || err.Error() != c.wrong {
 				t.Errorf("%s: got %+v and %v, want %s", c.name, got, err, c.wrong)
 			}
-		case err != nil || got.tool != c.called || string(got.args) != c.with:
-			t.Errorf("%s: got %s with %s and %v", c.name, got.tool, got.args, err)
+		case err != nil || got.Tool != c.called || string(got.Args) != c.with:
+			t.Errorf("%s: got %s with %s and %v", c.name, got.Tool, got.Args, err)
 		}
 	}
 }
 
-var oneText = &tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(`{"properties": {"k": {"type": "string"}}, "required": ["k"]}`)}}
+var (
+	oneText = json.RawMessage(`{"properties": {"k": {"type": "string"}}, "required": ["k"]}`)
+	binding = &tools.Binding{Tool: &tools.Tool{InputSchema: oneText}}
+)
 
 // Whatever a reply says, the arguments are one object, and all that was given, or a
 // text.
 func FuzzAction(f *testing.F) {
-	for _, c := range actions {
+	for _, c := range written {
 		f.Add(c.tool, c.args)
 	}
 	f.Fuzz(func(t *testing.T, tool, args string) {
 		if !utf8.ValidString(tool) || !utf8.ValidString(args) {
 			return // nothing of JSON is
 		}
-		got, err := newAction(replied(tool, args))
+		got, err := ReadAction(replied(tool, args))
 		if err != nil {
-			if got.tool != "" || got.args != nil || err.Error() == "" {
+			if got.Tool != "" || got.Args != nil || err.Error() == "" {
 				t.Errorf("got %+v beside %v", got, err)
 			}
 			return
@@ -109,21 +111,27 @@ func FuzzAction(f *testing.F) {
 		var object map[string]json.RawMessage
 		var text string
 		var only struct{ K *string }
-		if args, err := got.argsFor(oneText, textNamed); err == nil && got.args[0] == '"' && (json.Unmarshal(args, &only) != nil || only.K == nil) {
-			t.Errorf("the text %s becomes %s", got.args, args)
+		if args, err := got.For(oneText, binding.Named(got.Args), textField); err == nil && got.Args[0] == '"' && (json.Unmarshal(args, &only) != nil || only.K == nil) {
+			t.Errorf("the text %s becomes %s", got.Args, args)
 		}
-		if json.Unmarshal(got.args, &text) == nil {
+		if json.Unmarshal(got.Args, &text) == nil {
 			return
 		}
-		if err := json.Unmarshal(got.args, &object); err != nil || object == nil {
-			t.Errorf("the arguments %s are no object: %v", got.args, err)
+		if err := json.Unmarshal(got.Args, &object); err != nil || object == nil {
+			t.Errorf("the arguments %s are no object: %v", got.Args, err)
 		}
-		if !strings.Contains(tool, got.tool) {
-			t.Errorf("%q does not come from %q", got.tool, tool)
+		if !strings.Contains(tool, got.Tool) {
+			t.Errorf("%q does not come from %q", got.Tool, tool)
 		}
-		again, err := newAction(replied(got.tool, string(got.args)))
-		if err == nil && len(object) > 0 && string(again.args) != string(got.args) {
-			t.Errorf("%s becomes %s", got.args, again.args)
+		again, err := ReadAction(replied(got.Tool, string(got.Args)))
+		if err == nil && len(object) > 0 && string(again.Args) != string(got.Args) {
+			t.Errorf("%s becomes %s", got.Args, again.Args)
 		}
 	})
+}
+
+func textField(name string) signature.Field {
+	f, _ := programQuestion.Spec().Field("code")
+	f.Name = name
+	return f
 }
