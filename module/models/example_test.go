@@ -120,8 +120,7 @@ func ExampleBudget() {
 	fmt.Println(budget.Spent().Calls)
 	// Output:
 	// Paris <nil>
-	// the budget of 1 call allows no further call of the model; spent: 1 call, 9 input and 1 output tokens, a
-	// cost of 2.125e-05
+	// the budget of 1 call allows no further call of the model; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
 	// 1
 }
 
@@ -136,8 +135,7 @@ func ExampleRecord() {
 	model := models.Record(llmtest.New("Paris"), os.Stdout, nil)
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
 	// Output:
-	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of
-	// France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
+	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
 	// Paris <nil>
 }
 
@@ -160,6 +158,5 @@ func ExampleReplay() {
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of Italy?"))
 	// Output:
 	// Paris <nil>
-	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human):
-	// recorded "The capital of France?", now "The capital of Italy?"; record again
+	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human): recorded "The capital of France?", now "The capital of Italy?"; record again
 }

@@ -26,7 +26,6 @@ func Example() {
 	fmt.Println(stubs.Requests()[0].Body["messages"])
 	// Output:
 	// Hello. <nil>
-	//  the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask later
-	// or less often
+	//  the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask later or less often
 	// [map[content:Hi. role:user]]
 }

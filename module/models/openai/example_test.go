@@ -43,6 +43,5 @@ func ExampleNew_failure() {
 	}
 	// Output:
 	// invalid 404
-	// the model: openai answered 404 Not Found: The model `gpt-51` does not exist or you do not have access to
-	// it.; check the name of the model and the base URL
+	// the model: openai answered 404 Not Found: The model `gpt-51` does not exist or you do not have access to it.; check the name of the model and the base URL
 }
