@@ -63,11 +63,11 @@ func TestRetry(t *testing.T) {
 			&models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
 		"as the provider asks": {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
 		"too long a wait": {[]error{limited(time.Hour)}, nil, 1, 0,
-			"the model's rate limit is reached, for 1h0m0s: slow down"},
+			"the model's rate limit is reached for 1h0m0s: slow down"},
 		"wrong key": {[]error{errKey}, nil, 1, 0,
 			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
 		"too long": {[]error{errTooLong}, nil, 1, 0,
-			"the question is too long for the model: API returned unexpected status code: 400: prompt is too long"},
+			"the prompt is too long for the model: API returned unexpected status code: 400: prompt is too long"},
 		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
 		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
 		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
@@ -181,7 +181,7 @@ func TestSilentErrors(t *testing.T) {
 	t.Parallel()
 	var none *models.Error
 	for want, err := range map[string]error{
-		"the model: it failed, with an *Error that is nil": none,
+		"the model: it failed with a nil *Error": none,
 		"the model: invalid": &models.Error{Kind: models.KindInvalid},
 	} {
 		model := told(func() (*llms.ContentResponse, error) {

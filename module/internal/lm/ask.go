@@ -1,8 +1,8 @@
-// Package lm is the boundary to langchaingo: it asks a model once and makes one
-// shape of what its providers return in many, and one error of how they fail.
+// Package lm is the boundary to langchaingo. It calls a model once and converts the
+// replies and errors of all providers to one form.
 //
-// [Ask] is for modules. [Generate] is what it rests on, for models that wrap
-// others: errors are classified, the rest is as the provider returned it.
+// [Ask] is for modules. [Generate] is for models that wrap others: it classifies errors
+// and returns the provider's response unchanged.
 package lm
 
 import (
@@ -14,26 +14,25 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Call is what a question needs besides its messages. Its zero value leaves all
+// Call has the parameters of a call besides its messages. The zero value leaves everything
 // to the call options and the provider.
 type Call struct {
-	// Rollout tells questions apart that are otherwise the same, so that a
-	// cache does not answer the second with the first one's reply.
+	// Rollout distinguishes calls that are otherwise equal, so that a cache does not
+	// answer the second with the reply to the first.
 	Rollout int
 
-	// Temperature and TopP, if set, take the place of those in the call options.
+	// Temperature and TopP, if set, override the call options.
 	Temperature, TopP *float64
 
-	// OnText and OnReasoning, if set, are given the reply as it comes, in
-	// pieces that are not empty: one at a time, and none after Ask returned.
-	// To stop the reply, cancel the context.
+	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are
+	// not called concurrently, and not after Ask has returned. To stop the reply, cancel
+	// the context.
 	OnText, OnReasoning func(chunk string)
 }
 
-// Ask sends messages to a model. The error is an *[Error]; its kind is Cancelled
-// if ctx is done, even where the provider returned without an error what it had
-// until then. Beside an error there is nothing in the reply but what it cost, as
-// far as that is known.
+// Ask sends messages to a model. The error is an *[Error]. Its kind is KindCancelled if ctx
+// is done, even if the provider returned a partial reply without an error. With an error,
+// the reply has only the usage, as far as it is known.
 func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.MessageContent,
 	options ...llms.CallOption) (Reply, error) {
 	if call.Rollout != 0 {
@@ -48,7 +47,8 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	return reply, nil
 }
 
-// with returns the call options and those of the call, and what ends its stream.
+// with adds the parameters to the call options. It also returns a function that ends the
+// stream.
 func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	options = options[:len(options):len(options)]
 	if c.Temperature != nil {
@@ -63,21 +63,20 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	return c.stream(options)
 }
 
-// Generate asks a model once. The error is an *[Error], also where the provider
-// returned none: ctx is done, the connection broke, the model refused, or it
-// returned nothing at all. The response is returned beside it, if there is one,
-// for what it cost.
+// Generate calls a model once. The error is an *[Error], also if the provider returned none
+// but ctx is done, the connection broke, the model refused, or it returned nothing. A
+// response next to an error shows what the call cost.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
 	return response, err
 }
 
-// exchange is [Generate], with the reply that the response amounts to.
+// exchange is [Generate] and also returns the merged reply.
 func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
-		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("there is no model; pass one")}
+		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass one")}
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
@@ -96,8 +95,7 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return response, reply, err
 }
 
-// generate makes an error of a panic: a provider's at an answer it did not
-// expect, or that of a nil pointer to a model, which is the caller's mistake.
+// generate calls the model and turns a panic into an error.
 func generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options []llms.CallOption) (response *llms.ContentResponse, err error) {
 	defer func() {
@@ -105,16 +103,16 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 			response, err = nil, panicked(p)
 			if isNil(model) {
 				err = &Error{Kind: KindInvalid,
-					Err: fmt.Errorf("the model is a nil %T; pass one that was made, and look at the error of what makes it", model)}
+					Err: fmt.Errorf("the model is a nil %T; check the error of the function that returned it", model)}
 			}
 		}
 	}()
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed is how a call has failed, or nil; begun says that a part of the reply was
-// streamed. An error that panics where it is looked at,
-// as a typed nil may, is one of a provider that does.
+// failed returns the classified error of a call, or nil. Begun says that part of the reply
+// was streamed. An error that panics when it is inspected, such as a typed nil, counts as
+// a panic of the provider.
 func failed(ctx context.Context, err error, messages []llms.MessageContent, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -132,28 +130,28 @@ func failed(ctx context.Context, err error, messages []llms.MessageContent, begu
 	return failure
 }
 
-// panicked is to be called where the panic was recovered.
+// panicked returns the error of a recovered panic.
 func panicked(p any) *Error {
 	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
 }
 
-// PanicError says that a provider has panicked. The error's kind is Unknown.
+// PanicError reports that a provider has panicked. The kind of the error is KindUnknown.
 type PanicError struct {
-	Value any    // of the panic
-	Stack []byte // of the goroutine that panicked; it is not in the text
+	Value any    // the value of the panic
+	Stack []byte // the stack of the goroutine; Error omits it
 }
 
-// Error says what it panicked with.
+// Error returns the text of the panic.
 func (e *PanicError) Error() string { return fmt.Sprintf("it panicked: %v", e.Value) }
 
-// Unwrap returns the value of the panic if it is an error.
+// Unwrap returns Value if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// cutShort is the error of a call during which ctx ended. Unless a model within
-// knows better, the provider had the question by then.
+// cutShort returns the error of a call during which ctx ended. Unless an inner model knows
+// better, the provider may have received the request.
 func cutShort(ctx context.Context, err error) *Error {
 	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == KindCancelled {
 		return e
@@ -163,7 +161,7 @@ func cutShort(ctx context.Context, err error) *Error {
 	return e
 }
 
-// judge finds what is an error though the provider returned none.
+// judge returns an error for a reply that the provider returned without one.
 func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":
@@ -174,4 +172,4 @@ func judge(reply Reply) error {
 	return nil
 }
 
-var errNothing = errors.New("it returned nothing at all")
+var errNothing = errors.New("it returned an empty response")

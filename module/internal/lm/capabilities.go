@@ -8,24 +8,24 @@ import (
 
 // Capabilities are what a model can do beyond answering text with text.
 type Capabilities struct {
-	Schema   bool `json:"schema,omitempty"`   // it constrains its reply to [Params].Schema
-	Tools    bool `json:"tools,omitempty"`    // it calls the tools of llms.WithTools, several in one reply
-	Thinking bool `json:"thinking,omitempty"` // it obeys [Params].Effort and [Params].ThinkingTokens
-	Caching  bool `json:"caching,omitempty"`  // it obeys [Params].CacheSystem
-	Vision   bool `json:"vision,omitempty"`   // it reads images
+	Schema   bool `json:"schema,omitempty"`   // constrains its reply to [Params].Schema
+	Tools    bool `json:"tools,omitempty"`    // calls the tools of llms.WithTools, several in one reply
+	Thinking bool `json:"thinking,omitempty"` // obeys [Params].Effort and [Params].ThinkingTokens
+	Caching  bool `json:"caching,omitempty"`  // obeys [Params].CacheSystem
+	Vision   bool `json:"vision,omitempty"`   // reads images
 
-	// Model is its name, such as "gpt-5.1"; "" if it is not known, or may be one of several.
+	// Model is its name, such as "gpt-5.1"; "" if unknown or one of several.
 	Model string `json:"model,omitempty"`
 }
 
-// Capable is implemented by models that state what they can do. Every [Message] is sent
-// to them as it is.
+// Capable is implemented by models that state their capabilities. They receive every
+// [Message] unchanged.
 type Capable interface {
 	Capabilities() Capabilities
 }
 
-// CapabilitiesOf returns what a model states that it can do, and nothing if it does not
-// or is a nil pointer: asking that one is an error.
+// CapabilitiesOf returns the capabilities of a model, or the zero value if it states none or
+// is a nil pointer.
 func CapabilitiesOf(model llms.Model) Capabilities {
 	if c, ok := model.(Capable); ok && !isNil(model) {
 		return c.Capabilities()
@@ -38,7 +38,7 @@ func isNil(model llms.Model) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// And returns what both can do.
+// And returns the capabilities that both have.
 func (c Capabilities) And(o Capabilities) Capabilities {
 	if c.Model != o.Model {
 		c.Model = ""

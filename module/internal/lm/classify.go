@@ -16,8 +16,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// classify makes an [Error] of another one. Of langchaingo's providers there is mostly
-// only the text: they format what they get.
+// classify converts an error to an [Error]. The errors of langchaingo's providers mostly
+// have only a text.
 func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
@@ -34,8 +34,8 @@ func classify(err error) error {
 	return e
 }
 
-// FromAnswer is the error of an HTTP answer that is one: its status, what its
-// headers say of waiting, and the provider's message and codes.
+// FromAnswer returns the error of an HTTP response, from its status, the wait that its
+// headers demand, and the provider's message and code.
 func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 	text := message
 	if code != "" {
@@ -51,11 +51,10 @@ func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 	return e
 }
 
-// quoted is what a message quotes of the request, of which it says nothing.
+// quoted matches quotations in a message, which may come from the request.
 var quoted = regexp.MustCompile("(?s)\\B(?:'.*?'|\".*?\"|`.*?`)\\B")
 
-// FromConnection is the error of a connection that broke, before or after the
-// provider began to answer.
+// FromConnection returns the error of a broken connection, before or during the response.
 func FromConnection(err error) *Error {
 	kind, charged := broken(err)
 	if kind == KindUnknown {
@@ -64,11 +63,11 @@ func FromConnection(err error) *Error {
 	return &Error{Kind: kind, MaybeCharged: charged, Err: withoutQuery(err)}
 }
 
-// kindOf goes by the status, unless the text says it better: providers use 400
-// and 429 for many things.
+// kindOf returns the kind by the text or else by the status. Providers use 400 and 429
+// for many purposes.
 func kindOf(status int, text string) Kind {
 	text = strings.ToLower(text)
-	for _, t := range tellings {
+	for _, t := range rules {
 		if t.fits(status) && t.text.MatchString(text) {
 			return t.kind
 		}
@@ -92,8 +91,8 @@ func kindOfStatus(status int) Kind {
 	return KindUnknown
 }
 
-// gaveUp knows the answers of gateways that did not wait for the provider's, which
-// may still be at work.
+// gaveUp reports whether a gateway sent the status without waiting for the provider, which
+// may still be working.
 func gaveUp(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 524: // Cloudflare's timeout
@@ -102,14 +101,14 @@ func gaveUp(status int) bool {
 	return false
 }
 
-// telling is a text that tells the kind of an error.
-type telling struct {
+// rule maps a text to the kind of an error.
+type rule struct {
 	kind     Kind
 	text     *regexp.Regexp
-	statuses []int // that it may come with; none: any, also an unknown one
+	statuses []int // the statuses it applies to; empty means any
 }
 
-func (t telling) fits(status int) bool {
+func (t rule) fits(status int) bool {
 	for _, s := range t.statuses {
 		if s == status {
 			return true
@@ -118,14 +117,14 @@ func (t telling) fits(status int) bool {
 	return len(t.statuses) == 0
 }
 
-// tellings are tried in order. Those of the first half say better than the status
-// what is meant; those of the second half stand in for one.
-var tellings = []telling{
+// rules are tried in order. The first group is more exact than the status. The second
+// group is for errors without a useful status.
+var rules = []rule{
 	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length ` +
 		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum ` +
 		`number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`),
 		[]int{0, 200, 400, 413, 422, 500}},
-	// it would never fit
+	// a retry would never succeed
 	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
 	{KindRefused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: ` +
 		`(prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`),
@@ -149,7 +148,7 @@ var tellings = []telling{
 			`(human|content|message)|not supported`), []int{0, 200}},
 }
 
-// statuses are the forms in which providers put the status into their text.
+// statuses matches the status in the texts of providers.
 var statuses = regexp.MustCompile(`(?i)(?:status(?: ?code)?:? |\bHTTP Error |googleapi: Error |^)(\d{3})\b`)
 
 func statusOf(err error) int {
@@ -170,8 +169,7 @@ func statusOf(err error) int {
 	return status
 }
 
-// statusOfCode maps the codes that langchaingo has for errors; no provider of its
-// own uses them, a user's may.
+// statusOfCode maps langchaingo's error codes, which a user's own provider may return.
 func statusOfCode(code llms.ErrorCode) int {
 	switch code {
 	case llms.ErrCodeRateLimit:
@@ -190,8 +188,7 @@ func statusOfCode(code llms.ErrorCode) int {
 	return 0
 }
 
-// broken knows the errors of connections. Whether the provider was reached
-// decides whether it may charge.
+// broken recognizes the errors of connections. The provider may charge if it was reached.
 func broken(err error) (kind Kind, maybeCharged bool) {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -206,12 +203,12 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 	return KindUnknown, false
 }
 
-// connection are the texts of broken connections, where a provider left only
-// those: openai's says "network error" and "request timeout".
+// connection matches the texts of broken connections, for providers that keep only the
+// text: openai's has "network error" and "request timeout".
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
 	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
 
-// waiting is what providers write into the text of a rate limit.
+// waiting matches the wait in the text of a rate limit.
 var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +
 	`?(second|minute|hour))?`)
 

@@ -124,8 +124,8 @@ func TestErrorTexts(t *testing.T) {
 	}{
 		{Error{Kind: KindRateLimited, Err: why}, "the model's rate limit is reached: so it is"},
 		{Error{Kind: KindRateLimited, RetryAfter: 1234567 * time.Microsecond, Err: why},
-			"the model's rate limit is reached, for 1.235s: so it is"},
-		{Error{Kind: KindContextTooLong, Err: why}, "the question is too long for the model: so it is"},
+			"the model's rate limit is reached for 1.235s: so it is"},
+		{Error{Kind: KindContextTooLong, Err: why}, "the prompt is too long for the model: so it is"},
 		{Error{Kind: KindRefused, Err: why}, "the model refuses to answer: so it is"},
 		{Error{Kind: KindAuth, Err: why}, "the model's provider refuses access: so it is"},
 		{Error{Kind: KindTransient, Err: why}, "the model: so it is"},

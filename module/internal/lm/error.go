@@ -8,50 +8,49 @@ import (
 	"time"
 )
 
-// Kind says who can do what about a model's error.
+// Kind says what can be done about a model's error.
 type Kind string
 
-// The kinds of error. Only the first two are worth asking again.
+// The kinds of error. Only the first two are temporary.
 const (
-	KindRateLimited    Kind = "rate limited"     // ask later
-	KindTransient      Kind = "transient"        // the provider or the way to it is broken for the moment
-	KindContextTooLong Kind = "context too long" // the question does not fit into the model
-	KindRefused        Kind = "refused"          // the model or its provider will not answer this
-	KindAuth           Kind = "auth"             // the key is missing or wrong, may not do this, or is out of credit
-	KindInvalid        Kind = "invalid"          // the provider does not understand the request
+	KindRateLimited    Kind = "rate limited"     // retry later
+	KindTransient      Kind = "transient"        // a temporary failure of the provider or the network
+	KindContextTooLong Kind = "context too long" // the request does not fit into the model's context
+	KindRefused        Kind = "refused"          // the model or its provider refuses to answer
+	KindAuth           Kind = "auth"             // the key is missing, wrong, not permitted or out of credit
+	KindInvalid        Kind = "invalid"          // the request is invalid
 	KindCancelled      Kind = "cancelled"        // the context is done
-	KindOverBudget     Kind = "over budget"      // a budget of ours is used up
-	KindUnknown        Kind = ""                 // none of these, as far as can be told
+	KindOverBudget     Kind = "over budget"      // a models.Budget is used up
+	KindUnknown        Kind = ""                 // any other error
 )
 
-// String is the kind, in words that can be told: the zero value is "unknown".
+// String returns the kind; the zero value is "unknown".
 func (k Kind) String() string { return cmp.Or(string(k), "unknown") }
 
-// Error is how a model failed. errors.As finds it in every error that a module
-// or a wrapped model returns because of its model.
+// Error is the error of a model. errors.As finds it in every error that a module or a
+// wrapper returns because its model failed.
 type Error struct {
-	// Kind is what can be done about it.
+	// Kind says what can be done about it.
 	Kind Kind
 
-	// Status is the HTTP status of the provider's answer, 0 if unknown.
+	// Status is the HTTP status of the response, 0 if unknown.
 	Status int
 
-	// RetryAfter is how long the provider asks to wait, 0 if it does not say.
+	// RetryAfter is the wait that the provider demands, 0 if none.
 	RetryAfter time.Duration
 
-	// MaybeCharged says that the provider may have done the work though its
-	// answer did not arrive, so that asking again may cost a second time.
+	// MaybeCharged says that the provider may have done the work although its
+	// answer did not arrive, so a retry may cost a second time.
 	MaybeCharged bool
 
 	// Err is the provider's error.
 	Err error
 }
 
-// errSilent is what a typed nil *Error says.
-var errSilent = errors.New("it failed, with an *Error that is nil")
+// errSilent is the error of a typed nil *Error.
+var errSilent = errors.New("it failed with a nil *Error")
 
-// Error says what kind of error it is, where the provider's own message might
-// not, and then that message.
+// Error returns the kind, if the provider's message may not make it clear, and the message.
 func (e *Error) Error() string {
 	why := cmp.Or(string(e.Kind), "unknown error")
 	if e.Err != nil {
@@ -62,11 +61,11 @@ func (e *Error) Error() string {
 		return why
 	case KindRateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("the model's rate limit is reached, for %s: %s", e.RetryAfter.Round(time.Millisecond), why)
+			return fmt.Sprintf("the model's rate limit is reached for %s: %s", e.RetryAfter.Round(time.Millisecond), why)
 		}
 		return "the model's rate limit is reached: " + why
 	case KindContextTooLong:
-		return "the question is too long for the model: " + why
+		return "the prompt is too long for the model: " + why
 	case KindRefused:
 		return "the model refuses to answer: " + why
 	case KindAuth:
@@ -78,18 +77,16 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Temporary reports whether the same question may be answered if it is asked
-// again.
+// Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool { return e.Kind == KindRateLimited || e.Kind == KindTransient }
 
-// MaybeCharged reports whether err is an *[Error] that is.
+// MaybeCharged reports whether err is an *[Error] that may have been charged.
 func MaybeCharged(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e != nil && e.MaybeCharged
 }
 
-// Charged returns err as that of a call of which a part may have been charged
-// already, if it was.
+// Charged marks err as MaybeCharged if already is set.
 func Charged(err error, already bool) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e == nil || !already || e.MaybeCharged {
@@ -100,11 +97,10 @@ func Charged(err error, already bool) error {
 	if err == error(e) {
 		return &c
 	}
-	return &reworded{errors.Join(&c, err), err.Error()} // a wrapper of somebody else's says more
+	return &reworded{errors.Join(&c, err), err.Error()} // keep the text of the wrapping error
 }
 
-// CancelledBy is the error of a call whose ctx is done: ctx's error, and the
-// cause if it has another.
+// CancelledBy returns the error of a call whose ctx is done, with the cause if ctx has one.
 func CancelledBy(ctx context.Context) *Error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// withoutURLs says clearly what providers do that take images only as data:
-// anthropic's and ollama's complain of a Go type before they send anything.
+// withoutURLs rewords the errors of providers that take images only as data. anthropic's
+// and ollama's only name a Go type.
 func withoutURLs(err error, messages []llms.MessageContent) error {
 	if e := (*Error)(nil); errors.As(err, &e) || !slices.ContainsFunc(messages, showsURL) {
 		return err
@@ -21,7 +21,7 @@ func withoutURLs(err error, messages []llms.MessageContent) error {
 		return err
 	}
 	return &Error{Kind: KindInvalid,
-		Err: fmt.Errorf("its provider takes no URLs of images; fetch the image, and give its data: %w", err)}
+		Err: fmt.Errorf("its provider does not accept image URLs; fetch the image and pass its data: %w", err)}
 }
 
 func showsURL(m llms.MessageContent) bool {

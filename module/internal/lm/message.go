@@ -7,13 +7,12 @@ import (
 )
 
 // Message is a reply as its provider wrote it. It is sent back verbatim as the first part
-// of the assistant message of the next turn: Gemini needs its thought signatures,
-// DeepSeek its reasoning, Anthropic its signed thinking. The text is what other
-// providers are sent; tool calls follow as parts of their own, which the provider that
-// wrote the message ignores.
+// of the assistant message in the next turn: Gemini needs its thought signatures,
+// DeepSeek its reasoning, Anthropic its signed thinking. Other providers receive the text.
+// Tool calls follow as separate parts, which the provider that wrote the message ignores.
 type Message struct {
 	llms.TextContent
-	Provider string          // the one that wrote it, such as "anthropic"
+	Provider string          // the provider that wrote it, such as "anthropic"
 	Raw      json.RawMessage // the message in the provider's protocol
 }
 
@@ -24,12 +23,12 @@ type message struct {
 	Raw      json.RawMessage `json:"raw"`
 }
 
-// MarshalJSON writes all of it; the text alone would be that of another message.
+// MarshalJSON writes all fields; the embedded type would write only the text.
 func (m Message) MarshalJSON() ([]byte, error) {
 	return json.Marshal(message{m.Text, m.Provider, m.Raw})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the form of MarshalJSON.
 func (m *Message) UnmarshalJSON(raw []byte) error {
 	var read message
 	if err := json.Unmarshal(raw, &read); err != nil {
@@ -39,11 +38,11 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Keys of a choice's GenerationInfo, besides those of token counts.
+// Keys of a choice's GenerationInfo, in addition to token counts.
 const (
 	CachedKey  = "writ:cached"  // bool: a cache answered
 	MessageKey = "writ:message" // *Message: the reply as the provider wrote it
 	ModelKey   = "writ:model"   // string: the model that answered
 	IDKey      = "writ:id"      // string: the provider's id of the reply
-	FailedKey  = "writ:failed"  // string: the errors of the models that were asked before this one
+	FailedKey  = "writ:failed"  // string: the errors of models that were tried first
 )

@@ -8,14 +8,14 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// sendable makes messages that every provider sends whole: anthropic's sends
-// only the first part of what is not a human's, and panics where there is none;
-// googleai's panics without a message. A [Message] is its text for models that are not
-// [Capable].
+// sendable returns messages that every provider sends completely. anthropic's provider in
+// langchaingo sends only the first part of messages that are not from a human, and panics
+// if a message has no parts; googleai's panics without messages. Models that are not
+// [Capable] get the text of a [Message].
 func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	_, capable := model.(Capable)
 	if len(messages) == 0 {
-		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("there is no message to send")}
+		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("there are no messages to send")}
 	}
 	list, copied := messages, false
 	for i, m := range messages {
@@ -33,13 +33,13 @@ func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageC
 	return list, nil
 }
 
-// needsJoin reports whether parts are not one that every provider sends.
+// needsJoin reports whether some providers would not send the parts completely.
 func needsJoin(parts []llms.ContentPart) bool {
 	_, ours := parts[0].(Message)
 	return ours || len(parts) > 1
 }
 
-// joinText makes one part of those that are text, if all are.
+// joinText joins the parts into one if all are text.
 func joinText(parts []llms.ContentPart) []llms.ContentPart {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
@@ -55,9 +55,8 @@ func joinText(parts []llms.ContentPart) []llms.ContentPart {
 	return []llms.ContentPart{llms.TextPart(strings.Join(texts, "\n"))}
 }
 
-// Copied returns a copy of messages, for one of several attempts: a model that
-// changes what it is given, as one that puts its own words before it may, does not
-// change them for the next. What parts point to, such as binary data, is shared.
+// Copied returns a copy of messages for one of several attempts, so that a model that
+// changes its messages does not affect the next attempt. Binary data is shared.
 func Copied(messages []llms.MessageContent) []llms.MessageContent {
 	n := 0
 	for _, m := range messages {

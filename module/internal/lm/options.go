@@ -7,27 +7,27 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// rolloutKey is in the context, because langchaingo has no room for a rollout: its
-// CallOptions are a closed struct, and its Metadata is sent to the provider.
+// rolloutKey is a context key, because langchaingo's CallOptions are a closed struct and its
+// Metadata is sent to the provider.
 type rolloutKey struct{}
 
-// WithRollout returns a context whose calls are told apart from those of another
-// rollout by a cache.
+// WithRollout returns a context whose calls a cache distinguishes from those of another
+// rollout.
 func WithRollout(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, rolloutKey{}, n)
 }
 
-// Rollout is the number that [WithRollout] gave, or 0.
+// Rollout returns the number set by [WithRollout], or 0.
 func Rollout(ctx context.Context) int {
 	n, _ := ctx.Value(rolloutKey{}).(int)
 	return n
 }
 
-// Sampling is what the caller asked for; nil where nothing was asked, which
-// providers cannot tell from zero.
+// Sampling has the sampling parameters that the caller set, and nil for others. langchaingo's
+// options cannot distinguish unset from zero.
 type Sampling struct{ Temperature, TopP *float64 }
 
-// SamplingOf finds it in call options: what they leave alone stays not a number.
+// SamplingOf returns the sampling parameters in call options. Unset ones stay NaN.
 func SamplingOf(options []llms.CallOption) Sampling {
 	if len(options) == 0 {
 		return Sampling{}
@@ -44,10 +44,10 @@ func given(x float64) *float64 {
 	return &x
 }
 
-// Options is what call options amount to.
+// Options applies call options.
 func Options(options []llms.CallOption) llms.CallOptions {
 	if len(options) == 0 {
-		return llms.CallOptions{} // one that options are applied to is allocated
+		return llms.CallOptions{} // avoid the allocation
 	}
 	var o llms.CallOptions
 	apply(&o, options)

@@ -5,34 +5,33 @@ import (
 	"encoding/json"
 )
 
-// Params are the parameters of a call for which llms.CallOption has no room. They travel
-// in the context, and are part of cache keys and recordings. A model without the
-// capability ignores them.
+// Params are the parameters of a call that llms.CallOption lacks. They are in the context,
+// and are part of cache keys and recordings. A model without the capability ignores them.
 type Params struct {
-	// Schema is the JSON Schema to which the reply is constrained. Nil is plain text.
+	// Schema is the JSON Schema to which the reply is constrained. Nil means text.
 	Schema json.RawMessage `json:"schema,omitempty"`
 
-	// Effort is how much the model thinks: "none", "minimal", "low", "medium", "high" or
+	// Effort says how much the model thinks: "none", "minimal", "low", "medium", "high" or
 	// another word that the provider knows. Empty leaves it to the provider.
 	Effort string `json:"effort,omitempty"`
 
-	// ThinkingTokens is how many tokens the model may think with, where the provider
-	// takes a number. Zero leaves it to the provider.
+	// ThinkingTokens limits the tokens for thinking, if the provider supports it. Zero
+	// leaves it to the provider.
 	ThinkingTokens int `json:"thinking_tokens,omitempty"`
 
-	// CacheSystem says that the system message and the tools will be sent again, so that
-	// the provider should cache them.
+	// CacheSystem says that the system message and the tools will be sent again, so the
+	// provider should cache them.
 	CacheSystem bool `json:"cache_system,omitempty"`
 }
 
 type paramsKey struct{}
 
-// WithParams returns a context whose calls have the parameters p, and no others.
+// WithParams returns a context whose calls have the parameters p, replacing any others.
 func WithParams(ctx context.Context, p Params) context.Context {
 	return context.WithValue(ctx, paramsKey{}, p)
 }
 
-// ParamsOf returns the parameters that [WithParams] gave.
+// ParamsOf returns the parameters set by [WithParams].
 func ParamsOf(ctx context.Context) Params {
 	p, _ := ctx.Value(paramsKey{}).(Params)
 	return p

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// withoutQuery is err in a text that has not the query of its URL, where some
-// providers have their key: net/http writes it into the error of every connection.
+// withoutQuery removes the query of the URL from the text of err, since some providers
+// put their key there and net/http includes the URL in its errors.
 func withoutQuery(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	if !ok {
@@ -20,7 +20,7 @@ func withoutQuery(err error) error {
 	return &reworded{err, strings.ReplaceAll(err.Error(), "?"+query, "?[query]")}
 }
 
-// reworded is an error in another text.
+// reworded is an error with another text.
 type reworded struct {
 	error
 	text string

@@ -8,37 +8,36 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Reply is what a model said.
+// Reply is the reply of a model.
 type Reply struct {
 	Text      string
-	Reasoning string // what it thought, of models that keep that apart
-	Truncated bool   // cut at the model's limit of tokens, or on the way
-	Cached    bool   // from a cache: it cost nothing, and Usage is zero
+	Reasoning string // reasoning that the model returned separately
+	Truncated bool   // cut off by the token limit or the connection
+	Cached    bool   // from a cache; Usage is zero
 	Usage     Usage
 
 	ToolCalls  []llms.ToolCall
-	Message    *Message // as the provider wrote it; nil of providers that don't say
-	Model      string   // the model that answered; "" if the provider does not say
-	ID         string   // the provider's id of the reply; "" if it has none
+	Message    *Message // the reply as the provider wrote it; nil if not needed
+	Model      string   // the model that answered; "" if unknown
+	ID         string   // the provider's id of the reply; "" if unknown
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // the errors of the models that a fallback asked before; "" if there were none
+	Failed     string   // the errors of models that a fallback tried first
 
-	refusal string // the reason to stop, if it is one
-	ended   bool   // for a reason the provider gave, or to have a tool called
+	refusal string // the stop reason, if it is a refusal
+	ended   bool   // the provider gave a stop reason or tool calls
 }
 
-// said reports whether there was a reply, even an empty one.
+// said reports whether the model replied, even with an empty text.
 func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
 // Whole reports whether no choice was cut off or refused.
 func (r Reply) Whole() bool { return !r.Truncated && r.refusal == "" }
 
-// Merge makes one reply of a response.
+// Merge converts a response to one reply.
 func Merge(response *llms.ContentResponse) Reply { return merge(response, nil) }
 
-// merge joins the choices: some providers return one for each block of content
-// and repeat the usage in every one. Where several were asked for, they are
-// alternatives, and the first is the reply.
+// merge joins the choices, since some providers return one per block of content and repeat
+// the usage in each. If several alternatives were requested, the first is the reply.
 func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 	var reply Reply
 	o := Options(options)
@@ -64,10 +63,10 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 	return reply
 }
 
-// describe takes over what a choice says about the reply.
+// describe copies the metadata of a choice.
 func (r *Reply) describe(c *llms.ContentChoice) {
 	for _, call := range c.ToolCalls {
-		if call.FunctionCall == nil { // a call of nothing, which is answered as such
+		if call.FunctionCall == nil { // answered as a call of an unknown tool
 			call.FunctionCall = &llms.FunctionCall{}
 		}
 		r.ToolCalls = append(r.ToolCalls, call)
@@ -90,7 +89,7 @@ func (r *Reply) describe(c *llms.ContentChoice) {
 	}
 }
 
-// choices goes through those that are there.
+// choices returns the choices that are not nil.
 func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
 	return func(yield func(*llms.ContentChoice) bool) {
 		if response == nil {
@@ -104,7 +103,7 @@ func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
 	}
 }
 
-// below puts a text under another. One of them may be empty.
+// below joins two texts, which may be empty, by a line break.
 func below(above, text string) string {
 	if above == "" || text == "" {
 		return above + text
@@ -112,22 +111,22 @@ func below(above, text string) string {
 	return above + "\n" + text
 }
 
-// apart returns what a choice says and what it thinks. openai's provider has the
-// thoughts in a field, anthropic's in the info, others leave them in the text.
+// apart returns the text and the reasoning of a choice. openai's provider has the reasoning
+// in a field, anthropic's in the info, and others leave it in the text.
 func apart(c *llms.ContentChoice) (text, reasoning string) {
 	if thought, answer, ok := splitThought(c.Content, truncated(c)); ok {
 		return answer, cmp.Or(c.ReasoningContent, thought)
 	}
 	if strings.Contains(c.Content, "<thinking>") {
-		return c.Content, c.ReasoningContent // the info has it too, but it is not at the head
+		return c.Content, c.ReasoningContent // the info has it too, although it is not at the start
 	}
 	thought, _ := c.GenerationInfo["ThinkingContent"].(string)
 	return c.Content, cmp.Or(c.ReasoningContent, thought)
 }
 
-// truncated knows the names that providers give to the limit of tokens: openai,
-// mistral and bedrock's say length, anthropic's, cohere's and nova's max_tokens,
-// googleai FinishReasonMaxTokens. ollama never says.
+// truncated reports whether the stop reason is the token limit: openai, mistral and bedrock
+// say length; anthropic, cohere and nova max_tokens; googleai FinishReasonMaxTokens.
+// ollama does not report it.
 func truncated(c *llms.ContentChoice) bool {
 	switch plain(c.StopReason) {
 	case "length", "modellength", "maxtokens", "maxoutputtokens", "finishreasonmaxtokens", "modelcontextwindowexceeded":
@@ -138,15 +137,14 @@ func truncated(c *llms.ContentChoice) bool {
 	return false
 }
 
-// cutStream reports a stream of openai's provider that ended before its end: a
-// whole one has a reason to stop, and a usage unless the server has none.
+// cutStream reports whether a stream of langchaingo's openai provider was cut off: a complete
+// one has a stop reason and, on most servers, a usage.
 func cutStream(c *llms.ContentChoice) bool {
 	_, openai := c.GenerationInfo["CompletionAcceptedPredictionTokens"]
 	return openai && c.Content != "" && count(c.GenerationInfo, "TotalTokens") == 0
 }
 
-// refused knows the names that providers give to a reply that was ended because
-// of what it says, or of what was asked.
+// refused reports whether the stop reason is a refusal or a content filter.
 func refused(reason string) bool {
 	switch plain(reason) {
 	case "contentfilter", "contentfiltered", "refusal", "safety", "guardrailintervened", "errortoxic",

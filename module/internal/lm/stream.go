@@ -9,14 +9,12 @@ import (
 
 var errClosed = errors.New("the call is over")
 
-// stream returns the options that make a call tell its reply as it comes, and
-// what ends that. A provider may tell from a goroutine of its own, and go on
-// after it returned; the tap spares whoever listens both.
+// stream returns options that stream the reply, and a function that ends the stream. A
+// provider may stream from its own goroutine and continue after it has returned; the tap
+// prevents both. Streaming functions that the options already have get the same pieces.
 //
-// Functions that the options have already are told the same.
-//
-// Both streams are needed for either: anthropic's provider reads a stream as a
-// stream only if there is the first, and openai's gives the second the text again.
+// Both functions are always set: anthropic's provider streams only if the first is set, and
+// openai's passes the text to the second again.
 func (c Call) stream(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	before := Options(options)
 	division := &thoughts{onText: c.OnText, onThought: c.OnReasoning}

@@ -7,15 +7,14 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Tap stands in a stream between a provider and the caller, for one attempt: it
-// knows whether anything came through, and lets nothing through once it is
-// closed.
+// Tap is between a provider's stream and the caller during one attempt. It knows whether
+// anything was streamed, and passes on nothing after it is closed.
 type Tap struct {
 	mu              sync.Mutex
 	closed, emitted bool
 }
 
-// NewTap returns the options with a tap in their streams, if they have any.
+// NewTap returns the options with a tap in their streaming functions.
 func NewTap(options []llms.CallOption) ([]llms.CallOption, *Tap) {
 	t := &Tap{}
 	o := Options(options)
@@ -43,7 +42,7 @@ func (t *Tap) pass(something bool, on func() error) error {
 	return on()
 }
 
-// Close ends the stream, and reports whether anything came through.
+// Close ends the stream and reports whether anything was streamed.
 func (t *Tap) Close() (emitted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

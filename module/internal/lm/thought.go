@@ -2,12 +2,12 @@ package lm
 
 import "strings"
 
-// Models that no server prepares write what they think in tags, before their
-// answer.
+// thoughtTags are the tags in which models write reasoning before their answer, if the server
+// does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
-// splitThought takes the thought from the head of a whole text. One that does not
-// end is none, unless the text was cut off.
+// splitThought separates reasoning at the start of a complete text. Reasoning without an end
+// tag does not count, unless the text was cut off.
 func splitThought(text string, truncated bool) (thought, answer string, found bool) {
 	head := strings.TrimLeft(text, " \n")
 	if !strings.HasPrefix(head, "<") {
@@ -26,18 +26,17 @@ func splitThought(text string, truncated bool) (thought, answer string, found bo
 	return "", text, false
 }
 
-// thoughts divides a text that comes in pieces in the same way.
+// thoughts is splitThought for a text that arrives in pieces.
 type thoughts struct {
 	onText, onThought func(string)
 
-	blanks []byte // at the head, of which there may be many: some models end in nothing else
-	held   string // until it is known what it is
-	tag    string // whose thought this is
+	blanks []byte // at the start; some models write very many
+	held   string // not yet classified
+	tag    string // the open tag
 	state  int
 }
 
-// The states of thoughts: nothing is known, this is one, it has ended, this is
-// text.
+// The states of thoughts.
 const (
 	atHead = iota
 	inThought
@@ -51,7 +50,7 @@ func (t *thoughts) add(piece string) {
 	}
 }
 
-// step reports whether there may be more to do.
+// step classifies a part of the held text. It reports whether there may be more.
 func (t *thoughts) step() bool {
 	switch t.state {
 	case atHead:
@@ -76,7 +75,7 @@ func (t *thoughts) step() bool {
 	return false
 }
 
-// head finds out whether the text begins with a thought.
+// head determines whether the text begins with reasoning.
 func (t *thoughts) head() bool {
 	text := strings.TrimLeft(t.held, " \n")
 	t.blanks = append(t.blanks, t.held[:len(t.held)-len(text)]...)
@@ -95,7 +94,7 @@ func (t *thoughts) head() bool {
 	return true
 }
 
-// end tells what was held back.
+// end passes on the held text.
 func (t *thoughts) end() {
 	switch t.state {
 	case atHead:
@@ -108,7 +107,7 @@ func (t *thoughts) end() {
 	t.held = ""
 }
 
-// holdBack divides a text before what may be the beginning of end.
+// holdBack splits a text before a suffix that may be the beginning of end.
 func holdBack(text, end string) (sure, held string) {
 	for n := min(len(end)-1, len(text)); n > 0; n-- {
 		if strings.HasSuffix(text, end[:n]) {

@@ -2,19 +2,19 @@ package lm
 
 import "github.com/tmc/langchaingo/llms"
 
-// Usage is what one call cost in tokens, as far as the provider says.
+// Usage is the number of tokens of one call, as far as the provider reports them.
 type Usage struct {
-	Input       int // all of the prompt, whether cached or not
-	Output      int // all that was generated, also what was only thought
-	Reasoning   int // the part of Output that was only thought
-	CachedInput int // the part of Input that the provider had in its cache
-	CacheWrite  int // the part of Input that it put there, where that is charged
+	Input       int // the whole prompt, including its cached part
+	Output      int // everything generated, including reasoning
+	Reasoning   int // the part of Output that was reasoning
+	CachedInput int // the part of Input read from the provider's cache
+	CacheWrite  int // the part of Input written to it, if that is charged
 }
 
-// UsageOf is what a response says that it cost: nothing if a cache gave it.
+// UsageOf returns the usage in a response; zero if it came from a cache.
 func UsageOf(response *llms.ContentResponse) Usage { return merge(response, nil).Usage }
 
-// max takes the larger of each, for choices that repeat the usage.
+// max returns the larger of each count, for choices that repeat the usage.
 func (u Usage) max(o Usage) Usage {
 	return Usage{
 		Input: max(u.Input, o.Input), Output: max(u.Output, o.Output), Reasoning: max(u.Reasoning, o.Reasoning),
@@ -22,7 +22,7 @@ func (u Usage) max(o Usage) Usage {
 	}
 }
 
-// usageOf reads the token counts under the names that providers give them.
+// usageOf reads the token counts under the providers' names.
 func usageOf(info map[string]any) Usage {
 	u := Usage{
 		Input:       count(info, "PromptTokens", "InputTokens", "input_tokens"),
@@ -31,10 +31,10 @@ func usageOf(info map[string]any) Usage {
 		CachedInput: count(info, "PromptCachedTokens", "CacheReadInputTokens"),
 		CacheWrite:  count(info, "CacheCreationInputTokens"),
 	}
-	if _, ok := info["PromptTokens"]; !ok { // anthropic counts only what is new as input
+	if _, ok := info["PromptTokens"]; !ok { // anthropic's input count excludes the cache
 		u.Input += u.CachedInput + u.CacheWrite
 	}
-	// Some servers leave thoughts out of what was generated, but not of the total.
+	// Some servers count reasoning only in the total.
 	if hidden := count(info, "TotalTokens") - u.Input - u.Output; hidden > 0 && u.Input > 0 {
 		u.Output += hidden
 		u.Reasoning = max(u.Reasoning, hidden)
@@ -42,11 +42,11 @@ func usageOf(info map[string]any) Usage {
 	return u
 }
 
-// maxCount is more than any model reads or writes at once.
+// maxCount limits implausible counts.
 const maxCount = 1 << 30
 
 func bounded(n float64) int {
-	if !(n > 0) { // also what is no number
+	if !(n > 0) { // or NaN
 		return 0
 	}
 	return int(min(n, maxCount))

@@ -48,14 +48,14 @@ func TestErrors(t *testing.T) {
 			`the model's provider refuses access: anthropic answered 403 Forbidden: Forbidden; check what the ` +
 				`key in ANTHROPIC_API_KEY may do`},
 		"413": {stub.Reply{Status: 413}, lm.Error{Kind: lm.KindContextTooLong, Status: 413},
-			`the question is too long for the model: anthropic answered 413 Request Entity Too Large: Request ` +
+			`the prompt is too long for the model: anthropic answered 413 Request Entity Too Large: Request ` +
 				`Entity Too Large; shorten the prompt or use a model with a larger context`},
 		"429": {stub.Reply{Status: 429}, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			`the model's rate limit is reached: anthropic answered 429 Too Many Requests: Too Many Requests; ask ` +
 				`later or less often`},
 		"429 with a time": {stub.Reply{Status: 429, Header: wait},
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 7 * time.Second},
-			`the model's rate limit is reached, for 7s: anthropic answered 429 Too Many Requests: Too Many ` +
+			`the model's rate limit is reached for 7s: anthropic answered 429 Too Many Requests: Too Many ` +
 				`Requests; ask later or less often`},
 		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.KindTransient, Status: 500},
 			`the model: anthropic answered 500 Internal Server Error: Internal Server Error; try again`},
@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"too long": {stub.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error",
 			"message":"prompt is too long: 200001 tokens > 200000 maximum"}}`},
 			lm.Error{Kind: lm.KindContextTooLong, Status: 400},
-			`the question is too long for the model: anthropic answered 400 Bad Request: prompt is too long: ` +
+			`the prompt is too long for the model: anthropic answered 400 Bad Request: prompt is too long: ` +
 				`200001 tokens > 200000 maximum; shorten the prompt or use a model with a larger context`},
 		"HTML with 200": {stub.Reply{Status: 200, Body: "<html>"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: anthropic sent an HTML page; check the base URL`},

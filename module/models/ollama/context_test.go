@@ -42,7 +42,7 @@ func TestPromptTooLong(t *testing.T) {
 	m, _ := serve(t, nil)
 	_, err := m.GenerateContent(t.Context(), ask(strings.Repeat("x", 200_000)))
 	checkError(t, err, lm.Error{Kind: lm.KindContextTooLong, Status: 400},
-		"the question is too long for the model: the prompt does not fit into the context of 32768 tokens (num_ctx); "+
+		"the prompt is too long for the model: the prompt does not fit into the context of 32768 tokens (num_ctx); "+
 			"shorten it, raise Options.Context, or use a model with a larger context")
 
 	// An old version ignores "truncate": false and cuts the prompt off.

@@ -51,7 +51,7 @@ func TestErrors(t *testing.T) {
 				`later or less often`},
 		"429 with a time": {stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 7 * time.Second},
-			`the model's rate limit is reached, for 7s: ollama answered 429 Too Many Requests: Too Many ` +
+			`the model's rate limit is reached for 7s: ollama answered 429 Too Many Requests: Too Many ` +
 				`Requests; ask later or less often`},
 		"500": {stub.Reply{Status: 500}, lm.Error{Kind: lm.KindTransient, Status: 500},
 			`the model: ollama answered 500 Internal Server Error: Internal Server Error; try again`},

@@ -57,7 +57,7 @@ func TestBadAnswers(t *testing.T) {
 				"later or less often"},
 		{"429 with Retry-After", stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"2"}}}, Options{}, false,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 2 * time.Second},
-			"the model's rate limit is reached, for 2s: openai answered 429 Too Many Requests: Too Many Requests; " +
+			"the model's rate limit is reached for 2s: openai answered 429 Too Many Requests: Too Many Requests; " +
 				"ask later or less often"},
 		{"500", stub.Reply{Status: 500}, Options{}, false, lm.Error{Kind: lm.KindTransient, Status: 500},
 			"the model: openai answered 500 Internal Server Error: Internal Server Error; try again"},

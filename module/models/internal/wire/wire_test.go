@@ -57,16 +57,16 @@ func TestRefused(t *testing.T) {
 				"less often"},
 		{"429 in seconds", 429, http.Header{"Retry-After": {"1.5"}}, `[{"error":{"message":"slow"}}]`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
-			"the model's rate limit is reached, for 1.5s: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 1.5s: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 in milliseconds", 429, http.Header{"Retry-After-Ms": {"20"}, "Retry-After": {"1"}}, `slow`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
-			"the model's rate limit is reached, for 20ms: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 20ms: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"},
 			"X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 6 * time.Minute},
-			"the model's rate limit is reached, for 6m0s: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 6m0s: acme answered 429 Too Many Requests: slow; ask later or " +
 				"less often"},
 		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota",` +
 			`"code":"insufficient_quota"}}`,
@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 				"to the address of the API"},
 		{"too long", 400, nil, `{"error":{"message":"too many","code":"context_length_exceeded"}}`,
 			lm.Error{Kind: lm.KindContextTooLong, Status: 400},
-			"the question is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt " +
+			"the prompt is too long for the model: acme answered 400 Bad Request: too many; shorten the prompt " +
 				"or use a model with a larger context"},
 		{"filtered", 400, nil, `{"error":{"message":"no","code":"content_filter"}}`,
 			lm.Error{Kind: lm.KindRefused, Status: 400},
