@@ -1,6 +1,6 @@
 package openai
 
-// dialect is what a provider does differently from the others.
+// dialect describes how a provider differs from the others.
 type dialect struct {
 	name      string
 	variable  string // the environment variable of the key
@@ -63,7 +63,7 @@ func geminiThinking(body map[string]any, effort string, tokens int) {
 	body["extra_body"] = map[string]any{"google": map[string]any{"thinking_config": config}}
 }
 
-// openRouterReasoning sends one of the two, as openrouter wants it.
+// openRouterReasoning sends either the tokens or the effort, in openrouter's form.
 func openRouterReasoning(body map[string]any, effort string, tokens int) {
 	switch {
 	case tokens > 0:

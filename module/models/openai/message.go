@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// messages are the messages of a request.
+// messages encodes the messages of a request.
 func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
 	if len(messages) == 0 {
 		return nil, invalid("the request has no message; pass at least one")
@@ -28,7 +28,7 @@ func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
 	return list, nil
 }
 
-// message is what a message becomes: several if it answers several calls of tools.
+// message encodes a message. Tool results become one message each.
 func (m *Model) message(message llms.MessageContent) ([]any, error) {
 	if len(message.Parts) == 0 {
 		return nil, fmt.Errorf("it is empty; give it a part")
@@ -48,7 +48,7 @@ func (m *Model) message(message llms.MessageContent) ([]any, error) {
 	return nil, fmt.Errorf("the role is not supported; use system, human, ai or tool")
 }
 
-// assistant is a reply of a model: as it was received if this provider wrote it.
+// assistant encodes a reply of the model. A reply of this provider is sent back verbatim.
 func (m *Model) assistant(parts []llms.ContentPart) ([]any, error) {
 	wrote, ok := parts[0].(lm.Message)
 	if ok && wrote.Provider == m.dialect.name && len(wrote.Raw) > 0 && !m.dialect.noEcho {
@@ -82,7 +82,7 @@ func (m *Model) assistant(parts []llms.ContentPart) ([]any, error) {
 	return []any{message}, nil
 }
 
-// results are the results of tools, a message each.
+// results encodes tool results, one message each.
 func results(parts []llms.ContentPart) ([]any, error) {
 	var list []any
 	for _, part := range parts {
@@ -99,7 +99,8 @@ func unknownPart(part llms.ContentPart) error {
 	return fmt.Errorf("a part of type %T does not belong here; move it to a message of its own role", part)
 }
 
-// content is a text if the parts are, since some servers understand nothing else, or a list.
+// content encodes text parts as one string, since some servers accept nothing else, and other
+// parts as a list.
 func content(parts []llms.ContentPart) (any, error) {
 	var texts []string
 	var list []any

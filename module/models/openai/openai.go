@@ -44,27 +44,27 @@ import (
 
 // Options are the options of a [Model]. Nil means the defaults.
 type Options struct {
-	// Dialect is the provider whose dialect is spoken: openai, gemini, mistral, groq,
-	// openrouter, deepseek, xai, together, vllm or lmstudio. Empty is openai.
+	// Dialect names the provider whose dialect to use: openai, gemini, mistral, groq,
+	// openrouter, deepseek, xai, together, vllm or lmstudio. Empty means openai.
 	Dialect string
 
-	// Key is the provider's key. Empty is the value of the environment variable of the
+	// Key is the provider's key. If empty, it is read from the environment variable of the
 	// dialect, such as OPENAI_API_KEY.
 	Key string
 
-	// BaseURL is the address of the API, such as https://api.openai.com/v1. Empty is the
-	// provider's.
+	// BaseURL is the address of the API, such as https://api.openai.com/v1. Empty means
+	// the provider's.
 	BaseURL string
 
-	// Client makes the requests. Nil is a client without a timeout of its own.
+	// Client makes the requests. Nil means a client without a timeout.
 	Client *http.Client
 
-	// MaxTokens limits the reply, what is only thought included. Zero is the provider's
-	// default. llms.WithMaxTokens of a call wins.
+	// MaxTokens limits the reply, including reasoning. Zero means the provider's default. A
+	// call's llms.WithMaxTokens overrides it.
 	MaxTokens int
 
-	// Extra is merged into the JSON of each request, and wins: objects are merged, other
-	// values are replaced, and a nil removes the field.
+	// Extra is merged into the JSON of each request: objects are merged, other values are
+	// replaced, and nil removes the field.
 	Extra map[string]any
 }
 
@@ -82,7 +82,7 @@ var (
 	_ lm.Capable = (*Model)(nil)
 )
 
-// New returns the model of that name. It makes no request.
+// New returns a model by its name. It makes no request.
 func New(model string, o *Options) (*Model, error) {
 	if o == nil {
 		o = &Options{}
@@ -124,7 +124,7 @@ func invalid(format string, args ...any) error {
 	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
 }
 
-// Capabilities says what the provider's current models can do.
+// Capabilities returns what the provider's current models can do.
 func (m *Model) Capabilities() lm.Capabilities {
 	return lm.Capabilities{
 		Model: m.name, Schema: !m.dialect.noSchema, Tools: true, Thinking: true, Vision: !m.dialect.noVision,
@@ -167,7 +167,7 @@ func (m *Model) GenerateContent(
 	})
 }
 
-// send asks once.
+// send makes one request.
 func (m *Model) send(ctx context.Context, body map[string]any, call llms.CallOptions) (*llms.ContentResponse, error) {
 	answer, err := m.client.Post(ctx, "/chat/completions", body)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// maxCalls is how many tools a reply may call.
+// maxCalls is the maximum number of tool calls in a reply.
 const maxCalls = 128
 
-// completion is an answer, or a piece of one in a stream.
+// completion is a response, or a piece of a streamed one.
 type completion struct {
 	ID      string
 	Model   string
@@ -44,7 +44,7 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 }
 
-// message is what is read of an assistant's message, or of a piece of one.
+// message has the decoded fields of an assistant message, or of a piece of one.
 type message struct {
 	Content          text
 	Refusal          text
@@ -59,7 +59,7 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// thinking is what the model thought.
+// thinking returns the reasoning.
 func (m message) thinking() string {
 	return cmp.Or(m.ReasoningContent.said, m.Reasoning.said, m.Content.thought)
 }
@@ -88,7 +88,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// response is the answer in langchaingo's form.
+// response converts the completion to langchaingo's form.
 func (c *completion) response(provider string, answer *wire.Answer) (*llms.ContentResponse, error) {
 	response := &llms.ContentResponse{}
 	for _, choice := range c.Choices {
@@ -115,8 +115,7 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 	return response, nil
 }
 
-// withIDs is a message with an id for each tool call that a server gave none, so that its
-// result can name it.
+// withIDs adds missing ids to tool calls, so that results can refer to them.
 func withIDs(message json.RawMessage) json.RawMessage {
 	var whole map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(message))

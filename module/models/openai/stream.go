@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// stream reads a streamed answer and tells it to the functions of the call. What it leaves in c
-// is what an answer that was not streamed has.
+// stream reads a streamed response and passes it to the streaming functions of the call. It
+// fills c as if the response had not been streamed.
 func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.CallOptions) error {
 	var parts assembly
 	done := false
@@ -43,7 +43,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 			}
 		}
 	}
-	// Some servers leave out [DONE]: the reply ended if every choice says why.
+	// Some servers omit [DONE]: then the reply is complete if every choice has a finish reason.
 	if slices.ContainsFunc(c.Choices, func(c choice) bool { return c.Reason == "" }) || !done && len(c.Choices) == 0 {
 		return answer.Cut()
 	}
@@ -67,7 +67,7 @@ func (c *completion) add(parts *assembly, piece choice) error {
 	return parts.add(piece.Index, piece.Delta)
 }
 
-// tell passes on the text of a piece. Of several choices only the first is told.
+// tell passes on the text of a piece. Only the first of several choices is streamed.
 func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 	var m message
 	if piece.Index != 0 || json.Unmarshal(piece.Delta, &m) != nil {
@@ -84,11 +84,11 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 	return nil
 }
 
-// maxValues is how many JSON values the pieces of a stream may have together.
+// maxValues is the maximum number of JSON values in all pieces of a stream.
 const maxValues = 1 << 22
 
-// assembly puts messages together from their pieces. It keeps every field, because providers
-// want the ones back that only they understand.
+// assembly builds messages from their pieces. It keeps unknown fields, because providers need
+// them back.
 type assembly struct {
 	messages []map[string]any
 	values   int
@@ -135,7 +135,7 @@ type growing struct{ strings.Builder }
 // MarshalJSON implements [json.Marshaler].
 func (g *growing) MarshalJSON() ([]byte, error) { return json.Marshal(g.String()) }
 
-// joined is a value together with the next piece of it.
+// joined appends the next piece to a value.
 func (a *assembly) joined(name string, old, piece any) any {
 	a.values++
 	switch piece := piece.(type) {
@@ -176,7 +176,7 @@ func (a *assembly) joined(name string, old, piece any) any {
 	return piece
 }
 
-// place adds an item to the item of a list that it continues, or to its end.
+// place appends an item to the item that it continues, or to the list.
 func (a *assembly) place(list []any, item any) []any {
 	piece, ok := item.(map[string]any)
 	if !ok {
@@ -215,7 +215,7 @@ func named(piece map[string]any) bool {
 	return name != ""
 }
 
-// message is the JSON of a message whose pieces are all there.
+// message returns the JSON of a complete message.
 func (a *assembly) message(index int) json.RawMessage {
 	if index >= len(a.messages) {
 		return nil
