@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
 )
 
-// export is what the statement calls.
+// export implements the function that [check.ExportName] names.
 func (r *run) export(fc goja.FunctionCall) goja.Value {
 	list, ok := fc.Argument(0).(*goja.Object)
 	if r.exported || !ok {
@@ -36,14 +36,14 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// conceal takes away what earlier programs have declared, or put on the global
-// object, by a name that now is an input or a tool.
+// hideEarlier deletes the globals of earlier programs that have the name of an input or a
+// tool of this program.
 func (r *run) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {
 		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
-			r.useGlobal(name) // without it, this program would not take the name away
+			r.useGlobal(name) // a later rerun of this program must delete the name again
 		}
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {

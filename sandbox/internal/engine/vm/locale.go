@@ -3,6 +3,7 @@ package vm
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -168,35 +169,15 @@ func sign(n float64) string {
 	return ""
 }
 
-// rounded writes a number with so many digits behind the point, half away from
-// zero as it is written: 1.005 is 1.01, though it is a little less.
+// rounded writes a number with a number of decimals. It rounds the shortest decimal form,
+// half away from zero: 1.005 becomes 1.01, although its binary value is a little less.
 func rounded(n float64, digits int) string {
 	text := strconv.FormatFloat(n, 'f', -1, 64)
-	whole, fraction, _ := strings.Cut(text, ".")
-	if len(fraction) <= digits {
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) <= digits {
 		return text
 	}
-	kept := []byte(whole + fraction[:digits])
-	if fraction[digits] >= '5' {
-		kept = increment(kept)
-	}
-	point := len(kept) - digits
-	if digits == 0 {
-		return string(kept)
-	}
-	return string(kept[:point]) + "." + string(kept[point:])
-}
-
-// increment adds one to a decimal number.
-func increment(digits []byte) []byte {
-	for i := len(digits) - 1; i >= 0; i-- {
-		if digits[i] != '9' {
-			digits[i]++
-			return digits
-		}
-		digits[i] = '0'
-	}
-	return append([]byte{'1'}, digits...)
+	decimal, _ := new(big.Rat).SetString(text)
+	return decimal.FloatString(digits)
 }
 
 func grouped(whole string) string {

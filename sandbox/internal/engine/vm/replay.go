@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// stepJob is the program of a step that number programs went before.
+// stepJob returns the job of a step that follows number other steps.
 func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &engine.Job{
@@ -18,7 +18,7 @@ func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	}
 }
 
-// turn notes a turn, and moves the clock.
+// turn records a turn and moves the clock.
 func (r *run) turn(t engine.Turn) {
 	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
 	if r.recording {
@@ -33,15 +33,14 @@ func (r *run) turn(t engine.Turn) {
 	}
 }
 
-// replay is a program that runs again: it gets what it got, in that order.
+// replay is a program that runs again and receives the recorded replies in order.
 type replay struct {
 	step    *engine.Step
-	at      int // turns that have been
+	at      int // turns that have been repeated
 	pending map[int]pendingCall
 }
 
-// rebuild runs a program of the log again, within limits that are not those which
-// it had.
+// rebuild runs a program of the log again, within the limits of the current run.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]pendingCall{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), p)
@@ -65,13 +64,13 @@ func diverged(format string, args ...any) *engine.Failure {
 	return &engine.Failure{Kind: engine.Diverged, Message: fmt.Sprintf(format, args...)}
 }
 
-// Report implements [Host]: the program has been judged before.
+// Report implements [engine.Host]. The program was checked before.
 func (p *replay) Report(engine.Report) func() bool { return func() bool { return true } }
 
-// Call implements [Host]. It is not called: see issue.
+// Call implements [engine.Host]. It is not called: see run.issue.
 func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
 
-// expect compares a call with the one that was made.
+// expect compares a call with the recorded one.
 func (p *replay) expect(r *run, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()
 	if c.ID > len(p.step.Calls) {
@@ -91,7 +90,7 @@ func (r *run) diverge(format string, args ...any) {
 	r.vm.Interrupt(errEnded)
 }
 
-// again makes the next turn as it was.
+// replayTurn repeats the next recorded turn.
 func (r *run) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
