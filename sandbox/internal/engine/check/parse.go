@@ -10,10 +10,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, for the sake of top-level return;
-// of an async one if it awaits at top level, which costs a promise and all that
-// belongs to it. That is known only when it has been parsed as one. On one line, so
-// that line numbers stay what they were.
+// The program becomes the body of a function, so that it can return. The function is async
+// if the program awaits, which costs a promise; whether it does is known only after
+// parsing it as async. The prologue is on the first line of the program, so that line
+// numbers do not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
@@ -24,23 +24,23 @@ type Program struct {
 	Name string // in stack traces
 	*Source
 	*Outline
-	HasValue bool // whether it says what its value is
+	HasValue bool // it defines its value
 	AST      *ast.Program
 
-	body []ast.Statement // of the wrapping function, that are the program's own
+	body []ast.Statement // the statements of the program in the function around it
 }
 
-// Options say how a program is parsed.
+// ParseOptions are the options of [Parse].
 type ParseOptions struct {
-	Name    string // of the program in stack traces
-	Words   bool   // whether every name is listed, to look for forbidden ones
-	Session bool   // whether declarations are exported
+	Name    string // name of the program in stack traces
+	Words   bool   // record every name, to look for forbidden ones
+	Session bool   // export the top-level declarations
 }
 
-// Parse parses a program twice: first with a parser that survives any input, and only
-// what that accepts with goja's.
+// Parse parses a program twice: first with a parser that survives any input and, if that
+// accepts the program, with goja's.
 func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
-	if strings.HasPrefix(text, "#!") { // a comment elsewhere; goja does not know it
+	if strings.HasPrefix(text, "#!") { // goja does not know this kind of comment
 		text = "//" + text[2:]
 	}
 	src := newSource(text)
@@ -72,7 +72,7 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	return p, failure
 }
 
-// newProgram takes the function that wraps a program.
+// newProgram surveys the program in a parsed tree.
 func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engine.Failure) {
 	wrapper := wrapperOf(tree)
 	if wrapper == nil {
@@ -96,8 +96,8 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 
 var errPanic = errors.New("the parser cannot make sense of this")
 
-// parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
-// for a syntax error.
+// parseByGoja parses a text with goja's parser. Fuzzing found inputs on which that panics;
+// they are reported as syntax errors.
 func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {
@@ -107,7 +107,7 @@ func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
-// wrapperOf returns the function that wraps the program, if that is all there is.
+// wrapperOf returns the function around the program, or nil if the tree contains more.
 func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 	if len(tree.Body) != 1 {
 		return nil
@@ -133,8 +133,8 @@ func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 // Release drops the syntax tree, which is not needed once the program is compiled.
 func (p *Program) Release() { p.AST, p.body = nil, nil }
 
-// returnLast makes the value of a final expression the value of the program, and
-// reports whether there is one.
+// returnLast turns a final expression statement into a return statement. It reports
+// whether the program then returns or throws at its end.
 func (p *Program) returnLast() bool {
 	for i, statement := range slices.Backward(p.body) {
 		switch last := statement.(type) {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// preflightFailure words an error of the first parser.
+// preflightFailure describes an error of the first parser.
 func preflightFailure(src *Source, err error) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Syntax, Message: err.Error()}
 	var perr *tdparse.Error
@@ -24,7 +24,7 @@ func preflightFailure(src *Source, err error) *engine.Failure {
 	return f
 }
 
-// parseFailure words an error of goja's parser.
+// parseFailure describes an error of goja's parser.
 func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	message, line, column := err.Error(), 0, 0
 	var list parser.ErrorList
@@ -37,8 +37,8 @@ func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	return s.SyntaxFailure(message, line, column)
 }
 
-// SyntaxFailure words an error of goja's parser or compiler in a place that it counts
-// in the wrapped program; line is 0 if the place is not known.
+// SyntaxFailure describes an error of goja's parser or compiler at a position in the wrapped
+// program. line is 0 if the position is not known.
 func (s *Source) SyntaxFailure(message string, line, column int) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Syntax, Message: wordSyntax(message)}
 	if line > 0 {
@@ -56,12 +56,11 @@ func wordSyntax(message string) string {
 	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
 }
 
-// mistake is something that models write instead of JavaScript, or of what goja
-// knows of it. It is known by what the parser says and by the text around the
-// place; patterns left out match everything.
+// mistake is a common mistake of models. It is recognized by the parser's message and the
+// text around the position; a nil pattern matches anything.
 type mistake struct {
 	says, before, behind, line *regexp.Regexp
-	message, hint              string // the message is the parser's if it is empty
+	message, hint              string // if message is empty, the parser's message is used
 }
 
 const (
@@ -69,7 +68,7 @@ const (
 	notPython = "the program must be JavaScript, not Python"
 )
 
-// mistakes in the order in which they are looked for: the certain ones first.
+// mistakes are tried in this order: the certain ones come first.
 var mistakes = []mistake{
 	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
 	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},
@@ -111,7 +110,7 @@ var mistakes = []mistake{
 }
 
 const (
-	noModulesHint = "there are no modules" // the host adds which tools there are
+	noModulesHint = "there are no modules" // the host adds the available tools
 	curly         = "this is not a quotation mark in JavaScript"
 	straight      = "write \", ' or `"
 	prose         = "this is prose, not JavaScript"
@@ -120,7 +119,7 @@ const (
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
-// diagnose says what its author has probably done, where that can be told.
+// diagnose replaces the message with one about the probable mistake, if it recognizes one.
 func diagnose(src *Source, f *engine.Failure) {
 	before, behind := src.around(f.Pos)
 	switch {
@@ -145,7 +144,7 @@ func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
 
-// A parser that takes await for a name fails at what it is to wait for.
+// The first parser takes await for a name, and fails at its operand.
 var (
 	awaitAtEnd = re(`\bawait\s*$`)
 	operand    = re("^[\\w$\"'`(\\[{!~+/-]")

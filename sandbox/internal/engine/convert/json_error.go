@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// jsonErrors are the messages of V8 by how those of encoding/json end.
+// jsonErrors maps the endings of encoding/json's messages to V8's messages.
 var jsonErrors = []struct{ suffix, message string }{
 	{"object key string", "Expected property name or '}' in JSON"},
 	{"after object key", "Expected ':' after property name in JSON"},

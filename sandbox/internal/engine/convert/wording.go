@@ -2,13 +2,13 @@ package convert
 
 import "regexp"
 
-// wordings are what goja says otherwise than other engines, whatever the place.
+// wordings are goja's messages that other engines word differently, wherever they occur.
 var wordings = []struct {
 	goja *regexp.Regexp
 	v8   string
 }{
 	{regexp.MustCompile(`^Object has no member '(.*)'$`), "$1 is not a function"},
-	{regexp.MustCompile(`^Cannot read property '(.*)' of undefined( or null)?$`), "Cannot read properties of undefined or null (reading '$1')"}, // goja does not tell them apart
+	{regexp.MustCompile(`^Cannot read property '(.*)' of undefined( or null)?$`), "Cannot read properties of undefined or null (reading '$1')"}, // goja does not distinguish them
 	{regexp.MustCompile(`^Value is not (?:an object|callable): (.*)$`), "$1 is not a function or an object"},
 	{regexp.MustCompile(`^Dynamic object is not callable$`), "a tools' object is not a function"},
 	{regexp.MustCompile(`^Value is not object coercible$`), "Cannot destructure undefined or null"},
@@ -23,8 +23,7 @@ var wordings = []struct {
 	{regexp.MustCompile(`^toFixed\(\) precision must`), "toFixed() digits argument must"},
 }
 
-// wordMessage says an error's message in the words that a JavaScript programmer
-// knows.
+// wordMessage returns a message in the words of other engines.
 func wordMessage(message string) string {
 	for _, w := range wordings {
 		if w.goja.MatchString(message) {
@@ -34,7 +33,7 @@ func wordMessage(message string) string {
 	return message
 }
 
-// WordError says an error in these words.
+// WordError formats an error in these words.
 func WordError(name, message string) string {
 	message = wordMessage(message)
 	switch {

@@ -10,9 +10,9 @@ import (
 	"github.com/dop251/goja"
 )
 
-// goja has no Intl: toLocaleString and its kin would write numbers as they are,
-// and take a locale for a radix. What programs mostly want is done here, as
-// other engines do it for en-US; the rest is refused rather than done wrong.
+// goja has no Intl: its toLocaleString ignores all options and takes a locale for a radix.
+// The forms that programs commonly use are implemented here for en-US, as in other
+// engines. Everything else throws instead of returning a wrong result.
 
 // addLocales replaces the toLocale… methods of numbers and dates.
 func (r *run) addLocales() {
@@ -30,12 +30,12 @@ func (r *run) replaceLocale(class, name string, write func(goja.FunctionCall) st
 	})
 }
 
-// refuseLocale throws what is not done.
+// refuseLocale throws an error for something that is not supported.
 func (r *run) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
 
-// checkLocale refuses every locale but en-US, and those that are the same.
+// checkLocale throws for any locale but en-US and its equivalents.
 func (r *run) checkLocale(method string, v goja.Value) {
 	list := []string{v.String()}
 	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {
@@ -47,13 +47,13 @@ func (r *run) checkLocale(method string, v goja.Value) {
 	r.refuseLocale(fmt.Sprintf("%s knows the locale en-US only, not %q", method, list[0]))
 }
 
-// numberFormat are the options of toLocaleString that are known.
+// numberFormat holds the supported options of toLocaleString.
 type numberFormat struct {
-	least, most int // digits behind the point
+	least, most int // decimals
 	suffix      string
 	prefix      string
 	scale       float64
-	plain       bool // without commas
+	plain       bool // without thousands separators
 }
 
 var currencySigns = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "INR": "₹", "CNY": "CN¥", "JPY": "¥"}
@@ -99,7 +99,7 @@ func (r *run) option(options *goja.Object, name, otherwise string) string {
 	return otherwise
 }
 
-// digits reads how many digits there are behind the point.
+// digits reads the options for the number of decimals.
 func (r *run) digits(options *goja.Object, f *numberFormat) {
 	read := func(name string) (int, bool) {
 		v := options.Get(name)
@@ -126,7 +126,7 @@ func (r *run) digits(options *goja.Object, f *numberFormat) {
 	}
 }
 
-// localNumber writes a number with commas between the thousands.
+// localNumber implements Number.prototype.toLocaleString.
 func (r *run) localNumber(c goja.FunctionCall) string {
 	n, ok := numberOf(c.This)
 	if !ok {
