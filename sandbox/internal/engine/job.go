@@ -167,7 +167,7 @@ const (
 	Diverged     = "diverged"      // a program of a session did something else when it was run again
 	Stopped      = "stopped"       // the context was cancelled
 	Deadlock     = "deadlock"      // the program awaits a promise that nothing can settle
-	Unawaited    = "unawaited"     // the program submitted before its calls were settled, ignored a failed call, or used a promise as text
+	Unawaited    = "unawaited"     // it submitted with unsettled or failed calls, or with the text of a promise
 	TooLarge     = "output_limit"  // the value exceeds Limits.Output
 	BadValue     = "bad_value"     // the value has no JSON form
 	Memory       = "memory_limit"  // memory ran short

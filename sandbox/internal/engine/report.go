@@ -14,7 +14,7 @@ type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
-	Early      []Name    `json:"early,omitempty"`      // variables that are read before they are initialized; Assigned if they hide a tool or an input
+	Early      []Name    `json:"early,omitempty"`      // variables read too early; Assigned if they hide a tool or input
 	Smells     []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
@@ -67,7 +67,7 @@ type Site struct {
 	Holder    string   `json:"holder,omitempty"`    // the variable that is initialized with the call, if any
 	Awaited   bool     `json:"awaited,omitempty"`   // the call itself is awaited
 	Uses      []Use    `json:"uses,omitempty"`      // of the result of an awaited call, if they may fail
-	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds members to it
+	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some
 	Pos
 }
 

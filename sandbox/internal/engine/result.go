@@ -4,7 +4,7 @@ package engine
 // like its value.
 type Stray struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
-	Tool    int    `json:"tool"`              // index into Job.Tools of the tool that returned the promise; -1 if no tool did
+	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
 	Call    Pos    `json:"call"`              // the call that returned the promise; the zero Pos if no call did
 	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of calls at this position that were never awaited
 	Awaited bool   `json:"awaited,omitempty"` // the program awaits the promise elsewhere

@@ -15,7 +15,8 @@ import (
 // not fail pay nothing.
 
 // vague matches the messages that can be improved if the expression is known.
-var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic object is not callable$|Class constructor cannot be |` +
+var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic object is not callable$|` +
+	`Class constructor cannot be |` +
 	`object is not iterable$|Cannot convert undefined or null to object$|Cannot access a variable before initialization$)`)
 
 // errorContext finds the expression that an error comes from.
@@ -148,7 +149,8 @@ func (w *errorContext) binary(n *ast.BinaryExpression) {
 	}
 	switch n.Operator {
 	case token.IN:
-		w.better = fmt.Sprintf("Cannot use 'in' operator to search for %s in %s", key(n.Left), wrongValue.ReplaceAllString(w.message, "$1"))
+		value := wrongValue.ReplaceAllString(w.message, "$1")
+		w.better = fmt.Sprintf("Cannot use 'in' operator to search for %s in %s", key(n.Left), value)
 	case token.INSTANCEOF:
 		w.better = "Right-hand side of 'instanceof' is not an object"
 	}
@@ -213,7 +215,8 @@ func (w *errorContext) apart(target ast.Expression, name string) {
 		part := orPart(inner)
 		switch {
 		case w.uncoercible() && part == "" && len(inner) > 0:
-			w.better = fmt.Sprintf("Cannot destructure property '%s' of %s as it is undefined or null", propertyName(t.Properties[0]), name)
+			property := propertyName(t.Properties[0])
+			w.better = fmt.Sprintf("Cannot destructure property '%s' of %s as it is undefined or null", property, name)
 		case w.uncoercible():
 			w.better = fmt.Sprintf("Cannot destructure %s%s as it is undefined or null", name, part)
 		case w.iterates():

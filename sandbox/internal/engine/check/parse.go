@@ -45,7 +45,8 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	}
 	src := newSource(text)
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.Pos(strings.Index(text, "`"))}
+		at := src.Pos(strings.Index(text, "`"))
+		return nil, syntaxFailure("the program is in a code fence", "leave out the lines with ```", at)
 	}
 	pre, failure := runPreflight(src)
 	if failure != nil {
@@ -76,7 +77,7 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engine.Failure) {
 	wrapper := wrapperOf(tree)
 	if wrapper == nil {
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program closes a bracket that it did not open"}
+		return nil, syntaxFailure("the program closes a bracket that it did not open", "", engine.Pos{})
 	}
 	first := 1 // its own statement, behind "use strict"
 	if o.Session {
@@ -84,11 +85,14 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	}
 	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
-	p.Outline = Survey(p.body, Options{Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments})
+	p.Outline = Survey(p.body, Options{
+		Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments,
+	})
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
 	if p.With != 0 { // the compiler would say so too, but it makes names of members
-		return p, &engine.Failure{Kind: engine.Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.With)}
+		return p, syntaxFailure("with cannot be used: programs run in strict mode",
+			"write the object before each of its members", src.fromIdx(p.With))
 	}
 	wrapper.Async = p.Awaits
 	return p, nil

@@ -40,10 +40,8 @@ type preflight struct {
 // runPreflight parses a program, and returns a failure if goja's parser must not see it.
 func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	if nestingDepth(src.Text) > maxNesting {
-		return nil, &engine.Failure{
-			Kind: engine.Syntax, Message: fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting),
-			Hint: "build the string from shorter ones",
-		}
+		message := fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting)
+		return nil, syntaxFailure(message, "build the string from shorter ones", engine.Pos{})
 	}
 	// Parse writes a terminator behind its input.
 	text := append(make([]byte, 0, len(src.Text)+1), src.Text...)
@@ -60,7 +58,8 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	}
 	switch {
 	case s.deepest > maxArrowDefaults:
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
+		message := fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)
+		return nil, syntaxFailure(message, "", engine.Pos{})
 	case s.refused != nil && !mayBeValid(src, s.refused):
 		return nil, preflightFailure(src, s.refused)
 	}

@@ -47,5 +47,5 @@ func notOneCall(tree *ast.Program) *engine.Failure {
 
 // Unloadable returns the failure of a prelude that cannot be used.
 func Unloadable(why string) *engine.Failure {
-	return &engine.Failure{Kind: engine.Syntax, Message: "the library of the program cannot be loaded: " + why, Hint: "do without what it imports"}
+	return syntaxFailure("the library of the program cannot be loaded: "+why, "do without what it imports", engine.Pos{})
 }

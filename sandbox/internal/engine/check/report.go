@@ -146,7 +146,9 @@ func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
 }
 
 // reportedHow maps uses to those that are reported.
-var reportedHow = map[useKind]string{reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed}
+var reportedHow = map[useKind]string{
+	reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed,
+}
 
 // resolveTool finds the tool at the beginning of a path, and the number of names in its path.
 // The number is 1 if there is no tool.
@@ -165,7 +167,8 @@ func resolveTool(s Globals, names []string) (tool int, params []string, parts in
 // isMissing reports whether a call certainly fails, because the tool or the namespace at the
 // beginning of its path has no member with the next name.
 func (p *Outline) isMissing(s Globals, c callSite, parts int, isTool bool) bool {
-	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
+	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 &&
+		p.tested[keyOf(c.names[:parts+1])] <= 0
 }
 
 // put sets a key and creates the map if it is nil.

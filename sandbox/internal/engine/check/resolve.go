@@ -174,7 +174,7 @@ func (s *surveyor) mention(names []string, times int) {
 	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const functionMessage = "Function cannot be called: code cannot be made from text here"
+const functionMessage = "Function cannot be called: code cannot be created from text here"
 
 // site records a call.
 func (s *surveyor) site(c calledExpression) {
@@ -183,7 +183,9 @@ func (s *surveyor) site(c calledExpression) {
 		return
 	}
 	if p.is("Function") { // the name exists for instanceof
-		s.findings = append(s.findings, engine.Finding{Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end())})
+		s.findings = append(s.findings, engine.Finding{
+			Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end()),
+		})
 	}
 	if c.isNew {
 		return

@@ -12,6 +12,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
+func syntaxFailure(message, hint string, pos engine.Pos) *engine.Failure {
+	return &engine.Failure{Kind: engine.Syntax, Message: message, Hint: hint, Pos: pos}
+}
+
 // preflightFailure describes an error of the first parser.
 func preflightFailure(src *Source, err error) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Syntax, Message: err.Error()}
@@ -73,19 +77,41 @@ var mistakes = []mistake{
 	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
 	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},
 	{says: re(`for await`), hint: "await the promises in an ordinary for…of, or use Promise.all"},
-	{says: re(`async generators`), message: "async generators cannot be used here", hint: "collect the items in an array"},
-	{says: re(`flags supplied.*'[a-z]*v`), message: "regular expressions have no flag v here", hint: "leave it out, and list the characters instead of computing with classes"},
-	{says: re(`flags supplied.*'[a-z]*d`), message: "regular expressions have no flag d here", hint: "leave it out, and use match.index"},
+	{
+		says:    re(`async generators`),
+		message: "async generators cannot be used here", hint: "collect the items in an array",
+	},
+	{
+		says:    re(`flags supplied.*'[a-z]*v`),
+		message: "regular expressions have no flag v here",
+		hint:    "leave it out, and list the characters instead of computing with classes",
+	},
+	{
+		says:    re(`flags supplied.*'[a-z]*d`),
+		message: "regular expressions have no flag d here", hint: "leave it out, and use match.index",
+	},
 
-	{before: re(`\byield\s*$`), message: "yield is only valid in generator functions", hint: "write function* instead of function"},
+	{
+		before:  re(`\byield\s*$`),
+		message: "yield is only valid in generator functions", hint: "write function* instead of function",
+	},
 	{before: re(`[“”‘’„]$`), message: curly, hint: straight},
 	{behind: re(`^[“”‘’„]`), message: curly, hint: straight},
-	{behind: re(`^@\w`), message: "decorators cannot be used here", hint: "call the function, and use what it returns"},
+	{
+		behind:  re(`^@\w`),
+		message: "decorators cannot be used here", hint: "call the function, and use what it returns",
+	},
 	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
 	{behind: re(`^#\s`), message: "# does not begin a comment", hint: "write // instead"},
 	{behind: re(`^<!--`), message: "<!-- does not begin a comment", hint: "write // instead"},
-	{before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`), message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`"},
-	{before: re(`\|$`), behind: re(`^>`), message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))"},
+	{
+		before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`),
+		message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`",
+	},
+	{
+		before: re(`\|$`), behind: re(`^>`),
+		message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))",
+	},
 
 	{line: re(`^\s*[A-Z][a-z’']*(\s+[A-Za-z’',-]+){2,}\s*[.:!?…]?\s*$`), message: prose, hint: onlyProgram},
 	{line: re(`^\s*([-*]|\d+\.)\s+[A-Za-z*][A-Za-z’'*]*(\s+[A-Za-z’',*-]+){2,}`), message: prose, hint: onlyProgram},
@@ -94,18 +120,30 @@ var mistakes = []mistake{
 	{before: re(`\b[fr]$`), behind: re(`^["']`), hint: notPython + ": `${name}` in backquotes is a template"},
 	{behind: re(`^(and|or|not|is|elif)\s`), hint: notPython + ": write &&, ||, !, ===, else if"},
 
-	{line: re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+`), hint: noTypes},
+	{
+		line: re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+`),
+		hint: noTypes,
+	},
 	{before: re(`\b(private|public|protected|readonly|abstract|override|declare)\s+$`), hint: noTypes},
 	{before: re(`[\w$)\]]$`), behind: re(`^!\s*([.)\];,[]|$)`), hint: noTypes},
 	{behind: re(`^(as|satisfies|implements)\s+[\w${(\[]`), hint: noTypes},
-	{says: re(`instead of : in arguments`), before: re(`[\w$]$`), hint: "there are no named arguments: pass one object, f({name: value})"},
-	{says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`), hint: noTypes},
+	{
+		says: re(`instead of : in arguments`), before: re(`[\w$]$`),
+		hint: "there are no named arguments: pass one object, f({name: value})",
+	},
+	{
+		says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`),
+		hint: noTypes,
+	},
 	{says: re(`expected|unexpected`), line: re(`[\w$]<\s*[\w$][\w$\s,|.<>\[\]"']*>\s*[({;=]`), hint: noTypes},
 
 	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
 	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
 	{says: re(`unexpected EOF`), hint: "a bracket is not closed"},
-	{says: re(`expected Template`), message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote"},
+	{
+		says:    re(`expected Template`),
+		message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote",
+	},
 	{says: re(`unterminated string`), hint: "close it on the same line, or use a template in backquotes"},
 }
 
@@ -124,7 +162,8 @@ func diagnose(src *Source, f *engine.Failure) {
 	before, behind := src.around(f.Pos)
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(src.Text), "{") && json.Valid([]byte(src.Text)):
-		f.Message, f.Hint = "the program is JSON", "make the call instead of describing it: write JavaScript that calls the tools"
+		f.Message = "the program is JSON"
+		f.Hint = "make the call instead of describing it: write JavaScript that calls the tools"
 		return
 	case awaitAtEnd.MatchString(before) && operand.MatchString(behind) && !strings.HasPrefix(behind, "import"):
 		f.Message, f.Hint = AwaitMessage, AwaitHint

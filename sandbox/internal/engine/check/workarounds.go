@@ -176,7 +176,9 @@ func (m *tolerantParser) name(key ast.Expression) {
 // identifier restores the name of a rest target.
 func (m *tolerantParser) identifier(id *ast.Identifier) {
 	length, start := len(id.Name), int(id.Idx)-1
-	if !plain.MatchString(string(id.Name)) || start+length > len(m.text) || m.text[start:start+length] == string(id.Name) || m.other[start:start+length] != string(id.Name) {
+	name := string(id.Name)
+	if !plain.MatchString(name) || start+length > len(m.text) ||
+		m.text[start:start+length] == name || m.other[start:start+length] != name {
 		return
 	}
 	id.Name = unistring.NewFromString(m.text[start : start+length])

@@ -60,7 +60,7 @@ func (e *encoder) top(v goja.Value) error {
 }
 
 // errHalf says that two names would become the same one in JSON.
-var errHalf = errors.New("the name of a property has half of a surrogate pair in it, which JSON cannot hold")
+var errHalf = errors.New("the name of a property contains half of a surrogate pair, which JSON cannot represent")
 
 // absent reports whether a value has no JSON form and is left out.
 func absent(v goja.Value) bool {

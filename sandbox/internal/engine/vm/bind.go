@@ -92,7 +92,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
 		if !ok {
-			panic(r.typeError("the tool " + name + " is not bound any more"))
+			panic(r.typeError("the tool " + name + " is no longer available"))
 		}
 		r.use(namespace, name)
 		c := engine.Call{Tool: index, Pos: r.position()}

@@ -37,7 +37,7 @@ func (r *run) randomValues(fc goja.FunctionCall) goja.Value {
 	length := int(array.Get("length").ToInteger())
 	size := int(array.Get("BYTES_PER_ELEMENT").ToInteger())
 	if length*size > maxRandom {
-		panic(r.typeError("crypto.getRandomValues gives 65536 bytes at most"))
+		panic(r.typeError("crypto.getRandomValues returns at most 65536 bytes"))
 	}
 	for i := range length {
 		must(array.Set(strconv.Itoa(i), int64(r.clock.uint64()>>(64-8*min(size, 6)))))

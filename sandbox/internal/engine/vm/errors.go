@@ -22,7 +22,8 @@ func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 	}
 	var object *goja.Object
 	exception := r.vm.Try(func() {
-		object, err = r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
+		class, value := r.globals.Get("ToolError"), r.vm.ToValue
+		object, err = r.vm.New(class, value(e.Message), value(e.Tool), value(e.Kind), data)
 	})
 	if exception != nil || err != nil { // the program broke what the class depends on
 		object = r.typeError(e.Message)
@@ -127,12 +128,16 @@ func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
 	}
 }
 
+var builtinErrors = []string{
+	"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError",
+}
+
 // builtinError reports whether the class of an error is built in.
 func (r *run) builtinError(object *goja.Object) bool {
 	builtin := false
 	_ = r.vm.Try(func() {
 		class := object.Get("constructor")
-		for _, name := range []string{"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError"} {
+		for _, name := range builtinErrors {
 			builtin = builtin || class != nil && class.SameAs(r.vm.Get(name))
 		}
 	})
@@ -177,5 +182,6 @@ func encodeFailure(err error) *engine.Failure {
 			Hint: "return a summary, or only the part that is needed",
 		}
 	}
-	return &engine.Failure{Kind: engine.BadValue, Message: "the value of the program cannot be written as JSON: " + err.Error()}
+	message := "the value of the program cannot be written as JSON: " + err.Error()
+	return &engine.Failure{Kind: engine.BadValue, Message: message}
 }

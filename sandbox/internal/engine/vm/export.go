@@ -28,7 +28,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 		}
 		_ = global.Delete(name)
 		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-			panic(r.typeError(name + " cannot be declared in a session: it is on the global object for good"))
+			panic(r.typeError(name + " cannot be declared in a session: it is a permanent property of the global object"))
 		}
 		r.exports[name] = !variable
 		r.declare(name, pair.Get("0"))
@@ -48,8 +48,8 @@ func (r *run) hideEarlier() *engine.Failure {
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {
 			return &engine.Failure{
-				Kind: engine.Thrown, Message: "an earlier program has put " + name + " on the global object for good, which now is an input or a tool",
-				Hint: "start another session",
+				Kind: engine.Thrown, Hint: "start another session",
+				Message: name + " is an input or a tool, but an earlier program made it a permanent property of the global object",
 			}
 		}
 	}

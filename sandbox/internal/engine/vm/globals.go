@@ -98,7 +98,7 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	must(global.SetPrototype(behind))
 	kinds := r.program.functionKinds
 	named := strings.Contains(job.Source, "constructor") || strings.Contains(job.Source, "Function")
-	if job.Session != nil || job.Prelude != nil { // later programs of the session may have other kinds, and so may the prelude
+	if job.Session != nil || job.Prelude != nil { // later programs or the prelude may have other kinds
 		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
 	}
 	r.disableEval(global, kinds, named)
@@ -137,7 +137,7 @@ func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool
 	refuse := goja.Undefined()
 	if named {
 		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
-			panic(r.typeError("code cannot be made from text here"))
+			panic(r.typeError("code cannot be created from text here"))
 		})
 		must(refusal.Set("prototype", function.Get("prototype")))
 		refuse = refusal
@@ -153,7 +153,8 @@ func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool
 }
 
 func (r *run) refuseConstructor(prototype, refuse goja.Value) {
-	must(prototype.ToObject(r.vm).DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
+	object := prototype.ToObject(r.vm)
+	must(object.DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
 // Samples of the kinds of function that do not inherit from Function.prototype.

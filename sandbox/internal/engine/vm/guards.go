@@ -50,7 +50,7 @@ func (r *run) guard(job *engine.Job) {
 }
 
 // replace replaces a method.
-func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Callable, c goja.FunctionCall) goja.Value) {
+func (r *run) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
 	next, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
 		return // an earlier program of the session removed it
@@ -225,7 +225,8 @@ func (r *run) rewordPatternError(err error) error {
 }
 
 // parsingPattern matches goja's message for a pattern that Go's regexp packages refuse.
-var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): .*error parsing regexp: ([^` + "`" + `]*?)(?: in)?:? ` + "`" + `(.*?)` + "`" + `\)*$`)
+var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): ` +
+	`.*error parsing regexp: ([^\x60]*?)(?: in)?:? \x60(.*?)\x60\)*$`)
 
 func patternError(message string) string {
 	if m := parsingPattern.FindStringSubmatch(message); m != nil {
@@ -240,7 +241,8 @@ func (r *run) checkPattern(pattern, flags goja.Value) {
 	text, isText := pattern.(goja.String)
 	options, hasFlags := flags.(goja.String)
 	if isText && hasFlags && check.NeverMatches(text.String(), options.String()) {
-		panic(r.error("SyntaxError", `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
+		message := `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`
+		panic(r.error("SyntaxError", message))
 	}
 }
 

@@ -20,7 +20,9 @@ func (r *run) addLocales() {
 	for name, forms := range map[string]struct{ date, time bool }{
 		"toLocaleString": {true, true}, "toLocaleDateString": {true, false}, "toLocaleTimeString": {false, true},
 	} {
-		r.replaceLocale("Date", name, func(c goja.FunctionCall) string { return r.localDate(name, c, forms.date, forms.time) })
+		r.replaceLocale("Date", name, func(c goja.FunctionCall) string {
+			return r.localDate(name, c, forms.date, forms.time)
+		})
 	}
 }
 
@@ -44,7 +46,7 @@ func (r *run) checkLocale(method string, v goja.Value) {
 	if goja.IsUndefined(v) || list[0] == "en-US" || list[0] == "en" || list[0] == "" {
 		return
 	}
-	r.refuseLocale(fmt.Sprintf("%s knows the locale en-US only, not %q", method, list[0]))
+	r.refuseLocale(fmt.Sprintf("%s supports only the locale en-US, not %q", method, list[0]))
 }
 
 // numberFormat holds the supported options of toLocaleString.
@@ -68,7 +70,7 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 		switch key {
 		case "style", "currency", "minimumFractionDigits", "maximumFractionDigits", "useGrouping":
 		default:
-			r.refuseLocale("toLocaleString does not know the option " + key)
+			r.refuseLocale("toLocaleString does not support the option " + key)
 		}
 	}
 	switch style := r.option(options, "style", "decimal"); style {
@@ -79,13 +81,13 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 		code := strings.ToUpper(r.option(options, "currency", ""))
 		sign, known := currencySigns[code]
 		if !known {
-			r.refuseLocale(fmt.Sprintf("toLocaleString does not know the currency %q", code))
+			r.refuseLocale(fmt.Sprintf("toLocaleString does not support the currency %q", code))
 		}
 		if f.prefix, f.least, f.most = sign, 2, 2; code == "JPY" {
 			f.least, f.most = 0, 0
 		}
 	default:
-		r.refuseLocale(fmt.Sprintf("toLocaleString does not know the style %q", style))
+		r.refuseLocale(fmt.Sprintf("toLocaleString does not support the style %q", style))
 	}
 	f.plain = r.option(options, "useGrouping", "true") == "false"
 	r.digits(options, &f)

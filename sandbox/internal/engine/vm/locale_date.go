@@ -74,13 +74,13 @@ func (r *run) dateOptions(method string, options *goja.Object) map[string]string
 		case key == "timeZone" && value == "UTC", key == "hour12" && value == "true":
 			asked[key] = value
 		case layout == "":
-			r.refuseLocale(fmt.Sprintf("%s does not know the option %s: %s", method, key, value))
+			r.refuseLocale(fmt.Sprintf("%s does not support the option %s: %s", method, key, value))
 		default:
 			asked[key] = layout
 		}
 	}
 	if parts := partsOf(asked); !usual[parts] {
-		r.refuseLocale(fmt.Sprintf("%s does not know %s together", method, parts))
+		r.refuseLocale(fmt.Sprintf("%s does not support %s together", method, parts))
 	}
 	return asked
 }

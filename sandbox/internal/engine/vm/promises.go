@@ -98,7 +98,9 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 		if handled(c.promise) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(s engine.Stray) bool { return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at })
+		i := slices.IndexFunc(list, func(s engine.Stray) bool {
+			return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at
+		})
 		switch {
 		case i >= 0:
 			list[i].Calls++
@@ -122,7 +124,8 @@ func (r *run) instrumentPromises(promise *goja.Object) {
 	_ = r.vm.Try(func() { // a getter of the program may throw
 		inherited, ok := goja.AssertFunction(prototype.Get("toString"))
 		if ok && !slices.Contains(own, "toString") {
-			r.instrument(prototype, "toString", engine.Converted, func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) })
+			toString := func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) }
+			r.instrument(prototype, "toString", engine.Converted, toString)
 		}
 		if prototype.Get("toJSON") == nil {
 			r.instrument(prototype, "toJSON", engine.Written, func(c goja.FunctionCall) goja.Value { return c.This })

@@ -13,7 +13,8 @@ import (
 func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &engine.Job{
-		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
+		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit,
+		Limits: limits, Clock: s.Clock,
 		Session: &engine.SessionJob{Step: number},
 	}
 }
@@ -26,8 +27,8 @@ func (r *run) turn(t engine.Turn) {
 	}
 	if len(r.turns) > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
-			Kind: engine.WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
-			Hint: "sleep longer",
+			Kind: engine.WaitLimit, Hint: "sleep longer",
+			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)
 	}
@@ -48,7 +49,7 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits eng
 	case f != nil:
 		return f
 	case r.stopped:
-		return diverged("it had ended, and now goes on and on")
+		return diverged("it ended before, and does not end now")
 	case r.issued < len(s.Calls):
 		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.issued)
 	case p.at < len(s.Turns):
@@ -78,7 +79,8 @@ func (p *replay) expect(r *run, c pendingCall) {
 		return
 	}
 	then := p.step.Calls[c.ID-1]
-	if args := engine.Digest(c.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
+	args := engine.Digest(c.Args)
+	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
 		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
@@ -104,7 +106,7 @@ func (r *run) replayTurn() {
 	if t.Call != 0 {
 		c, ok := p.pending[t.Call]
 		if !ok {
-			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
+			r.diverge("at turn %d the reply to call %d arrived, and now the call was not made", p.at, t.Call)
 			clear(r.waiting)
 			return
 		}
@@ -116,6 +118,6 @@ func (r *run) replayTurn() {
 		r.timers.fire(i)
 		return
 	}
-	r.diverge("at turn %d its timer %d fired, and now there is none", p.at, t.Timer)
+	r.diverge("at turn %d timer %d fired, and now it does not exist", p.at, t.Timer)
 	clear(r.waiting)
 }

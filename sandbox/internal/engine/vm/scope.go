@@ -77,7 +77,9 @@ func (x *index) find(namespace, name string) (tool int, ok bool) {
 
 // names returns the names that the job adds to the globals, in a fixed order.
 func (s *scope) names() []string {
-	return slices.Concat(slices.Sorted(maps.Keys(s.objects)), slices.Sorted(maps.Keys(s.globals)), slices.Sorted(maps.Keys(s.inputs)))
+	names := slices.Sorted(maps.Keys(s.objects))
+	names = append(names, slices.Sorted(maps.Keys(s.globals))...)
+	return append(names, slices.Sorted(maps.Keys(s.inputs))...)
 }
 
 func (s *scope) has(name string) bool {
@@ -102,7 +104,8 @@ type globalScope struct {
 
 // Has implements [check.Globals].
 func (g globalScope) Has(name string) bool {
-	return g.Bound(name) || globalNames()[name] || g.job.Submit && name == "submit" || g.job.Prelude != nil && name == engine.PreludeName
+	return g.Bound(name) || globalNames()[name] ||
+		g.job.Submit && name == "submit" || g.job.Prelude != nil && name == engine.PreludeName
 }
 
 // Bound implements [check.Globals].
