@@ -71,8 +71,8 @@ func TestRestoreWithTools(t *testing.T) {
 		"kept for later": {
 			{`const server = docs, call = docs.get, clock = now; 1`, docs, "value: 1"},
 			{`const got = [await call({}), await clock({}), await server.get({}), Object.keys(server).length]; got`, docs, "value: [2,3,2,2]"},
-			{`let gone; try { await call({}) } catch (e) { gone = e.message }; [got, gone, Object.keys(server)]`, mail, `value: [[2,3,2,2],"the tool get is not bound any more",[]]`},
-			{`[got, gone]`, docs, `value: [[2,3,2,2],"the tool get is not bound any more"]`},
+			{`let gone; try { await call({}) } catch (e) { gone = e.message }; [got, gone, Object.keys(server)]`, mail, `value: [[2,3,2,2],"the tool get is no longer available",[]]`},
+			{`[got, gone]`, docs, `value: [[2,3,2,2],"the tool get is no longer available"]`},
 		},
 		"in place of what was declared": {
 			{`const mail = 1, total = 2; globalThis.extra = 3; [mail, total, globalThis.extra]`, nil, "value: [1,2,3]"},

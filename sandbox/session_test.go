@@ -230,7 +230,7 @@ func TestSessionsUnderAttack(t *testing.T) {
 				{"performance", map[string]any{"performance": 6}, "value: 6"},
 			},
 			"tools win, or nothing runs": {
-				{`Object.defineProperty(globalThis, "late", {value: 1}); 1`, nil, "value: 1"}, {"late", map[string]any{"late": 2}, "on the global object for good"},
+				{`Object.defineProperty(globalThis, "late", {value: 1}); 1`, nil, "value: 1"}, {"late", map[string]any{"late": 2}, "a permanent property of the global object"},
 			},
 			"odd names": {
 				{"const __proto__ = 5; let _ = 1, $ = 2", nil, ""}, {"[__proto__, _, $]", nil, "value: [5,1,2]"},

@@ -1,7 +1,7 @@
-// Package engine runs one JavaScript program in one goja VM: parse, report,
-// compile, bind, loop, convert. It knows nothing of schemas, policies or
-// processes; whatever lies outside the VM is reached through [Host]. Everything
-// that passes between the two is plain data, so that it may cross a pipe.
+// Package engine describes one run of a JavaScript program: the job, the host that
+// the program can reach, and the result. All of it is plain data that can cross a pipe.
+// Package vm runs the job in a goja VM, package check parses and checks its program, and
+// package convert converts values between JSON and the VM.
 package engine
 
 import (
@@ -10,42 +10,42 @@ import (
 	"time"
 )
 
-// Job is one program and what it may see.
+// Job is one program and everything it can see.
 type Job struct {
 	Source string    `json:"source"`
 	Inputs []Input   `json:"inputs,omitempty"`
 	Tools  []Binding `json:"tools,omitempty"`
 	Submit bool      `json:"submit,omitempty"` // whether submit(value) is bound
 
-	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; nil for none
+	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; may be nil
 
-	// Forbidden are names that are reported wherever they occur.
+	// Forbidden are names that are reported wherever they occur in the source.
 	Forbidden []string `json:"forbidden,omitempty"`
 
 	Limits Limits `json:"limits"`
 
-	Clock   *Clock      `json:"clock,omitempty"`   // pins time and chance; nil does not
-	Session *SessionJob `json:"session,omitempty"` // nil for a program that stands alone
+	Clock   *Clock      `json:"clock,omitempty"`   // fixes time and random numbers; nil for the real ones
+	Session *SessionJob `json:"session,omitempty"` // nil for a program outside of a session
 }
 
-// Input is a constant of the program.
+// Input is a constant that the program can read.
 type Input struct {
 	Name string          `json:"name"`
 	JSON json.RawMessage `json:"json"`
 }
 
-// Binding is one tool: the names it has in the program. Its place in
-// [Job.Tools] is the number by which calls name it.
+// Binding is one tool and its names in the program. Calls identify a tool by its index
+// in [Job.Tools].
 type Binding struct {
-	Namespace string   `json:"ns,omitempty"` // a global object; "" for a global function
-	Names     []string `json:"names"`        // as a member of the namespace, or the one global name
+	Namespace string   `json:"ns,omitempty"` // the global object that holds the tool; "" for a global function
+	Names     []string `json:"names"`        // its names in the namespace, or the one global name
 
-	// Params names the parameters of a tool that takes several arguments: they
-	// become one object. Nil is a tool that takes an object.
+	// Params names the parameters of a tool that takes several arguments, which become one
+	// object. It is nil for a tool that takes an object.
 	Params []string `json:"params,omitempty"`
 }
 
-// Path is the tool as a program writes it.
+// Path returns the tool as a program writes it.
 func (b Binding) Path() string {
 	if b.Namespace == "" {
 		return b.Names[0]
@@ -53,49 +53,48 @@ func (b Binding) Path() string {
 	return b.Namespace + "." + b.Names[0]
 }
 
-// Limits bounds one run. The engine keeps those that only it can keep; calls
-// and their concurrency are counted by the host.
+// Limits bounds one run. The host enforces the limits on calls and their concurrency.
 type Limits struct {
 	Time    time.Duration `json:"time"`    // from start to end
-	Compute time.Duration `json:"compute"` // of that, computing
-	Wait    time.Duration `json:"wait"`    // of that, waiting for tools and timers
-	Memory  int64         `json:"memory"`  // bytes that the program may use; who runs the engine sees to it
-	Output  int           `json:"output"`  // bytes of each console stream that are kept, and of the value
+	Compute time.Duration `json:"compute"` // the part of Time spent computing
+	Wait    time.Duration `json:"wait"`    // the part of Time spent waiting for tools and timers
+	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
+	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 
-	Argument int `json:"argument"` // bytes of an argument of a tool
+	Argument int `json:"argument"` // bytes of one argument of a tool
 }
 
-// ErrMemory, as the cause of a cancelled context, says that memory ran short.
+// ErrMemory is the cause of a context that was cancelled because memory ran short.
 var ErrMemory = errors.New("out of memory")
 
-// Host is what lies outside the VM. Its methods are called on the engine's
-// goroutine, in the order in which the program acts, and must not block.
+// Host connects a program to the outside. Its methods are called on the goroutine of the
+// engine, in the order in which the program acts, and must not block.
 type Host interface {
-	// Report receives what the parse found. The engine goes on to compile and
-	// calls the returned function before the first instruction runs; if that
-	// returns false the program is refused and nothing has run.
+	// Report receives the results of the check. The engine compiles the program in the
+	// meantime and calls allowed before the first instruction runs. If allowed returns
+	// false, the program is refused and nothing has run.
 	Report(Report) (allowed func() bool)
 
-	// Call takes in a tool call, in the order in which the program makes them, and
-	// returns soon. What it returns performs the call, on any goroutine, and must be
-	// called once; nil if there is nothing to perform. reply is called once, on any
-	// goroutine; a late reply, after the run has ended, is dropped.
+	// Call receives a tool call and must return soon. The function that it returns
+	// performs the call and is called once, on any goroutine; nil if there is nothing to
+	// perform. reply must be called once, on any goroutine. A reply that arrives after
+	// the run has ended is dropped.
 	Call(c Call, reply func(Reply)) (perform func())
 }
 
-// Stucker is a [Host] that wants to know of a program that does not react to
-// being stopped, and may stop it for reasons of its own.
+// Stucker is a [Host] that wants to know about programs that do not react when they are
+// stopped, and that may stop a program itself.
 type Stucker interface {
-	// Begin is called before the program, with what stops it.
+	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
 
-	// Patience is how long a program may take to react to being stopped. One in a
-	// native function, which goja cannot interrupt, takes longer; any other needs
-	// but a processor.
+	// Patience returns how long a stopped program may take to react. A program in a
+	// native function, which goja cannot interrupt, takes longer; any other program only
+	// needs processor time.
 	Patience() time.Duration
 
-	// Stuck is called, on another goroutine, when the program was stopped and after
-	// Patience still goes on: Run may never return.
+	// Stuck is called on another goroutine if a stopped program is still running after
+	// Patience. Run may never return then.
 	Stuck(*Failure)
 }
 
@@ -104,11 +103,11 @@ type Call struct {
 	ID   int             `json:"id"`   // 1, 2, … in order of issue
 	Tool int             `json:"tool"` // index into Job.Tools
 	Args json.RawMessage `json:"args"`
-	More json.RawMessage `json:"more,omitempty"` // the second argument; nil where there is none
+	More json.RawMessage `json:"more,omitempty"` // the second argument; nil if there is none
 	Pos
 }
 
-// Reply is the answer to a Call: a value (nil is undefined) or an error.
+// Reply is the reply to a Call: a value, where nil is undefined, or an error.
 type Reply struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Error *ToolError      `json:"error,omitempty"`
@@ -122,7 +121,7 @@ type ToolError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Result is how a run ended.
+// Result is the result of a run.
 type Result struct {
 	Value     json.RawMessage `json:"value,omitempty"` // nil is undefined
 	Submitted bool            `json:"submitted,omitempty"`
@@ -131,46 +130,46 @@ type Result struct {
 	Stderr    Output          `json:"stderr"`
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
-	Turns     []Turn          `json:"turns,omitempty"`     // of a session's program
-	Used      []int           `json:"used,omitempty"`      // which of Job.Tools a session's program has seen, in order
-	Variables []Variable      `json:"variables,omitempty"` // of a session; see SessionJob.List
+	Turns     []Turn          `json:"turns,omitempty"`     // only of a program in a session
+	Used      []int           `json:"used,omitempty"`      // indices of the tools that a program in a session used, sorted
+	Variables []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
 	Strays    []Stray         `json:"strays,omitempty"`
 }
 
-// Output is one stream of the console, cut at Limits.Output. Tail is how it ended.
+// Output is what was written to one stream of the console, cut at Limits.Output. Tail is its end.
 type Output struct {
 	Text  string `json:"text,omitempty"`
 	Tail  string `json:"tail,omitempty"`
-	Bytes int    `json:"bytes,omitempty"` // what was written, kept or not
+	Bytes int    `json:"bytes,omitempty"` // written in total
 }
 
-// Failure is why a program did not end well.
+// Failure says why a program failed.
 type Failure struct {
 	Kind    string     `json:"kind"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint,omitempty"`
 	Stack   []Pos      `json:"stack,omitempty"` // innermost first
-	Tool    *ToolError `json:"tool,omitempty"`  // the tool's error that was not caught
-	Call    int        `json:"call,omitempty"`  // the call that it answered
-	Calls   []int      `json:"calls,omitempty"` // of Unawaited: the calls that it is about
+	Tool    *ToolError `json:"tool,omitempty"`  // the error of the tool, if the program did not catch it
+	Call    int        `json:"call,omitempty"`  // the call that the error answered
+	Calls   []int      `json:"calls,omitempty"` // the calls that Unawaited is about
 	Pos
 }
 
 // Kinds of Failure that the engine reports.
 const (
 	Syntax       = "syntax"        // the source is not JavaScript that this engine runs
-	Refused      = "refused"       // Host.Report said no
+	Refused      = "refused"       // Host.Report did not allow the program
 	Thrown       = "thrown"        // an exception was not caught
 	Timeout      = "timeout"       // Limits.Time passed
 	ComputeLimit = "compute_limit" // Limits.Compute passed
 	WaitLimit    = "wait_limit"    // Limits.Wait passed
-	Stale        = "stale"         // the engine has no VM of the session, and no log
-	Diverged     = "diverged"      // a program of a session, made again, did something else
+	Stale        = "stale"         // the engine has neither the VM of the session nor its log
+	Diverged     = "diverged"      // a program of a session did something else when it was run again
 	Stopped      = "stopped"       // the context was cancelled
-	Deadlock     = "deadlock"      // it awaits something that can never happen
-	Unawaited    = "unawaited"     // it submitted while calls were unsettled, or had failed unnoticed, or the text of a promise
+	Deadlock     = "deadlock"      // the program awaits a promise that nothing can settle
+	Unawaited    = "unawaited"     // it submitted with unsettled or failed calls, or with the text of a promise
 	TooLarge     = "output_limit"  // the value exceeds Limits.Output
 	BadValue     = "bad_value"     // the value has no JSON form
-	Memory       = "memory_limit"  // the worker ran out of memory
-	Crashed      = "crashed"       // the worker died or the engine failed
+	Memory       = "memory_limit"  // memory ran short
+	Crashed      = "crashed"       // the worker died, or the engine failed
 )

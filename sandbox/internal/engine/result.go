@@ -1,33 +1,33 @@
 package engine
 
-// Stray is a promise of a tool call that nothing has awaited, or a promise that the
-// program used as if it were the value.
+// Stray is the promise of a tool call that was never awaited, or a promise that was used
+// like its value.
 type Stray struct {
-	Use     string `json:"use"`               // how it was used; Dropped if that is not known
-	Tool    int    `json:"tool"`              // index into Job.Tools of the call that made the promise; -1 if no call did
-	Call    Pos    `json:"call"`              // where the call was made; the zero Pos if none was
-	Calls   int    `json:"calls,omitempty"`   // of Dropped: how many calls in this place nothing has awaited
-	Awaited bool   `json:"awaited,omitempty"` // the program awaits it elsewhere
-	Pos            // where the promise was used; of Dropped, where the call was made
+	Use     string `json:"use"`               // how the promise was used, or Dropped
+	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
+	Call    Pos    `json:"call"`              // the call that returned the promise; the zero Pos if no call did
+	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of calls at this position that were never awaited
+	Awaited bool   `json:"awaited,omitempty"` // the program awaits the promise elsewhere
+	Pos            // the use of the promise, or for Dropped the call
 }
 
 // Uses of promises.
 const (
-	Dropped   = "dropped"   // nothing has awaited it when the program ended
+	Dropped   = "dropped"   // never awaited
 	Printed   = "printed"   // by the console
 	Converted = "converted" // to text or a number
 	Written   = "written"   // as JSON, by JSON.stringify
 )
 
-// Variable is what a program of a session has declared at its top level and has left
-// for later programs.
+// Variable is a top-level declaration that a program of a session left for later
+// programs.
 type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Of    string   `json:"of,omitempty"`    // the kind of an array's items, if all are of one kind
-	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object of an array
-	Bytes int      `json:"bytes,omitempty"` // of the value as JSON, about; 0 if it was not measured
+	Of    string   `json:"of,omitempty"`    // the kind of the items of an array, if all have the same
+	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object in an array
+	Bytes int      `json:"bytes,omitempty"` // approximate size as JSON; 0 if it was not measured
 }
 
 // Kinds of variables.
@@ -37,10 +37,10 @@ var Kinds = []string{
 }
 
 const (
-	// MaxVariables bounds a list of variables; the newest are listed.
+	// MaxVariables bounds a list of variables; the newest are kept.
 	MaxVariables = 1000
 	// MaxKeys bounds the keys of one variable.
 	MaxKeys = 10
-	// MaxName bounds the names, of variables and of keys, that are listed.
+	// MaxName bounds the names of variables and keys that are listed.
 	MaxName = 100
 )

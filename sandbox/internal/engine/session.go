@@ -8,39 +8,38 @@ import (
 )
 
 const (
-	// MaxSessions is how many sessions an engine keeps a VM for. Others are rebuilt
-	// from their log.
+	// MaxSessions is the number of sessions whose VMs an engine keeps. Other sessions are
+	// rebuilt from their logs.
 	MaxSessions = 8
-	// MaxPreludes is how many compiled preludes an engine keeps.
+	// MaxPreludes is the number of compiled preludes that an engine keeps.
 	MaxPreludes = 8
 )
 
-// SessionJob says what a program follows on.
+// SessionJob is the session that a job belongs to.
 type SessionJob struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"`           // how many programs have run before
-	Kept bool   `json:"kept"`           // only for an engine that has a VM of the session: nothing else is told
-	List bool   `json:"list,omitempty"` // of a program that is refused, list the session's variables
+	Step int    `json:"step"`           // programs that have run before
+	Kept bool   `json:"kept"`           // the engine has the VM of the session, so that Log and Inputs are not sent
+	List bool   `json:"list,omitempty"` // list the variables of the session if the program is refused
 
-	// Log is what they were, for an engine that has no VM of the session.
+	// Log is the record of these programs.
 	Log []Step `json:"log,omitempty"`
 
-	// Inputs are constants of every program of the session, for such an engine.
+	// Inputs are constants of every program of the session.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// Step is a program of a session that has ended well, and what is needed to run
-// it again exactly.
+// Step records a program of a session that succeeded, with everything that is needed
+// to run it again with the same result.
 type Step struct {
 	Source string `json:"source"`
-	// Prelude is what ran before it. Its text is only with the first program that
-	// had it.
+	// Prelude ran before the program. Only the first step with a prelude has its text.
 	Prelude *Prelude  `json:"prelude,omitempty"`
 	Inputs  []Input   `json:"inputs,omitempty"`
-	Tools   []Binding `json:"tools,omitempty"` // those that it has seen
+	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
 	Submit  bool      `json:"submit,omitempty"`
 
-	// Limits whose errors the program may have caught.
+	// The program may have caught errors of these limits.
 	Output   int `json:"output,omitempty"`
 	Argument int `json:"argument,omitempty"`
 
@@ -52,19 +51,19 @@ type Step struct {
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// Answered is a call that was made, and its reply.
+// Answered is a call and its reply.
 type Answered struct {
 	Tool  string          `json:"tool"` // as the program writes it
-	Args  json.RawMessage `json:"args"` // their [Digest]
+	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`
 	Reply Reply           `json:"reply"`
 }
 
-// longArgs is how many bytes of arguments are recorded as they are.
+// longArgs is the number of bytes up to which arguments are recorded unchanged.
 const longArgs = 512
 
-// Digest is what is recorded of a call's arguments: all that is needed to tell
-// them from others.
+// Digest returns what is recorded of the arguments of a call: enough to tell them from
+// other arguments.
 func Digest(args json.RawMessage) json.RawMessage {
 	if len(args) <= longArgs {
 		return args
@@ -72,34 +71,34 @@ func Digest(args json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `"%d bytes, SHA-256 %x"`, len(args), sha256.Sum256(args))
 }
 
-// Turn is one thing for which the loop woke the program.
+// Turn is one event for which the event loop resumed the program.
 type Turn struct {
-	Call  int   `json:"call,omitempty"`  // the reply to this call came
-	Timer int64 `json:"timer,omitempty"` // this timer fired
-	At    int64 `json:"at"`              // what the clock showed from then on, in ms since 1970
+	Call  int   `json:"call,omitempty"`  // the call whose reply arrived
+	Timer int64 `json:"timer,omitempty"` // the timer that fired
+	At    int64 `json:"at"`              // the time on the program's clock since then, in ms since 1970
 }
 
-// MaxTurns bounds the record of one program; one more ends it.
+// MaxTurns bounds the turns of one program.
 const MaxTurns = 100_000
 
-// Clock pins what a program sees of time and chance: Date starts at Start,
-// stands still while the program computes, and moves when it is woken;
-// Math.random and crypto repeat themselves.
+// Clock fixes the time and the random numbers that a program sees. Date starts at
+// Start, stands still while the program computes, and moves when the program is
+// resumed. Seed determines Math.random and crypto.
 type Clock struct {
 	Start int64 `json:"start"` // ms since 1970
 	Seed  int64 `json:"seed"`
-	Fixed bool  `json:"fixed,omitempty"` // it moves by sleeping alone, not as time really goes by
+	Fixed bool  `json:"fixed,omitempty"` // time passes only while the program sleeps
 }
 
-// Prelude is the body of a function that is called before a program, in the same
-// VM and within its limits. What it returns is a constant of the program, by the
-// name of [PreludeName]. What it declares is its own.
+// Prelude is the body of a function that is called before a program, in the same VM and
+// within the same limits. The program can read what it returns as the constant
+// [PreludeName]; its declarations are not visible.
 type Prelude struct {
 	Hash string `json:"hash"`           // of the text
-	Text string `json:"text,omitempty"` // "" for an engine that knows it
+	Text string `json:"text,omitempty"` // "" for an engine that has it
 }
 
-// NewPrelude makes a prelude of a text; nil of none.
+// NewPrelude returns a prelude, or nil if text is empty.
 func NewPrelude(text string) *Prelude {
 	if text == "" {
 		return nil
@@ -108,8 +107,8 @@ func NewPrelude(text string) *Prelude {
 	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-// First returns a prelude with its text, which is only with the first one of those
-// that have the hash.
+// First returns the prelude with its text, which only the first prelude with a hash
+// carries. It keeps texts in the map.
 func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	switch {
 	case p == nil:
@@ -122,5 +121,5 @@ func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	return p
 }
 
-// PreludeName is what a program calls the value of its prelude.
+// PreludeName is the name of the constant that holds the value of the prelude.
 const PreludeName = "__writ_library__"

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// MaxDepth bounds the nesting of values on their way in and out of a program.
+// MaxDepth bounds the nesting of values that enter or leave a program.
 const MaxDepth = 500
 
 // ErrTooDeep says that a value is nested deeper than MaxDepth.
 var ErrTooDeep = fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 
-// Check reports why a program cannot be given a JSON value.
+// Check reports why a program cannot receive a JSON value.
 func Check(text json.RawMessage) error {
 	if Nesting(string(text)) > MaxDepth {
 		return ErrTooDeep
@@ -19,7 +19,7 @@ func Check(text json.RawMessage) error {
 	return nil
 }
 
-// Nesting is how deep the brackets of a JSON text are nested.
+// Nesting returns how deeply the brackets of a JSON text are nested.
 func Nesting(text string) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

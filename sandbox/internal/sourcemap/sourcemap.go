@@ -1,11 +1,10 @@
-// Package sourcemap reads source maps, version 3, as far as they say which line
-// and column of one source a place of the generated text comes from.
+// Package sourcemap reads source maps of version 3. It maps positions in a generated
+// text to lines and columns of one source.
 //
 //	m, err := sourcemap.Parse(data)
 //	line, column, behind, ok := m.Origin(1, 5) // all count from 0
 //
-// A map comes from a compiler that has read what nobody has reviewed, so Parse
-// takes nothing for granted.
+// A map comes from a compiler that has read untrusted text, so Parse validates it.
 package sourcemap
 
 import (
@@ -22,15 +21,15 @@ type Map struct {
 	lines [][]segment // by generated line
 }
 
-// segment is where a run of generated text begins, and where it comes from.
+// segment is the beginning of a run of generated text, and its origin.
 type segment struct {
 	column       int
-	line, origin int // -1 if it comes from nowhere
+	line, origin int // -1 if it has no origin
 }
 
 const nowhere = -1
 
-// Parse reads a map of one source. It returns an error if it is none.
+// Parse reads a source map of one source.
 func Parse(data []byte) (*Map, error) {
 	var file struct {
 		Version  int             `json:"version"`
@@ -40,8 +39,11 @@ func Parse(data []byte) (*Map, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("source map: %w", err)
 	}
-	if file.Version != 3 || file.Sections != nil {
-		return nil, fmt.Errorf("source map: version %d is not read, nor are sections; only plain maps of version 3", file.Version)
+	switch {
+	case file.Version != 3:
+		return nil, fmt.Errorf("source map: version %d is not supported, only version 3", file.Version)
+	case file.Sections != nil:
+		return nil, errors.New("source map: sections are not supported")
 	}
 	m := &Map{}
 	var d decoder
@@ -55,8 +57,8 @@ func Parse(data []byte) (*Map, error) {
 	return m, nil
 }
 
-// decoder has the fields of the last segment, to which those of the next are
-// relative.
+// decoder holds the fields of the last segment. Those of the next one are relative to
+// them.
 type decoder struct {
 	source, line, column int
 }
@@ -81,7 +83,7 @@ func (d *decoder) segments(text string) ([]segment, error) {
 			s.line, s.origin = d.line, d.column
 		}
 		if d.source != 0 || at < 0 || d.line < 0 || d.column < 0 || max(at, d.line, d.column) > most {
-			return nil, errors.New("it points out of the text")
+			return nil, errors.New("a position is out of range")
 		}
 		list = append(list, s)
 	}
@@ -89,10 +91,10 @@ func (d *decoder) segments(text string) ([]segment, error) {
 	return list, nil
 }
 
-// most is more lines and columns than any text has.
+// most is more than the lines and columns of any text.
 const most = 1 << 30
 
-// digits are those of base 64.
+// digits are the digits of base 64.
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 var valueOf = func() (values [256]int8) {
@@ -113,9 +115,9 @@ func decode(text string) ([]int, error) {
 		v := int(valueOf[text[i]])
 		switch {
 		case v < 0:
-			return nil, fmt.Errorf("%q is no digit", text[i])
+			return nil, fmt.Errorf("%q is not a digit", text[i])
 		case shift > 30 || len(fields) == 5:
-			return nil, errors.New("a number is too long, or there are too many")
+			return nil, errors.New("a number is too long, or there are too many numbers")
 		}
 		n |= v & 31 << shift
 		if shift += 5; v&32 == 0 {
@@ -124,12 +126,12 @@ func decode(text string) ([]int, error) {
 		}
 	}
 	if shift != 0 || len(fields) != 1 && len(fields) != 4 && len(fields) != 5 {
-		return nil, fmt.Errorf("%.20q is no segment", text)
+		return nil, fmt.Errorf("%.20q is not a segment", text)
 	}
 	return fields, nil
 }
 
-// signed is a number whose lowest bit is its sign.
+// signed returns a number whose lowest bit is its sign.
 func signed(n int) int {
 	if n&1 == 1 {
 		return -(n >> 1)
@@ -137,8 +139,8 @@ func signed(n int) int {
 	return n >> 1
 }
 
-// Origin says where the text comes from that is at a place; ok is false if that is
-// nowhere. The place is so many columns behind the beginning of that text.
+// Origin returns the origin of the segment at a position, and how many columns behind the
+// beginning of the segment the position is. ok is false if there is no origin.
 func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok bool) {
 	if line < 0 || line >= len(m.lines) {
 		return 0, 0, 0, false
@@ -151,8 +153,8 @@ func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok
 	return segments[i].line, segments[i].origin, column - segments[i].column, true
 }
 
-// Shift moves the source by so many lines: up, if negative. What comes from lines
-// that are then not there comes from nowhere.
+// Shift moves the source by a number of lines, upward if it is negative. Segments whose
+// lines no longer exist lose their origin.
 func (m *Map) Shift(lines int) {
 	for _, segments := range m.lines {
 		for i := range segments {
@@ -167,10 +169,10 @@ func (m *Map) Shift(lines int) {
 	}
 }
 
-// Push moves the generated text down by so many lines.
+// Push moves the generated text down by a number of lines.
 func (m *Map) Push(lines int) { m.lines = append(make([][]segment, lines), m.lines...) }
 
-// JSON writes the map of a source.
+// JSON returns the map as JSON.
 func (m *Map) JSON() []byte {
 	var b strings.Builder
 	line, origin := 0, 0

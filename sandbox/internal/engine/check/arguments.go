@@ -6,9 +6,8 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// mentionArguments makes a function use its arguments before an arrow function in it
-// does: goja's compiler gives the arrow function other values unless the function
-// itself has mentioned them first.
+// mentionArguments makes a function mention its arguments before an arrow function in it
+// does. Otherwise goja's compiler gives the arrow function wrong values.
 func mentionArguments(f *ast.FunctionLiteral) {
 	use := &ast.Identifier{Name: "arguments", Idx: f.Function}
 	for _, b := range f.ParameterList.List {

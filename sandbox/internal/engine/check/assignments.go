@@ -5,24 +5,24 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// writeSite is an assignment to a name, or to a member of one.
+// writeSite is an assignment to an undeclared name, or to a member of one.
 type writeSite struct {
-	member // object is "" for a name by itself
+	member // object is "" if the name itself is assigned to
 	at     file.Idx
 	delete bool
 }
 
-// member is a member of an object, or a name by itself.
+// member is a member of an object, or a name.
 type member struct{ object, name string }
 
-// written is an expression to which the program assigns, or which it deletes.
+// written is an expression that the program assigns to or deletes.
 type written struct {
 	located
 	delete      bool
-	conditional bool // as by ||=
+	conditional bool // for example with ||=
 }
 
-// write notes what is assigned to.
+// write records the target of an assignment.
 func (s *surveyor) write(target ast.Expression, conditional bool) {
 	switch t := target.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:

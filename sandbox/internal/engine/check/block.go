@@ -5,63 +5,64 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// block is a lexical scope: a block, a loop, a list of parameters, the body of a
-// function. The walker opens and closes them; names are resolved when it is done, as
-// a declaration may follow what refers to it.
+// block is a lexical scope: a block, a loop, a parameter list, or the body of a function.
+// The walker opens and closes blocks. Names are resolved afterwards, because a declaration
+// may follow its uses.
 type block struct {
 	outer       *block
 	conditional int  // the number of conditional statements around it
-	function    int  // the number of the function around it
-	parameters  bool // it belongs to a function, and its body is within it
-	body        bool // var declarations end here
+	function    int  // the number of the enclosing function
+	parameters  bool // the block has the parameters of a function, and encloses its body
+	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
 }
 
-// kind is how a variable is declared.
+// kind is the kind of a declaration.
 type kind int
 
 const (
-	given    kind = iota // a function, a parameter or what is caught: it has a value from the start
+	given    kind = iota // a function, a parameter or a caught value, which has a value from the start
 	hoisted              // by var
 	lexical              // by let or class
 	constant             // by const
 )
 
-// variable is what a declaration declares.
+// variable is a declared variable.
 type variable struct {
 	place
 	kind  kind
 	block *block
-	id    *ast.Identifier // where a pattern declares it; nil for the name of a function or a class
+	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is what it is initialized with, and path which member of that. Both are
-	// empty if that is not known, or nothing to follow.
+	// value is the initial value, and path the member of it that the variable holds. Both are
+	// empty if the value is unknown or of no use.
 	value ast.Expression
 	path  []string
 
-	// The references are numbered as they are walked. Those before declared, and those
-	// from begin to end, which the initializer makes, find nothing yet.
+	// References are numbered in the order in which they are walked. The variable is not
+	// initialized yet for references before declared, nor for those from begin to end,
+	// which are in its initializer.
 	declared, begin, end int
 
 	reads, writes int
-	misread       int    // how many of the reads take a promise for its result
-	property      string // what the first of these reads
-	failing       string // what is first read in a way that throws if it is a promise
-	changed       bool   // whether the program assigns to its members
-	tried         bool   // whether the program reads one member or else another
-	probed        bool   // whether the program finds out what kind of value it holds
-	reader        string // the first of the methods of arrays that is called
+	misread       int    // the number of reads that take a promise for its result
+	property      string // what the first of these reads uses
+	failing       string // the first use that throws if the value is a promise
+	changed       bool   // the program assigns to its members
+	tried         bool   // the program reads one member or else another
+	probed        bool   // the program tests the type of its value
+	reader        string // the first array method that is called on it
 	uses          []use  // if it holds the result of a call
 }
 
-// reference is where the program writes a name, declarations among them.
+// reference is an identifier in the source, which may be a declaration.
 type reference struct {
 	id          *ast.Identifier
 	block       *block
 	conditional int // the number of conditional expressions and statements around it
 }
 
-// variable returns what the name stands for; nil if the program does not declare it.
+// variable returns the variable that is referred to, or nil if it is not declared.
 func (r reference) variable() *variable { return r.block.find(r.id.Name) }
 
 func kindOf(isConstant bool) kind {
@@ -71,8 +72,7 @@ func kindOf(isConstant bool) kind {
 	return lexical
 }
 
-// find returns the variable that a name stands for in a block; nil if the program
-// does not declare it there.
+// find returns the variable with a name that is visible in a block, or nil.
 func (b *block) find(name unistring.String) *variable {
 	for ; b != nil; b = b.outer {
 		if v := b.variables[name]; v != nil {
@@ -82,8 +82,7 @@ func (b *block) find(name unistring.String) *variable {
 	return nil
 }
 
-// early reports whether a reference finds the variable, for certain, before it has a
-// value.
+// early reports whether a reference certainly reads the variable before it is initialized.
 func (v *variable) early(number int, r reference) bool {
 	if v.kind < lexical || r.conditional > v.block.conditional || v.block.function != r.block.function {
 		return false
@@ -91,7 +90,7 @@ func (v *variable) early(number int, r reference) bool {
 	return number < v.declared || v.begin <= number && number < v.end
 }
 
-// fixed returns the one value that the variable has; nil if it is not known.
+// fixed returns the only value that the variable has, or nil if that is not known.
 func (v *variable) fixed() ast.Expression {
 	if v.writes > 0 {
 		return nil
@@ -99,17 +98,17 @@ func (v *variable) fixed() ast.Expression {
 	return v.value
 }
 
-// constant reports whether the variable has its one value wherever it can be read.
+// constant reports whether the variable has the same value wherever it can be read.
 func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != nil }
 
-// open begins a block within the last one.
+// open opens a block in the current one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
 		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters}
 	}
 }
 
-// openFunction begins the parameters of a function.
+// openFunction opens the block of a function's parameters.
 func (w *Walker) openFunction() {
 	if w.open(); w.block != nil {
 		w.numbered++
@@ -123,7 +122,7 @@ func (w *Walker) close() {
 	}
 }
 
-// declare adds a variable to the block that it belongs to.
+// declare adds a variable to its block.
 func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	b, name := w.block, id.Name
 	if b == nil {
@@ -134,7 +133,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 			b = b.outer
 		}
 		if b.outer != nil && b.outer.variables[name] != nil && b.outer.parameters {
-			b = b.outer // the variable is the parameter
+			b = b.outer // the variable is a parameter
 		}
 	}
 	if known := b.variables[name]; known != nil {
@@ -151,8 +150,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	return &v
 }
 
-// initialize walks the initializer of the variables declared since there were only
-// so many fresh ones.
+// initialize walks the initializer of the variables from w.fresh[first:].
 func (w *Walker) initialize(first int, initializer ast.Expression) {
 	begin, declared := len(w.references), w.fresh[first:]
 	w.expr(initializer)
@@ -162,7 +160,7 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 	w.fresh = w.fresh[:first]
 }
 
-// initialized notes that what a variable holds has been walked since it was declared.
+// initialized records that the value of a variable has been walked since its declaration.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
 // hasOwnName reports whether a function or class has a name that is visible only in it.
@@ -170,19 +168,19 @@ func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
 
-// declareName adds the name of a function or a class.
+// declareName declares the name of a function or a class.
 func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	if id != nil {
 		w.declare(id, variable{kind: k})
 	}
 }
 
-// pattern walks what a declaration declares, and adds its variables. Value is what
-// they are initialized with, or nil.
+// pattern walks a declared pattern and declares its variables. value is their initial
+// value, or nil.
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
-		if k != given && worthKeeping(value) { // the value of a parameter is but its default
+		if k != given && worthKeeping(value) { // the value of a parameter is only its default
 			v.value = value
 		}
 		w.declareAll(target, v)
@@ -190,8 +188,8 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether it is of use to know that a variable has a value: what is
-// known is kept as long as the program.
+// worthKeeping reports whether a known initial value can be of use. The value stays in
+// memory as long as the program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,
@@ -241,7 +239,7 @@ func (w *Walker) declareProperty(p ast.Property, v variable) {
 	}
 }
 
-// member is a variable that holds a member of what this one would.
+// member returns a variable that holds a member of the value.
 func (v variable) member(name string) variable {
 	v.path = append(v.path[:len(v.path):len(v.path)], name)
 	return v

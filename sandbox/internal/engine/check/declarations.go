@@ -8,13 +8,13 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// A program of a session is a function as any other, and what it declares at
-// top level is local to it. Its first statement hands the session a getter and a
-// setter of each of these names, which become properties of the global object:
+// The top-level declarations of a program are local to the function around it. To make them
+// visible to later programs of a session, its first statement passes a getter and a setter
+// for each of them, which become properties of the global object:
 //
 //	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
 
-// ExportName is the function that the statement calls. It works once a program.
+// ExportName is the function that this statement calls. It can be called once per program.
 const ExportName = "__writ_export__"
 
 // declaration is a top-level declaration of a program.
@@ -23,14 +23,14 @@ type declaration struct {
 	constant bool
 }
 
-// exporter writes the statement.
+// exporter returns the statement.
 func exporter(list []declaration) string {
 	var b strings.Builder
 	b.WriteString(ExportName + "({")
 	for _, d := range list {
 		key, value, set := d.name, "_", "0"
 		if key == "__proto__" {
-			key = `["__proto__"]` // without brackets it would be no member
+			key = `["__proto__"]` // without brackets it would set the prototype
 		}
 		if d.name == value {
 			value = "$"
@@ -64,7 +64,7 @@ func declarations(tree *js.AST) []declaration {
 	return list
 }
 
-// names collects the names in a syntax tree.
+// names is the set of names in a syntax tree.
 type names map[string]bool
 
 // Enter implements [js.IVisitor].
@@ -78,7 +78,7 @@ func (s names) Enter(n js.INode) js.IVisitor {
 // Exit implements [js.IVisitor].
 func (names) Exit(js.INode) {}
 
-// nameOf is the name of a variable, without escapes.
+// nameOf returns the name of a variable with its escapes decoded.
 func nameOf(v *js.Var) string {
 	name := string(v.Name())
 	if !strings.Contains(name, `\`) {

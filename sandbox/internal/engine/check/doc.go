@@ -1,9 +1,8 @@
-// Package check finds what must fail in a program before it runs: names that do not
-// exist where they are used, variables that are read too early, constants that are
-// assigned to, tools that do not exist, and the arguments of calls as far as the source
-// tells them.
+// Package check parses a program, and finds what must fail in it before it runs: undeclared
+// names, variables that are read too early, assignments to constants, tools that do not
+// exist, and the arguments of calls as far as the source tells.
 //
-// It reads goja's syntax tree, which has the place of every name, and knows nothing of
-// schemas: the caller judges the [Report]. [Survey] looks at a program by itself, once;
-// [Outline.Report] compares it with what a run binds.
+// It works on goja's syntax tree, which has the position of every name. It knows nothing
+// about schemas: the host judges the [engine.Report]. [Survey] analyzes a program by itself,
+// and [Outline.Report] compares the result with what a run binds.
 package check

@@ -7,12 +7,12 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// goja's compiler evaluates constants: those on the left of a logical operator
-// once more at every level of a chain, and what throws, as +1n does, likewise; and
-// it cannot be stopped at 9n ** 9n ** 9n. An expression of one part in sequence is
-// no constant for it, and has the same value.
+// goja's compiler evaluates constants, and takes exponential time for some of them: the left
+// side of a chain of logical operators, and constants that throw, such as +1n. Nothing can
+// stop it at 9n ** 9n ** 9n. An expression in a sequence of one is not a constant for it,
+// and has the same value.
 
-// unfold keeps the compiler from evaluating an expression that it may not be able to.
+// preventFolding keeps the compiler from evaluating an expression that may take too long.
 func preventFolding(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpression:
@@ -39,8 +39,7 @@ func notConstant(e ast.Expression) ast.Expression {
 	return &ast.SequenceExpression{Sequence: []ast.Expression{e}}
 }
 
-// isConstant reports whether the compiler takes an expression for a constant whose
-// own logical operators have variables on their left.
+// isConstant reports whether the compiler takes an expression for a constant.
 func isConstant(e ast.Expression) bool {
 	switch e := e.(type) {
 	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral:
@@ -53,7 +52,7 @@ func isConstant(e ast.Expression) bool {
 	return false
 }
 
-// isBig reports whether an expression is a BigInt, behind any operators.
+// isBig reports whether an expression is a BigInt, perhaps with unary operators.
 func isBig(e ast.Expression) bool {
 	for {
 		unary, ok := e.(*ast.UnaryExpression)

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// arguments reads as much of a tool call's argument as the source tells; nil if
-// that is nothing.
+// arguments returns what the source tells about the argument of a call, or nil if that is
+// nothing.
 func arguments(list []ast.Expression, in *block) *engine.Literal {
 	if len(list) == 0 || isUndefined(list[0], in) {
 		return &engine.Literal{JSON: json.RawMessage(`{}`)}
@@ -26,7 +26,7 @@ func arguments(list []ast.Expression, in *block) *engine.Literal {
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// gathered reads the arguments of a tool that takes several, as one object.
+// gathered is like arguments for a tool that takes several arguments.
 func gathered(list []ast.Expression, in *block, params []string) *engine.Literal {
 	l := literal{block: in}
 	l.buf.WriteByte('{')
@@ -47,10 +47,10 @@ func gathered(list []ast.Expression, in *block, params []string) *engine.Literal
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// literal writes an expression as JSON, with null for what only running tells.
+// literal encodes an expression as JSON, with null for what is not known before it runs.
 type literal struct {
 	block     *block
-	variables int // that are being followed
+	variables int // the number of variables being followed
 	buf       bytes.Buffer
 	unknown   []string
 }
@@ -64,7 +64,7 @@ func isUndefined(e ast.Expression, in *block) bool {
 	return ok && id.Name == "undefined" && in.find(id.Name) == nil
 }
 
-// isDropped reports whether JSON leaves out a property of this value.
+// isDropped reports whether JSON omits a member with this value.
 func isDropped(e ast.Expression, in *block) bool {
 	switch e.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
@@ -73,8 +73,8 @@ func isDropped(e ast.Expression, in *block) bool {
 	return isUndefined(e, in)
 }
 
-// unknownText is a text of which nothing else is known; nil if the expression need
-// not be one.
+// unknownText returns the literal of an unknown string, or nil if the expression need not
+// be a string.
 func unknownText(e ast.Expression, in *block) *engine.Literal {
 	if isText(e, in, maxPath) {
 		return &engine.Literal{JSON: json.RawMessage(`""`), Unknown: []string{""}}
@@ -133,7 +133,7 @@ func (l *literal) value(e ast.Expression, path string) {
 	}
 }
 
-// variable writes the value of a variable that has but one, which nothing can change.
+// variable encodes the value of a variable that never changes.
 func (l *literal) variable(id *ast.Identifier, path string) {
 	v := l.block.find(id.Name)
 	if v == nil || !v.constant() || len(v.path) > 0 || l.variables == maxPath {
@@ -143,14 +143,14 @@ func (l *literal) variable(id *ast.Identifier, path string) {
 	value := v.value
 	switch value.(type) {
 	case *ast.ObjectLiteral, *ast.ArrayLiteral:
-		if v.reads > 1 { // and perhaps changed
+		if v.reads > 1 { // it may have been changed
 			value = nil
 		}
 	case *ast.StringLiteral, *ast.TemplateLiteral:
 		if _, ok := constantText(id, l.block); !ok {
 			value = nil
 		}
-	case *ast.Identifier: // it may be an object, which is read elsewhere
+	case *ast.Identifier: // it may be an object that is changed through its other name
 		value = nil
 	}
 	outer := l.block
@@ -193,7 +193,7 @@ func (l *literal) array(e *ast.ArrayLiteral, path string) {
 	l.buf.WriteByte('[')
 	for i, item := range e.Value {
 		if _, spread := item.(*ast.SpreadElement); spread || item == nil {
-			l.unknown = append(l.unknown, path+"/...") // nor is it known where the rest will stand
+			l.unknown = append(l.unknown, path+"/...") // the positions of the other items are not known either
 			break
 		}
 		l.comma(i)
@@ -208,14 +208,14 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		return
 	}
 	l.buf.WriteByte('{')
-	var keys []string // as they come, which is the order of what is unknown
+	var keys []string // in their order, so that l.unknown is sorted
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
 		if ok && key == "__proto__" && value != nil {
-			continue // it sets the prototype, and is no member
+			continue // it sets the prototype
 		}
-		if !ok || seen[key] { // it may replace whatever stands before it
+		if !ok || seen[key] { // it may replace earlier members
 			open = true
 			for _, earlier := range keys {
 				l.unknown = append(l.unknown, path+"/"+escapePointer(earlier))
@@ -243,8 +243,8 @@ func (l *literal) comma(n int) {
 	}
 }
 
-// keyed returns a property whose name is known; ok is false for a spread, a
-// computed name, an accessor.
+// keyed returns the name and value of a property. ok is false for spreads, computed names
+// and accessors.
 func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 	switch p := p.(type) {
 	case *ast.PropertyShort:
@@ -258,7 +258,7 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 	return "", nil, false
 }
 
-// isToJSON reports whether a property says what its object is as JSON.
+// isToJSON reports whether a property is named toJSON.
 func isToJSON(p ast.Property) bool {
 	switch p := p.(type) {
 	case *ast.PropertyShort:

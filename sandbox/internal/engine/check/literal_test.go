@@ -39,10 +39,11 @@ func TestLiteral(t *testing.T) {
 			t.Fatal(source, err)
 		}
 		got := "nothing"
-		if l := arguments(tree.Body[0].(*ast.ExpressionStatement).Expression.(*ast.CallExpression).ArgumentList, nil); l != nil {
+		call := tree.Body[0].(*ast.ExpressionStatement).Expression.(*ast.CallExpression)
+		if l := arguments(call.ArgumentList, nil); l != nil {
 			got = fmt.Sprintf("%s %v", l.JSON, l.Unknown)
 			if !json.Valid(l.JSON) {
-				t.Errorf("%s: no JSON: %s", source, l.JSON)
+				t.Errorf("%s: %s is not JSON", source, l.JSON)
 			}
 		}
 		if got != strings.ReplaceAll(want, " ]", "]") {

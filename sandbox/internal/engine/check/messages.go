@@ -10,24 +10,25 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// goja's messages often do not name what was wrong. What they say is put into
-// V8's words by what the source has in the place of the error. It is parsed again
-// for that: a program that does not fail pays nothing.
+// goja's messages often do not name the expression that failed. Reword finds it in the
+// source and says what V8 would say. It parses the program again, so that programs that do
+// not fail pay nothing.
 
-// vague are the messages that say more once the place is known.
-var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic object is not callable$|Class constructor cannot be |` +
+// vague matches the messages that can be improved if the expression is known.
+var vague = regexp.MustCompile(`^(Value is not |Object has no member '|Dynamic object is not callable$|` +
+	`Class constructor cannot be |` +
 	`object is not iterable$|Cannot convert undefined or null to object$|Cannot access a variable before initialization$)`)
 
-// rewording looks for the node that an error comes from.
+// errorContext finds the expression that an error comes from.
 type errorContext struct {
 	source  *Source
 	at      file.Idx
-	message string // of goja
-	native  string // the built-in function that threw; "" if it was the program
+	message string // goja's message
+	native  string // the built-in function that threw, or ""
 	better  string
 }
 
-// Reword says an error's message in better words, if the place tells them.
+// Reword returns a better message for an error, if its position in the source allows that.
 func (s *Source) Reword(message, stack string, frames []Frame) string {
 	if len(frames) == 0 || !vague.MatchString(message) {
 		return message
@@ -48,7 +49,7 @@ func (s *Source) Reword(message, stack string, frames []Frame) string {
 func (s *Source) look(visit func(ast.Node)) {
 	tree, err := s.parse("")
 	if err != nil {
-		return // it ran: it cannot be
+		return // cannot happen: the program was parsed before
 	}
 	for _, statement := range tree.Body {
 		Walk(statement, visit)
@@ -57,7 +58,7 @@ func (s *Source) look(visit func(ast.Node)) {
 
 var nativeFrame = regexp.MustCompile(`^\tat (\S+) \(native\)`)
 
-// thrower is the built-in function on top of a stack, or "".
+// thrower returns the built-in function at the top of a stack, or "".
 func thrower(stack string) string {
 	for line := range strings.Lines(stack) {
 		if strings.HasPrefix(line, "\tat ") {
@@ -72,7 +73,7 @@ func thrower(stack string) string {
 
 var wrongValue = regexp.MustCompile(`^Value is not (?:an object|callable): ((?s:.*))$`)
 
-// ofNative words what a built-in function says of its arguments.
+// ofNative rewords what a built-in function says about its arguments.
 func (w *errorContext) ofNative() string {
 	m := wrongValue.FindStringSubmatch(w.message)
 	switch {
@@ -148,7 +149,8 @@ func (w *errorContext) binary(n *ast.BinaryExpression) {
 	}
 	switch n.Operator {
 	case token.IN:
-		w.better = fmt.Sprintf("Cannot use 'in' operator to search for %s in %s", key(n.Left), wrongValue.ReplaceAllString(w.message, "$1"))
+		value := wrongValue.ReplaceAllString(w.message, "$1")
+		w.better = fmt.Sprintf("Cannot use 'in' operator to search for %s in %s", key(n.Left), value)
 	case token.INSTANCEOF:
 		w.better = "Right-hand side of 'instanceof' is not an object"
 	}
@@ -161,7 +163,7 @@ func key(e ast.Expression) string {
 	return shown(e)
 }
 
-// set words an assignment to a property of nothing.
+// set rewords an assignment to a property of null or undefined.
 func (w *errorContext) set(target ast.Expression) {
 	name := ""
 	switch t := target.(type) {
@@ -179,15 +181,15 @@ func (w *errorContext) set(target ast.Expression) {
 	}
 }
 
-// iterates reports whether the message may be about what cannot be iterated.
+// iterates reports whether the message may be about a value that is not iterable.
 func (w *errorContext) iterates() bool {
 	return w.message == "object is not iterable" || strings.HasPrefix(w.message, "Cannot convert")
 }
 
-// uncoercible reports whether it is about what cannot be taken apart.
+// uncoercible reports whether the message is about a value that cannot be destructured.
 func (w *errorContext) uncoercible() bool { return w.message == "Value is not object coercible" }
 
-// taken words a value that a pattern takes apart.
+// taken rewords errors in a destructuring declaration or assignment.
 func (w *errorContext) taken(target, value ast.Expression) {
 	if value != nil && value.Idx0() == w.at {
 		name := shown(value)
@@ -198,7 +200,7 @@ func (w *errorContext) taken(target, value ast.Expression) {
 	}
 }
 
-// apart words what a pattern was given, under the name by which it is known.
+// apart rewords an error in a pattern. name is the expression that was destructured.
 func (w *errorContext) apart(target ast.Expression, name string) {
 	switch t := target.(type) {
 	case *ast.ArrayPattern:
@@ -213,7 +215,8 @@ func (w *errorContext) apart(target ast.Expression, name string) {
 		part := orPart(inner)
 		switch {
 		case w.uncoercible() && part == "" && len(inner) > 0:
-			w.better = fmt.Sprintf("Cannot destructure property '%s' of %s as it is undefined or null", propertyName(t.Properties[0]), name)
+			property := propertyName(t.Properties[0])
+			w.better = fmt.Sprintf("Cannot destructure property '%s' of %s as it is undefined or null", property, name)
 		case w.uncoercible():
 			w.better = fmt.Sprintf("Cannot destructure %s%s as it is undefined or null", name, part)
 		case w.iterates():
@@ -222,8 +225,8 @@ func (w *errorContext) apart(target ast.Expression, name string) {
 	}
 }
 
-// orPart says that it may also be a part of the value, if the pattern has
-// patterns in it.
+// orPart returns a phrase that includes the parts of a value, if a pattern contains other
+// patterns.
 func orPart(inner []ast.Expression) string {
 	for _, e := range inner {
 		if keyed, ok := e.(*ast.PropertyKeyed); ok {
@@ -269,8 +272,7 @@ func (w *errorContext) loop(n *ast.ForOfStatement) {
 	}
 }
 
-// element words a loop over what cannot be iterated, or whose elements cannot be
-// taken apart.
+// element rewords errors in the head of a for…of loop.
 func (w *errorContext) element(target ast.Expression, list string) {
 	_, isArray := target.(*ast.ArrayPattern)
 	switch {
@@ -306,10 +308,10 @@ func (w *errorContext) parameters(function ast.Expression, list *ast.ParameterLi
 	}
 }
 
-// maxShown is how long an expression may be that a message names.
+// maxShown bounds the length of expressions in messages.
 const maxShown = 60
 
-// shown writes an expression as V8 does in messages.
+// shown returns an expression as V8 shows it in messages.
 func shown(e ast.Expression) string {
 	if text := expressionText(e); len(text) <= maxShown {
 		return text
@@ -355,8 +357,8 @@ func expressionText(e ast.Expression) string {
 	return intermediate
 }
 
-// SkipSuper leaves out the frames of super(…) on top of a stack: an error of the
-// program's own class comes from where it is thrown.
+// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class
+// of the program is located where it is thrown.
 func (s *Source) SkipSuper(frames []Frame) []Frame {
 	supers := map[file.Idx]bool{}
 	s.look(func(n ast.Node) {

@@ -10,46 +10,45 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program says of it, whatever is bound when it
-// runs.
+// Outline is what the source of a program tells, whatever is bound when it runs.
 type Outline struct {
 	findings []engine.Finding
-	names    []*usedName      // that nothing declares, in order of first use
-	guarded  map[string]bool  // names whose presence is tested, as in typeof x or "x" in globalThis
-	writes   []writeSite      // assignments to names that nothing declares, and to their members
-	early    []usedName       // variables that are read before they have a value
-	warnings []engine.Finding // what runs, but hardly does what its author means
-	calls    []callSite       // of what may be a tool
-	tested   map[pathKey]int  // how often a path is mentioned otherwise than called, as in if (fs.stat) …
-	examined map[string]bool  // globals whose members the program looks for
-	words    []place          // every name and member, if rules forbid some
-	declared []string         // at top level
+	names    []*usedName      // undeclared names, in order of their first use
+	guarded  map[string]bool  // names whose existence is tested, as in typeof x or "x" in globalThis
+	writes   []writeSite      // assignments to undeclared names and to their members
+	early    []usedName       // variables that are read before they are initialized
+	warnings []engine.Finding // code that runs, but probably does not do what is meant
+	calls    []callSite       // calls of possible tools
+	tested   map[pathKey]int  // how often a path is mentioned without being called, as in if (fs.stat) …
+	examined map[string]bool  // globals whose members the program inspects
+	words    []place          // all names and members, if some are forbidden
+	declared []string         // top-level declarations
 	pos      func(file.Idx) engine.Pos
 
-	With    file.Idx // where a with statement stands, which strict mode does not have; 0 if there is none
-	Depth   int      // how deep the source is nested
+	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
+	Depth   int      // how deeply the source is nested
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Callees []Callee // of the calls of names and members
+	Callees []Callee // of calls of names and members
 }
 
-// Callee is where a call has its opening parenthesis, and the name of what it calls.
+// Callee is the position of a call's parenthesis, and of the name that is called.
 type Callee struct{ Parenthesis, Name file.Idx }
 
-// usedName is a name, where it is first used.
+// usedName is an undeclared name at its first use.
 type usedName struct {
 	place
-	assigned  bool     // there
-	elsewhere file.Idx // where it is declared, too late or in a block that the use is not in; 0 if nowhere
+	assigned  bool     // the use is an assignment
+	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
 }
 
-// place is a name and where it stands.
+// place is a name and its position.
 type place struct {
 	name string
 	at   file.Idx
 }
 
-// callSite is a call of a global, or of a member of one.
+// callSite is a call of a global, or of a member of a global.
 type callSite struct {
 	*path
 	arguments []ast.Expression
@@ -57,15 +56,15 @@ type callSite struct {
 	promiseUse
 }
 
-// Options are what a survey needs besides the program.
+// Options are the options of [Survey].
 type Options struct {
-	Words     bool                       // whether every name is noted, to look for forbidden ones
-	Pos       func(file.Idx) engine.Pos  // of what is found
-	Leave     func(ast.Node)             // is called with every node that has been looked at
+	Words     bool                       // record every name, to look for forbidden ones
+	Pos       func(file.Idx) engine.Pos  // returns the position of an index
+	Leave     func(ast.Node)             // called for every node after it was visited
 	Arguments func(*ast.FunctionLiteral) // see [Walker]
 }
 
-// Survey makes the outline of a program, which is the body of a function.
+// Survey returns the outline of a program, which is the body of a function.
 func Survey(body []ast.Statement, options Options) *Outline {
 	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
 	s.walker.Visit, s.walker.Arguments = s.visit, options.Arguments
@@ -84,32 +83,32 @@ func Survey(body []ast.Statement, options Options) *Outline {
 	return s.Outline
 }
 
-// maxDeclared is how many declarations are reported.
+// maxDeclared bounds the declarations that are reported.
 const maxDeclared = 100
 
-// surveyor walks a program for its outline. What it notes with a block is resolved
-// in the end.
+// surveyor collects the outline of a program. What it records together with a block is
+// resolved at the end.
 type surveyor struct {
 	*Outline
 	options     Options
 	walker      Walker
-	promiseUses map[*ast.CallExpression]promiseUse // before they are visited
+	promiseUses map[*ast.CallExpression]promiseUse // recorded before the calls are visited
 	called      []calledExpression
 	members     []located
-	texts       []located // that name members
+	texts       []located // that may name members
 	written     []written
 	uses        []use
-	probes      []reference // to variables whose kind of value the program finds out, as by typeof
+	probes      []reference // to variables whose type the program tests, for example with typeof
 	mappings    []mappingOf
 }
 
-// located is an expression, and the block that it is in.
+// located is an expression and its block.
 type located struct {
 	expression ast.Expression
 	block      *block
 }
 
-// calledExpression is what is called, or made an object of by new.
+// calledExpression is the callee of a call or of new.
 type calledExpression struct {
 	located
 	arguments []ast.Expression
@@ -173,7 +172,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text notes what may name a member by a text.
+// text records an expression that may name a member.
 func (s *surveyor) text(e ast.Expression) {
 	if s.options.Words {
 		s.texts = append(s.texts, s.here(e))
@@ -197,14 +196,14 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	}
 }
 
-// nested notes a property of a promise that is read as an object: it is undefined.
+// nested records the use of a promise's property as an object: the property is undefined.
 func (s *surveyor) nested(e ast.Expression) {
 	if dot, ok := e.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
 		s.use(dot.Left, reaches, dot.Identifier.Name.String(), dot.Identifier.Idx)
 	}
 }
 
-// element notes what is read of a value by a name in brackets, or by a number.
+// element records an access with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
 	property := itsElements
 	if name, ok := n.Member.(*ast.StringLiteral); ok {
@@ -227,7 +226,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	}
 }
 
-// in notes what is looked for in an object by name.
+// in records a test for a member with the operator in.
 func (s *surveyor) in(n *ast.BinaryExpression) {
 	if name, isText := n.Left.(*ast.StringLiteral); isText && n.Operator == token.IN {
 		if global, ok := n.Right.(*ast.Identifier); ok && global.Name == "globalThis" {
@@ -238,7 +237,7 @@ func (s *surveyor) in(n *ast.BinaryExpression) {
 	}
 }
 
-// unicodeClass is a property escape that is not itself escaped.
+// unicodeClass matches a property escape that is not itself escaped.
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]\{`)
 
 func (s *surveyor) regexp(n *ast.RegExpLiteral) {
@@ -251,13 +250,13 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 	}
 }
 
-// NeverMatches reports whether a regular expression has a property escape, which
-// goja takes and then matches nothing by.
+// NeverMatches reports whether a regular expression has a property escape. goja accepts
+// these, but they match nothing.
 func NeverMatches(pattern, flags string) bool {
 	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
 }
 
-// call notes a call.
+// call records a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
 	s.method(n)

@@ -10,10 +10,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, for the sake of top-level return;
-// of an async one if it awaits at top level, which costs a promise and all that
-// belongs to it. That is known only when it has been parsed as one. On one line, so
-// that line numbers stay what they were.
+// The program becomes the body of a function, so that it can return. The function is async
+// if the program awaits, which costs a promise; whether it does is known only after
+// parsing it as async. The prologue is on the first line of the program, so that line
+// numbers do not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
@@ -24,28 +24,29 @@ type Program struct {
 	Name string // in stack traces
 	*Source
 	*Outline
-	HasValue bool // whether it says what its value is
+	HasValue bool // it defines its value
 	AST      *ast.Program
 
-	body []ast.Statement // of the wrapping function, that are the program's own
+	body []ast.Statement // the statements of the program in the function around it
 }
 
-// Options say how a program is parsed.
+// ParseOptions are the options of [Parse].
 type ParseOptions struct {
-	Name    string // of the program in stack traces
-	Words   bool   // whether every name is listed, to look for forbidden ones
-	Session bool   // whether declarations are exported
+	Name    string // name of the program in stack traces
+	Words   bool   // record every name, to look for forbidden ones
+	Session bool   // export the top-level declarations
 }
 
-// Parse parses a program twice: first with a parser that survives any input, and only
-// what that accepts with goja's.
+// Parse parses a program twice: first with a parser that survives any input and, if that
+// accepts the program, with goja's.
 func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
-	if strings.HasPrefix(text, "#!") { // a comment elsewhere; goja does not know it
+	if strings.HasPrefix(text, "#!") { // goja does not know this kind of comment
 		text = "//" + text[2:]
 	}
 	src := newSource(text)
 	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program is in a code fence", Hint: "leave out the lines with ```", Pos: src.Pos(strings.Index(text, "`"))}
+		at := src.Pos(strings.Index(text, "`"))
+		return nil, syntaxFailure("the program is in a code fence", "leave out the lines with ```", at)
 	}
 	pre, failure := runPreflight(src)
 	if failure != nil {
@@ -72,11 +73,11 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	return p, failure
 }
 
-// newProgram takes the function that wraps a program.
+// newProgram surveys the program in a parsed tree.
 func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engine.Failure) {
 	wrapper := wrapperOf(tree)
 	if wrapper == nil {
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: "the program closes a bracket that it did not open"}
+		return nil, syntaxFailure("the program closes a bracket that it did not open", "", engine.Pos{})
 	}
 	first := 1 // its own statement, behind "use strict"
 	if o.Session {
@@ -84,11 +85,14 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	}
 	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
-	p.Outline = Survey(p.body, Options{Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments})
+	p.Outline = Survey(p.body, Options{
+		Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments,
+	})
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
 	if p.With != 0 { // the compiler would say so too, but it makes names of members
-		return p, &engine.Failure{Kind: engine.Syntax, Message: "with cannot be used: programs run in strict mode", Hint: "write the object before each of its members", Pos: src.fromIdx(p.With)}
+		return p, syntaxFailure("with cannot be used: programs run in strict mode",
+			"write the object before each of its members", src.fromIdx(p.With))
 	}
 	wrapper.Async = p.Awaits
 	return p, nil
@@ -96,8 +100,8 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 
 var errPanic = errors.New("the parser cannot make sense of this")
 
-// parseByGoja parses, and takes a panic of the parser, which fuzzing has found,
-// for a syntax error.
+// parseByGoja parses a text with goja's parser. Fuzzing found inputs on which that panics;
+// they are reported as syntax errors.
 func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {
@@ -107,7 +111,7 @@ func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
-// wrapperOf returns the function that wraps the program, if that is all there is.
+// wrapperOf returns the function around the program, or nil if the tree contains more.
 func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 	if len(tree.Body) != 1 {
 		return nil
@@ -133,8 +137,8 @@ func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 // Release drops the syntax tree, which is not needed once the program is compiled.
 func (p *Program) Release() { p.AST, p.body = nil, nil }
 
-// returnLast makes the value of a final expression the value of the program, and
-// reports whether there is one.
+// returnLast turns a final expression statement into a return statement. It reports
+// whether the program then returns or throws at its end.
 func (p *Program) returnLast() bool {
 	for i, statement := range slices.Backward(p.body) {
 		switch last := statement.(type) {

@@ -9,19 +9,19 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is what an expression names: members of members of a global, as in
-// mail.send. Variables that have one value stand for it.
+// path is a chain of members of a global, as in mail.send. Variables that have one value
+// are replaced by their values.
 type path struct {
 	names    []string
-	at       []file.Idx // where each of them stands, or the variable that stands for it
-	optional int        // a bit for each number of names that a ?. follows
+	at       []file.Idx // the position of each name, or of the variable that stands for it
+	optional int        // bit n is set if ?. follows the first n names
 }
 
-// maxPath is how many members and variables an expression is followed through.
+// maxPath bounds the members and variables through which an expression is followed.
 const maxPath = 12
 
-// pathOf reads f, object.name, object["name"] and object?.name. It is nil for what
-// does not begin with a global.
+// pathOf returns the path of f, object.name, object["name"] or object?.name, or nil if the
+// expression does not begin with a global.
 func pathOf(e ast.Expression, in *block) *path { return follow(e, in, maxPath) }
 
 func namesIn(e ast.Expression, in *block) []string {
@@ -74,7 +74,7 @@ func (p *path) member(name string, at file.Idx) *path {
 	return p
 }
 
-// standsAt puts all of the path where a variable stands for it.
+// movedTo moves all names of the path to the position of a variable that stands for it.
 func (p *path) movedTo(at file.Idx) *path {
 	if p != nil {
 		for i := range p.at {
@@ -86,7 +86,7 @@ func (p *path) movedTo(at file.Idx) *path {
 
 func (p *path) end() file.Idx { return p.at[len(p.at)-1] }
 
-// pathKey is a path, or the beginning of one, as the key of a map.
+// pathKey is the beginning of a path as the key of a map.
 type pathKey [3]string
 
 func keyOf(names []string) (k pathKey) {
@@ -96,11 +96,10 @@ func keyOf(names []string) (k pathKey) {
 
 func (p *path) is(names ...string) bool { return p != nil && slices.Equal(p.names, names) }
 
-// maxText is how long a text may be that is put together, or written in more than
-// one place, when variables are followed.
+// maxText bounds strings that are concatenated, or copied by following variables.
 const maxText = 1000
 
-// constantText returns the text that an expression is whenever the program runs.
+// constantText returns the string that an expression always evaluates to.
 func constantText(e ast.Expression, in *block) (string, bool) { return textOf(e, in, maxPath) }
 
 func textOf(e ast.Expression, in *block, most int) (string, bool) {

@@ -10,43 +10,40 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The bounds of what goja's parser sees at all.
+// Bounds for the input of goja's parser.
 const (
-	// maxNesting is how deep the brackets of any program may be nested, in its
-	// texts, too: the first parser has no limit of its own on patterns.
+	// maxNesting bounds the nesting of brackets in any program, including its strings: the
+	// first parser does not limit the nesting of patterns.
 	maxNesting = 5000
-	// maxUnchecked is how deep they may be if the first parser has refused the
-	// program: what goja's takes exponential time for needs brackets, or conditional
-	// expressions within one another, of which all count.
+	// maxUnchecked bounds the nesting of brackets in a program that the first parser has
+	// refused. goja's parser takes exponential time only for nested brackets or nested
+	// conditional expressions.
 	maxUnchecked = 12
-	maxUncertain = 16 // brackets and conditional expressions
-	// maxArrowDefaults bounds arrow functions nested in parameter defaults: goja's
-	// parser takes time exponential in them.
+	maxUncertain = 16 // brackets and conditional expressions together
+	// maxArrowDefaults bounds arrow functions nested in parameter defaults, for which
+	// goja's parser takes exponential time.
 	maxArrowDefaults = 8
 )
 
-// preflight is a parse by a parser that survives anything, and what it tells of a
-// syntax tree.
+// preflight is the result of the first parser, which survives any input.
 type preflight struct {
 	tree        *js.AST
-	refused     error  // the parser's
-	unsupported string // a construct that is JavaScript but more than goja knows
-	renamed     string // the text with other names for the fields that goja does not know
-	fields      bool   // whether there are such
-	private     bool   // whether there are private ones
-	parameters  int    // depth of parameter lists
-	deepest     int    // of an arrow function in parameter lists
+	refused     error  // the error of the parser
+	unsupported string // a construct that is valid JavaScript but not supported by goja
+	renamed     string // the text with new names for the fields that goja cannot parse
+	fields      bool   // there are such fields
+	private     bool   // there are private fields of this kind
+	parameters  int    // the nesting of parameter lists
+	deepest     int    // the deepest nesting of an arrow function in parameter lists
 }
 
-// survive parses a program that goja's parser may not see, and says why it must not.
+// runPreflight parses a program, and returns a failure if goja's parser must not see it.
 func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	if nestingDepth(src.Text) > maxNesting {
-		return nil, &engine.Failure{
-			Kind: engine.Syntax, Message: fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting),
-			Hint: "build the string from shorter ones",
-		}
+		message := fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting)
+		return nil, syntaxFailure(message, "build the string from shorter ones", engine.Pos{})
 	}
-	// Parse writes a terminator behind the bytes it is given.
+	// Parse writes a terminator behind its input.
 	text := append(make([]byte, 0, len(src.Text)+1), src.Text...)
 	s := &preflight{}
 	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})
@@ -61,20 +58,21 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	}
 	switch {
 	case s.deepest > maxArrowDefaults:
-		return nil, &engine.Failure{Kind: engine.Syntax, Message: fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)}
+		message := fmt.Sprintf("more than %d arrow functions nested in parameter defaults", maxArrowDefaults)
+		return nil, syntaxFailure(message, "", engine.Pos{})
 	case s.refused != nil && !mayBeValid(src, s.refused):
 		return nil, preflightFailure(src, s.refused)
 	}
 	return s, nil
 }
 
-// mayBeValid reports whether goja's parser may have a look at what the first
-// one refused, which does not know that these are valid:
+// mayBeValid reports whether goja's parser may try a program that the first parser refused.
+// The first parser does not know that these are valid:
 //
 //	const f = ({a} = {a: 1}) => a
 //	[f()].forEach(g) // on a line of its own, after an arrow function
 //
-// Others it must not see: it is not made for nonsense.
+// goja's parser must not see other invalid programs, which may take it exponential time.
 func mayBeValid(src *Source, refused error) bool {
 	f := preflightFailure(src, refused)
 	before, _ := src.around(f.Pos)
@@ -83,10 +81,10 @@ func mayBeValid(src *Source, refused error) bool {
 		nestingDepth(src.Text)+len(ternary.FindAllString(src.Text, -1)) <= maxUncertain
 }
 
-// ternary is what may begin the alternatives of a conditional expression.
+// ternary matches the possible beginning of a conditional expression's alternatives.
 var ternary = regexp.MustCompile(`\?(?:[^.?]|\.\d)`)
 
-// nestingDepth returns how deep brackets are nested, at most.
+// nestingDepth returns the maximum nesting of brackets.
 func nestingDepth(text string) int {
 	open, most := 0, 0
 	for i := range len(text) {
@@ -134,8 +132,8 @@ func (s *preflight) function(async, generator bool) {
 	}
 }
 
-// class gives the fields other names that are called like modifiers. What the
-// parser takes from the text is no copy, so that they change there.
+// class capitalizes the names of fields that are called like modifiers. Names are slices of
+// the text, so that the text changes.
 func (s *preflight) class(n *js.ClassDecl) {
 	for _, element := range n.List {
 		if element.Method != nil || element.StaticBlock != nil {
@@ -152,11 +150,11 @@ func (s *preflight) class(n *js.ClassDecl) {
 	}
 }
 
-// modifierField is what may be a private field that goja takes for an accessor.
-// The parser does not tell where it is: it may as well be a text.
+// modifierField matches what may be a private field that goja takes for an accessor. It may
+// also be part of a string: the parser does not tell the position of private names.
 var modifierField = regexp.MustCompile(`(?:^|[^.])#([gs])et\b`)
 
-// renamePrivate does for private fields what class does for others.
+// renamePrivate does for private fields what class does for other fields.
 func renamePrivate(text []byte) {
 	for _, at := range modifierField.FindAllSubmatchIndex(text, -1) {
 		text[at[2]] = capital(text[at[2]])

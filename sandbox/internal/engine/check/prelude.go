@@ -29,8 +29,8 @@ func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	return tree, src, notOneCall(tree)
 }
 
-// notOneCall refuses a text that is more than the body of one function, or that
-// has patterns which would never match.
+// notOneCall returns a failure if a prelude is more than the body of one function, or has
+// patterns that never match.
 func notOneCall(tree *ast.Program) *engine.Failure {
 	if len(tree.Body) != 1 {
 		return Unloadable("it closes a bracket that it did not open")
@@ -45,7 +45,7 @@ func notOneCall(tree *ast.Program) *engine.Failure {
 	return bad
 }
 
-// Unloadable says why a prelude cannot be used.
+// Unloadable returns the failure of a prelude that cannot be used.
 func Unloadable(why string) *engine.Failure {
-	return &engine.Failure{Kind: engine.Syntax, Message: "the library of the program cannot be loaded: " + why, Hint: "do without what it imports"}
+	return syntaxFailure("the library of the program cannot be loaded: "+why, "do without what it imports", engine.Pos{})
 }

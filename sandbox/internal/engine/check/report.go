@@ -8,33 +8,33 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// What is said of an await where there can be none.
+// The finding for an await in a place where it is not allowed.
 const (
 	AwaitMessage = "await is only valid in async functions and outside of functions"
 	AwaitHint    = "write async before the function"
 )
 
-// Globals is what a program finds besides what it declares.
+// Globals are the globals of a run.
 type Globals interface {
-	// Has reports whether there is a global of the name.
+	// Has reports whether a global exists.
 	Has(name string) bool
-	// Bound reports whether it is one that not every program has, such as a tool.
+	// Bound reports whether a global is specific to the run, such as a tool.
 	Bound(name string) bool
-	// Constant reports whether it cannot be assigned to; with an object, whether the
-	// object's members cannot.
+	// Constant reports whether a global is constant or, if object is not empty, whether the
+	// members of that object are.
 	Constant(object, name string) bool
-	// Object reports whether it holds tools.
+	// Object reports whether a global holds tools.
 	Object(name string) bool
-	// Tool finds a tool, and the names of its parameters if it takes several. Object is
+	// Tool finds a tool, and the names of its parameters if it takes several. object is
 	// empty for a global function.
 	Tool(object, name string) (tool int, params []string, ok bool)
-	// Inherited reports whether every object has such a member, or every function.
+	// Inherited reports whether every object, or every function, has a member.
 	Inherited(member string, ofFunctions bool) bool
-	// OfText reports whether texts have such a member.
+	// OfText reports whether strings have a member.
 	OfText(member string) bool
 }
 
-// Report says what is to be judged of the program before it runs.
+// Report compares the outline with the globals of a run.
 func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
 	r := engine.Report{Findings: slices.Clip(p.findings), Smells: p.warnings, Depth: p.Depth, Declared: p.declared}
 	for _, n := range p.names {
@@ -79,8 +79,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site finds the tool that a call names, or what stands there in its place. It
-// reports false for what has nothing to do with tools, or need not fail.
+// site returns the tool that a call names, or what it names instead. It returns false if the
+// call has nothing to do with tools or need not fail.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0
@@ -91,7 +91,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 		return p.call(s, tool, params, c), true
 	}
 	site := engine.Site{Tool: -1, Namespace: c.names[0]}
-	if parts == len(c.names) { // the namespace is called
+	if parts == len(c.names) { // the namespace itself is called
 		site.Pos = p.pos(c.at[0])
 		return site, true
 	}
@@ -100,7 +100,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	return site, p.isMissing(s, c, parts, isTool)
 }
 
-// call is a call of a tool.
+// call returns the site of a call of a tool.
 func (p *Outline) call(s Globals, tool int, params []string, c callSite) engine.Site {
 	site := engine.Site{Tool: tool, Discarded: c.discarded, Property: c.property, Pos: p.pos(c.end())}
 	if params == nil {
@@ -118,10 +118,10 @@ func (p *Outline) call(s Globals, tool int, params []string, c callSite) engine.
 	return site
 }
 
-// maxUses is how many uses of a result are reported.
+// maxUses bounds the uses of a result that are reported.
 const maxUses = 20
 
-// uses are the uses of a result that may fail, or find nothing, each once.
+// uses returns the uses of a result that may fail, each once.
 func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
 	for _, u := range all {
 		reported := engine.Use{How: reportedHow[u.kind], Property: u.property}
@@ -145,11 +145,13 @@ func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
 	return list
 }
 
-// reportedHow is how uses are reported; those that are not there cannot fail.
-var reportedHow = map[useKind]string{reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed}
+// reportedHow maps uses to those that are reported.
+var reportedHow = map[useKind]string{
+	reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed,
+}
 
-// longest finds the tool or the namespace that a path begins with, and how many of
-// its names that takes.
+// resolveTool finds the tool at the beginning of a path, and the number of names in its path.
+// The number is 1 if there is no tool.
 func resolveTool(s Globals, names []string) (tool int, params []string, parts int) {
 	if tool, params, ok := s.Tool("", names[0]); ok {
 		return tool, params, 1
@@ -162,13 +164,14 @@ func resolveTool(s Globals, names []string) (tool int, params []string, parts in
 	return -1, nil, 1
 }
 
-// lacks reports whether a call certainly fails because what the first parts of its
-// path stand for, a tool or a namespace, has no member of the next name.
+// isMissing reports whether a call certainly fails, because the tool or the namespace at the
+// beginning of its path has no member with the next name.
 func (p *Outline) isMissing(s Globals, c callSite, parts int, isTool bool) bool {
-	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 && p.tested[keyOf(c.names[:parts+1])] <= 0
+	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 &&
+		p.tested[keyOf(c.names[:parts+1])] <= 0
 }
 
-// put makes the map if need be: most programs use few of these.
+// put sets a key and creates the map if it is nil.
 func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}

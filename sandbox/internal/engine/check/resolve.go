@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// resolve finds what names stand for, when all declarations are known.
+// resolve resolves names after all declarations are known.
 func (s *surveyor) resolve() {
 	for _, w := range s.written {
 		s.assignment(w)
@@ -33,7 +33,7 @@ func (s *surveyor) resolve() {
 	}
 }
 
-// used finds the variables that are used, and of those that hold a result how they are.
+// used finds the variables that are used and, if they hold the result of a call, how.
 func (s *surveyor) used() {
 	results := map[*variable]bool{}
 	for _, c := range s.called {
@@ -67,14 +67,14 @@ func (s *surveyor) used() {
 			v.uses = append(v.uses, u)
 		}
 	}
-	for _, m := range s.mappings { // unless it is passed on, and may be awaited there
+	for _, m := range s.mappings { // unless it is passed on and may be awaited there
 		if v := m.variable(); v.writes == 0 && v.reader != "" && v.reads == v.misread {
 			s.mapped(m.at, v.reader)
 		}
 	}
 }
 
-// refer looks at every reference, and returns the names that nothing declares.
+// refer resolves every reference, and returns the undeclared names.
 func (s *surveyor) refer() map[unistring.String]*usedName {
 	unknown := map[unistring.String]*usedName{}
 	for number, r := range s.walker.references {
@@ -116,8 +116,8 @@ func (s *surveyor) assignment(w written) {
 		switch v := w.block.find(id.Name); {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
-		case v.id == id: // its default, where it is declared
-		case v.kind == constant && v.writes == 0 && !w.conditional: // once is enough
+		case v.id == id: // the default in its own declaration
+		case v.kind == constant && v.writes == 0 && !w.conditional: // report it once
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
 				Hint:    "declare it with let", Pos: s.pos(id.Idx),
@@ -134,7 +134,7 @@ func (s *surveyor) assignment(w written) {
 	}
 }
 
-// changed notes a variable to whose members the program assigns.
+// changed marks a variable if the program assigns to its members.
 func (s *surveyor) changed(w written) {
 	var object ast.Expression
 	switch e := w.expression.(type) {
@@ -150,7 +150,7 @@ func (s *surveyor) changed(w written) {
 	}
 }
 
-// mentions counts how often members of globals are mentioned otherwise than called.
+// mentions counts how often members of globals are mentioned without being called.
 func (s *surveyor) mentions() {
 	for _, m := range s.members {
 		s.mention(namesIn(m.expression, m.block), 1)
@@ -174,16 +174,18 @@ func (s *surveyor) mention(names []string, times int) {
 	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const functionMessage = "Function cannot be called: code cannot be made from text here"
+const functionMessage = "Function cannot be called: code cannot be created from text here"
 
-// site notes a call.
+// site records a call.
 func (s *surveyor) site(c calledExpression) {
 	p := pathOf(c.expression, c.block)
 	if p == nil {
 		return
 	}
-	if p.is("Function") { // it is known as such, for the sake of instanceof
-		s.findings = append(s.findings, engine.Finding{Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end())})
+	if p.is("Function") { // the name exists for instanceof
+		s.findings = append(s.findings, engine.Finding{
+			Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end()),
+		})
 	}
 	if c.isNew {
 		return
@@ -200,7 +202,7 @@ func (s *surveyor) site(c calledExpression) {
 	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.promiseUse.resolved()})
 }
 
-// given looks at an object that is passed to Promise.all or submit.
+// given checks an object literal that is passed to Promise.all or submit.
 func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
 	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
 		s.findings = append(s.findings, engine.Finding{
@@ -234,8 +236,8 @@ func mayIterate(member ast.Property) bool {
 	return spread || ok && keyed.Computed
 }
 
-// examine notes a call that finds out which members a namespace has:
-// Object.keys(orders), Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
+// examine recognizes calls that inspect the members of a namespace: Object.keys(orders),
+// Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
 func (s *surveyor) examine(p *path, c calledExpression) {
 	var object *path
 	switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Source is the text of a program and the geometry of its lines.
+// Source is the text of a program and translates positions in it.
 type Source struct {
 	Text     string
-	prologue string // what the wrapped program has before it
-	renamed  string // the text with other names for the fields that goja does not know; "" if there are none
+	prologue string // precedes the text in the wrapped program
+	renamed  string // the text with new names for the fields that goja cannot parse, or ""
 	*engine.LineTable
 	callees []Callee
 }
@@ -22,8 +22,8 @@ func newSource(text string) *Source {
 	return &Source{Text: text, prologue: prologue, LineTable: engine.NewLineTable(text)}
 }
 
-// fromIdx translates a place in the wrapped program; the zero Pos if it is in
-// the wrapping.
+// fromIdx translates an index in the wrapped program. It returns the zero Pos for an index
+// outside of the program.
 func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	offset := int(idx) - 1 - len(s.prologue)
 	if offset < 0 || offset > len(s.Text) {
@@ -32,8 +32,8 @@ func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	return s.Pos(offset)
 }
 
-// FromFrame translates a place in the wrapped program as goja counts it in
-// stack traces. For a call goja names the parenthesis; people look at the name.
+// FromFrame translates a position of a stack trace. goja locates a call at its parenthesis;
+// people look for the name.
 func (s *Source) FromFrame(line, column int) engine.Pos {
 	idx := s.idx(line, column)
 	for _, c := range s.callees {
@@ -44,7 +44,7 @@ func (s *Source) FromFrame(line, column int) engine.Pos {
 	return s.fromIdx(idx)
 }
 
-// parse parses the wrapped program.
+// parse parses the wrapped program with goja's parser.
 func (s *Source) parse(name string) (*ast.Program, error) {
 	wrapped := s.prologue + s.Text + epilogue
 	if s.renamed != "" {
@@ -60,7 +60,7 @@ func (s *Source) parse(name string) (*ast.Program, error) {
 	return tree, err
 }
 
-// idx is the place in the wrapped program; 0 if there is none.
+// idx returns the index of a position in the wrapped program, or 0 if there is none.
 func (s *Source) idx(line, column int) file.Idx {
 	if line < 1 || line > s.Len() {
 		return 0
@@ -72,8 +72,7 @@ func (s *Source) idx(line, column int) file.Idx {
 	return file.Idx(offset + 1)
 }
 
-// fromLine translates a line and a column in bytes of the program itself. A
-// place beyond the end is the end.
+// fromLine translates a line and a column in bytes. A position behind the end is the end.
 func (s *Source) fromLine(line, column int) engine.Pos {
 	if line < 1 {
 		return engine.Pos{}
@@ -84,7 +83,7 @@ func (s *Source) fromLine(line, column int) engine.Pos {
 	return s.Pos(min(s.Start(line)+max(column, 1)-1, len(s.Text)))
 }
 
-// fromRunes is fromLine for a column in characters.
+// fromRunes translates a line and a column in characters.
 func (s *Source) fromRunes(line, column int) engine.Pos {
 	if line < 1 || line > s.Len() {
 		return s.fromLine(line, column)
@@ -98,7 +97,7 @@ func (s *Source) fromRunes(line, column int) engine.Pos {
 	return s.Pos(len(s.Text))
 }
 
-// around returns what stands on the line before a place, and from there on.
+// around returns the parts of a line before and behind a position.
 func (s *Source) around(at engine.Pos) (before, behind string) {
 	if at.Line < 1 {
 		return "", ""
@@ -114,8 +113,8 @@ func (s *Source) around(at engine.Pos) (before, behind string) {
 	return line, ""
 }
 
-// fromGoja is FromFrame for syntax errors, which may be found only behind the
-// program's end.
+// fromGoja translates the position of a syntax error, which may be behind the end of the
+// program.
 func (s *Source) fromGoja(line, column int) engine.Pos {
 	if line == 1 {
 		column -= len(s.prologue)
@@ -123,5 +122,5 @@ func (s *Source) fromGoja(line, column int) engine.Pos {
 	return s.fromLine(line, column)
 }
 
-// Frame is a place in the wrapped program.
+// Frame is a position in the wrapped program.
 type Frame struct{ Line, Column int }

@@ -13,7 +13,8 @@ func TestPositions(t *testing.T) {
 	const text = "ab\r\nü😀x\n\u2028\ty\rz"
 	s := newSource(text)
 	for part, at := range map[string][2]int{
-		"a": {1, 1}, "b": {1, 2}, "ü": {2, 1}, "😀": {2, 2}, "x": {2, 4}, "\u2028": {3, 1}, "\t": {4, 1}, "y": {4, 2}, "z": {5, 1},
+		"a": {1, 1}, "b": {1, 2}, "ü": {2, 1}, "😀": {2, 2}, "x": {2, 4}, "\u2028": {3, 1}, "\t": {4, 1}, "y": {4, 2},
+		"z": {5, 1},
 	} {
 		want := engine.Pos{Line: at[0], Column: at[1]}
 		offset := strings.Index(text, part)

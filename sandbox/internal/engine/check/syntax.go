@@ -12,7 +12,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// preflightFailure words an error of the first parser.
+func syntaxFailure(message, hint string, pos engine.Pos) *engine.Failure {
+	return &engine.Failure{Kind: engine.Syntax, Message: message, Hint: hint, Pos: pos}
+}
+
+// preflightFailure describes an error of the first parser.
 func preflightFailure(src *Source, err error) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Syntax, Message: err.Error()}
 	var perr *tdparse.Error
@@ -24,7 +28,7 @@ func preflightFailure(src *Source, err error) *engine.Failure {
 	return f
 }
 
-// parseFailure words an error of goja's parser.
+// parseFailure describes an error of goja's parser.
 func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	message, line, column := err.Error(), 0, 0
 	var list parser.ErrorList
@@ -37,8 +41,8 @@ func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	return s.SyntaxFailure(message, line, column)
 }
 
-// SyntaxFailure words an error of goja's parser or compiler in a place that it counts
-// in the wrapped program; line is 0 if the place is not known.
+// SyntaxFailure describes an error of goja's parser or compiler at a position in the wrapped
+// program. line is 0 if the position is not known.
 func (s *Source) SyntaxFailure(message string, line, column int) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Syntax, Message: wordSyntax(message)}
 	if line > 0 {
@@ -56,12 +60,11 @@ func wordSyntax(message string) string {
 	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
 }
 
-// mistake is something that models write instead of JavaScript, or of what goja
-// knows of it. It is known by what the parser says and by the text around the
-// place; patterns left out match everything.
+// mistake is a common mistake of models. It is recognized by the parser's message and the
+// text around the position; a nil pattern matches anything.
 type mistake struct {
 	says, before, behind, line *regexp.Regexp
-	message, hint              string // the message is the parser's if it is empty
+	message, hint              string // if message is empty, the parser's message is used
 }
 
 const (
@@ -69,24 +72,46 @@ const (
 	notPython = "the program must be JavaScript, not Python"
 )
 
-// mistakes in the order in which they are looked for: the certain ones first.
+// mistakes are tried in this order: the certain ones come first.
 var mistakes = []mistake{
 	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
 	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},
 	{says: re(`for await`), hint: "await the promises in an ordinary for…of, or use Promise.all"},
-	{says: re(`async generators`), message: "async generators cannot be used here", hint: "collect the items in an array"},
-	{says: re(`flags supplied.*'[a-z]*v`), message: "regular expressions have no flag v here", hint: "leave it out, and list the characters instead of computing with classes"},
-	{says: re(`flags supplied.*'[a-z]*d`), message: "regular expressions have no flag d here", hint: "leave it out, and use match.index"},
+	{
+		says:    re(`async generators`),
+		message: "async generators cannot be used here", hint: "collect the items in an array",
+	},
+	{
+		says:    re(`flags supplied.*'[a-z]*v`),
+		message: "regular expressions have no flag v here",
+		hint:    "leave it out, and list the characters instead of computing with classes",
+	},
+	{
+		says:    re(`flags supplied.*'[a-z]*d`),
+		message: "regular expressions have no flag d here", hint: "leave it out, and use match.index",
+	},
 
-	{before: re(`\byield\s*$`), message: "yield is only valid in generator functions", hint: "write function* instead of function"},
+	{
+		before:  re(`\byield\s*$`),
+		message: "yield is only valid in generator functions", hint: "write function* instead of function",
+	},
 	{before: re(`[“”‘’„]$`), message: curly, hint: straight},
 	{behind: re(`^[“”‘’„]`), message: curly, hint: straight},
-	{behind: re(`^@\w`), message: "decorators cannot be used here", hint: "call the function, and use what it returns"},
+	{
+		behind:  re(`^@\w`),
+		message: "decorators cannot be used here", hint: "call the function, and use what it returns",
+	},
 	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
 	{behind: re(`^#\s`), message: "# does not begin a comment", hint: "write // instead"},
 	{behind: re(`^<!--`), message: "<!-- does not begin a comment", hint: "write // instead"},
-	{before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`), message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`"},
-	{before: re(`\|$`), behind: re(`^>`), message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))"},
+	{
+		before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`),
+		message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`",
+	},
+	{
+		before: re(`\|$`), behind: re(`^>`),
+		message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))",
+	},
 
 	{line: re(`^\s*[A-Z][a-z’']*(\s+[A-Za-z’',-]+){2,}\s*[.:!?…]?\s*$`), message: prose, hint: onlyProgram},
 	{line: re(`^\s*([-*]|\d+\.)\s+[A-Za-z*][A-Za-z’'*]*(\s+[A-Za-z’',*-]+){2,}`), message: prose, hint: onlyProgram},
@@ -95,23 +120,35 @@ var mistakes = []mistake{
 	{before: re(`\b[fr]$`), behind: re(`^["']`), hint: notPython + ": `${name}` in backquotes is a template"},
 	{behind: re(`^(and|or|not|is|elif)\s`), hint: notPython + ": write &&, ||, !, ===, else if"},
 
-	{line: re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+`), hint: noTypes},
+	{
+		line: re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+`),
+		hint: noTypes,
+	},
 	{before: re(`\b(private|public|protected|readonly|abstract|override|declare)\s+$`), hint: noTypes},
 	{before: re(`[\w$)\]]$`), behind: re(`^!\s*([.)\];,[]|$)`), hint: noTypes},
 	{behind: re(`^(as|satisfies|implements)\s+[\w${(\[]`), hint: noTypes},
-	{says: re(`instead of : in arguments`), before: re(`[\w$]$`), hint: "there are no named arguments: pass one object, f({name: value})"},
-	{says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`), hint: noTypes},
+	{
+		says: re(`instead of : in arguments`), before: re(`[\w$]$`),
+		hint: "there are no named arguments: pass one object, f({name: value})",
+	},
+	{
+		says: re(`(instead of|unexpected) :`), before: re(`[\w$)\]}]\??$|\?$`), behind: re(`^:\s*[\w$({[]`),
+		hint: noTypes,
+	},
 	{says: re(`expected|unexpected`), line: re(`[\w$]<\s*[\w$][\w$\s,|.<>\[\]"']*>\s*[({;=]`), hint: noTypes},
 
 	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
 	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
 	{says: re(`unexpected EOF`), hint: "a bracket is not closed"},
-	{says: re(`expected Template`), message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote"},
+	{
+		says:    re(`expected Template`),
+		message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote",
+	},
 	{says: re(`unterminated string`), hint: "close it on the same line, or use a template in backquotes"},
 }
 
 const (
-	noModulesHint = "there are no modules" // the host adds which tools there are
+	noModulesHint = "there are no modules" // the host adds the available tools
 	curly         = "this is not a quotation mark in JavaScript"
 	straight      = "write \", ' or `"
 	prose         = "this is prose, not JavaScript"
@@ -120,12 +157,13 @@ const (
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
-// diagnose says what its author has probably done, where that can be told.
+// diagnose replaces the message with one about the probable mistake, if it recognizes one.
 func diagnose(src *Source, f *engine.Failure) {
 	before, behind := src.around(f.Pos)
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(src.Text), "{") && json.Valid([]byte(src.Text)):
-		f.Message, f.Hint = "the program is JSON", "make the call instead of describing it: write JavaScript that calls the tools"
+		f.Message = "the program is JSON"
+		f.Hint = "make the call instead of describing it: write JavaScript that calls the tools"
 		return
 	case awaitAtEnd.MatchString(before) && operand.MatchString(behind) && !strings.HasPrefix(behind, "import"):
 		f.Message, f.Hint = AwaitMessage, AwaitHint
@@ -145,7 +183,7 @@ func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
 
-// A parser that takes await for a name fails at what it is to wait for.
+// The first parser takes await for a name, and fails at its operand.
 var (
 	awaitAtEnd = re(`\bawait\s*$`)
 	operand    = re("^[\\w$\"'`(\\[{!~+/-]")

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// ignorePromises are the methods of arrays that make nothing of the promise which an
-// async callback returns, and what comes of it.
+// ignorePromises are the array methods that ignore the promise of an async callback, with
+// the consequences.
 var ignorePromises = map[string]string{
 	"forEach": "does not wait for its async callback",
 	"filter":  "keeps every element if its callback is async: a promise counts as true",
@@ -21,7 +21,7 @@ var ignorePromises = map[string]string{
 	"sort":    "does not wait for its async callback",
 }
 
-// callback looks at what a method of arrays is given.
+// callback checks the callback of an array method.
 func (s *surveyor) callback(n *ast.CallExpression) {
 	method, ok := n.Callee.(*ast.DotExpression)
 	if !ok || len(n.ArgumentList) == 0 {
@@ -57,15 +57,15 @@ func isAsync(e ast.Expression) bool {
 	return false
 }
 
-// readers are the methods of arrays that make something of the elements, and nothing
-// sensible of promises.
+// readers are the array methods that use the elements, and make nothing sensible of
+// promises.
 var readers = map[string]bool{
 	"filter": true, "find": true, "some": true, "every": true, "includes": true,
 	"reduce": true, "join": true, "sort": true, "toSorted": true,
 }
 
-// mapping returns where an expression calls map with an async callback, which gives an
-// array of promises; 0 if it does not.
+// mapping returns the position of a call of map with an async callback, which returns an
+// array of promises. It returns 0 for other expressions.
 func mapping(e ast.Expression) file.Idx {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || len(call.ArgumentList) == 0 || !isAsync(call.ArgumentList[0]) {
@@ -77,7 +77,7 @@ func mapping(e ast.Expression) file.Idx {
 	return 0
 }
 
-// mapped warns of an array of promises that is taken for one of results.
+// mapped warns that an array of promises is used as an array of results.
 func (s *surveyor) mapped(at file.Idx, method string) {
 	s.warnings = append(s.warnings, engine.Finding{
 		Message: fmt.Sprintf("map gives promises if its callback is async, and %s does not wait for them", method),
@@ -86,45 +86,44 @@ func (s *surveyor) mapped(at file.Idx, method string) {
 	})
 }
 
-// promiseUse is what becomes of the promise of a call, or of its result if the call is
-// awaited where it stands.
+// promiseUse says how the promise of a call is used, or its result if the call is awaited.
 type promiseUse struct {
-	discarded bool       // nothing looks at it
-	awaited   bool       // where it stands
-	property  string     // what is read of the promise as if it were the result, "" if nothing is
-	fails     bool       // whether to read that throws, for certain
-	holder    *reference // to the variable that it initializes; nil if there is none
+	discarded bool       // the promise is not used
+	awaited   bool       // the call itself is awaited
+	property  string     // the property that is read from the promise as if it were the result, or ""
+	fails     bool       // reading it certainly throws
+	holder    *reference // the variable that is initialized with the call, or nil
 	uses      []use      // of the result
-	varies    bool       // whether other members are tried, or added
+	varies    bool       // other members are tried or added
 }
 
-// use is how a program uses a value.
+// use is one use of a value.
 type use struct {
-	reference // to the variable that holds the value, if one does
+	reference // the variable that holds the value, if any
 	kind      useKind
 	property  string
 	at        file.Idx
 }
 
-// useKind is a way to use a value.
+// useKind is a kind of use.
 type useKind int
 
 const (
-	reads     useKind = iota // a property of it
-	destructs                // a property of it, by a pattern; next to a use that reads all of them
-	reaches                  // a property of a property
-	calls                    // a method of it
+	reads     useKind = iota // reads a property
+	destructs                // reads a property by a pattern, in addition to a use that reads all of them
+	reaches                  // reads a property of a property
+	calls                    // calls a method
 	iterates
-	computes // with its value
-	parses   // as JSON
-	tries    // a member of it, or else another
+	computes // computes with the value
+	parses   // parses it as JSON
+	tries    // reads a member or else another one
 )
 
-// fails reports whether that throws, for certain, if the value is a promise.
+// fails reports whether the use certainly throws if the value is a promise.
 func (h useKind) fails() bool { return h == reaches || h == calls || h == iterates || h == parses }
 
-// misreads reports whether it takes a promise for its result. A method that is called
-// is also a property that is read.
+// misreads reports whether the use takes a promise for its result. Calling a method also
+// reads a property.
 func (h useKind) misreads() bool { return h == reads || h == computes }
 
 func (s *surveyor) notePromise(call *ast.CallExpression, l promiseUse) {
@@ -140,7 +139,7 @@ func (s *surveyor) notePromise(call *ast.CallExpression, l promiseUse) {
 	}
 }
 
-// discard notes a call whose result nothing looks at.
+// discard records a call whose result is not used.
 func (s *surveyor) discard(e ast.Expression) {
 	if call, ok := e.(*ast.CallExpression); ok {
 		s.notePromise(call, promiseUse{discarded: true})
@@ -153,7 +152,7 @@ const (
 	itsProperties = "its properties"
 )
 
-// use notes how a value is used.
+// use records a use of a value.
 func (s *surveyor) use(e ast.Expression, h useKind, property string, at file.Idx) {
 	if optional, ok := e.(*ast.Optional); ok {
 		e = optional.Expression
@@ -175,7 +174,7 @@ func (s *surveyor) use(e ast.Expression, h useKind, property string, at file.Idx
 	}
 }
 
-// method notes a method of a value that is called, and what its arguments are.
+// method records the call of a method, and uses of its arguments.
 func (s *surveyor) method(n *ast.CallExpression) {
 	s.spread(n.ArgumentList)
 	dot, ok := n.Callee.(*ast.DotExpression)
@@ -201,7 +200,7 @@ func (s *surveyor) method(n *ast.CallExpression) {
 	}
 }
 
-// original is the value of which JSON.parse(JSON.stringify(value)) makes a copy.
+// original returns v for JSON.parse(JSON.stringify(v)), and e for anything else.
 func original(e ast.Expression) ast.Expression {
 	if text := argumentOf(e, "parse"); text != nil {
 		return cmp.Or(argumentOf(text, "stringify"), e)
@@ -209,7 +208,7 @@ func original(e ast.Expression) ast.Expression {
 	return e
 }
 
-// argumentOf is the one argument of a function of JSON; nil if e does not call it.
+// argumentOf returns the argument of a call of a function of JSON, or nil if e is no such call.
 func argumentOf(e ast.Expression, function string) ast.Expression {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || len(call.ArgumentList) != 1 {
@@ -225,14 +224,14 @@ func argumentOf(e ast.Expression, function string) ast.Expression {
 	return call.ArgumentList[0]
 }
 
-// probe notes that the program finds out what kind of value a variable has.
+// probe records that the program tests the type of a variable's value.
 func (s *surveyor) probe(e ast.Expression) {
 	if id, ok := e.(*ast.Identifier); ok {
 		s.probes = append(s.probes, reference{id: id, block: s.walker.block})
 	}
 }
 
-// spread notes elements that are spread.
+// spread records the use of elements that are spread.
 func (s *surveyor) spread(list []ast.Expression) {
 	for _, e := range list {
 		if spread, ok := e.(*ast.SpreadElement); ok {
@@ -269,7 +268,7 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 	}
 }
 
-// holderOf is the variable of which an expression reads a member, or the variable itself.
+// holderOf returns the variable whose member an expression reads, or the variable itself.
 func holderOf(e ast.Expression) *ast.Identifier {
 	for {
 		switch of := e.(type) {
@@ -289,10 +288,10 @@ func holderOf(e ast.Expression) *ast.Identifier {
 	}
 }
 
-// held notes the variables that hold a promise, or its result.
+// held records the variables that hold a promise or its result.
 func (s *surveyor) held(b *ast.Binding) {
 	if b.Initializer == nil || s.walker.block.parameters {
-		return // of parameters, it is but a default
+		return // the initializer of a parameter is only its default
 	}
 	switch target := b.Target.(type) {
 	case *ast.Identifier:
@@ -314,13 +313,13 @@ func (s *surveyor) held(b *ast.Binding) {
 	}
 }
 
-// mappingOf is a variable that holds an array of promises, made by map at a place.
+// mappingOf is a variable that holds an array of promises, and the position of the call of map.
 type mappingOf struct {
 	reference
 	at file.Idx
 }
 
-// destruct notes the properties that a pattern takes of a value.
+// destruct records the properties that a pattern reads.
 func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
 	for _, p := range pattern.Properties {
 		switch p := p.(type) {
@@ -334,8 +333,8 @@ func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
 	}
 }
 
-// resolved tells what becomes of a call when all that is done with the variable that
-// holds it is known: a promise is taken for its result if each use of it does that.
+// resolved completes the use of a call after all uses of the variable that holds it are
+// known. A promise is taken for its result if every use of the variable does that.
 func (l promiseUse) resolved() promiseUse {
 	if l.holder == nil {
 		return l

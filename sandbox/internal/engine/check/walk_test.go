@@ -11,10 +11,10 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// TestWalk compares Walk with a walk by reflection over all fields.
+// TestWalk compares Walk with a plain walk over all fields.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	walked, err := os.ReadFile("testdata/syntax.js") // has every kind of node
+	walked, err := os.ReadFile("testdata/syntax.js") // contains every kind of node
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,12 @@ func TestWalk(t *testing.T) {
 	}
 	for l := range got {
 		if want[l] == 0 {
-			t.Errorf("%s: visited, but not found by reflection", l)
+			t.Errorf("%s: visited, but not in the tree", l)
 		}
 	}
 }
 
-// label tells nodes apart: identifiers by name, others by type and place.
+// label identifies nodes: identifiers by name, others by type.
 func label(n ast.Node) string {
 	if id, ok := n.(*ast.Identifier); ok {
 		return "identifier " + id.Name.String()
@@ -52,8 +52,8 @@ func label(n ast.Node) string {
 	return fmt.Sprintf("%T", n)
 }
 
-// reflected counts the nodes in v. What Walk says it leaves out is left out: the
-// names of members, labels, functions and classes.
+// reflected counts the nodes in v, without those that Walk does not visit: the names of
+// members, labels, functions and classes.
 func reflected(v reflect.Value, count map[string]int) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -83,8 +83,7 @@ func reflected(v reflect.Value, count map[string]int) {
 	}
 }
 
-// isVisited reports whether Walk passes every node of a kind to its visitor:
-// not those that only hold others.
+// isVisited reports whether Walk visits all nodes of a kind.
 func isVisited(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.BlockStatement, *ast.CatchStatement, *ast.CaseStatement, *ast.ParameterList, *ast.TemplateElement:
@@ -96,7 +95,8 @@ func isVisited(n ast.Node) bool {
 func isName(t reflect.Type, field string) bool {
 	switch t.Name() + "." + field {
 	case "DotExpression.Identifier", "PrivateDotExpression.Identifier", "BranchStatement.Label", "LabelledStatement.Label",
-		"FunctionLiteral.Name", "ClassLiteral.Name", "FunctionLiteral.DeclarationList", "ArrowFunctionLiteral.DeclarationList",
+		"FunctionLiteral.Name", "ClassLiteral.Name", "FunctionLiteral.DeclarationList",
+		"ArrowFunctionLiteral.DeclarationList",
 		"MetaProperty.Meta", "MetaProperty.Property", "ClassStaticBlock.DeclarationList", "Program.DeclarationList":
 		return true
 	}

@@ -15,31 +15,31 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Goja's parser refuses programs that have
+// goja's parser refuses programs with
 //
 //	class Route { get = "/"; static async }
 //	const {size: [w = 1, h = w] = []} = box
 //
-// For it, such a field gets another name, as long; and such a pattern is emptied,
-// and parsed by itself. Both are put right in the syntax tree, where everything
-// stands at its place.
+// Such a field is renamed to a name of the same length. Such a pattern is replaced with
+// spaces and parsed by itself. The syntax tree is repaired afterwards, so that all
+// positions are right.
 
-// maxMends bounds how often a text is parsed again, and how deep patterns are that
-// are parsed by themselves, in one another's defaults.
+// maxAttempts bounds how often a text is parsed again, and how deeply such patterns are
+// nested in each other's defaults.
 const maxAttempts = 8
 
 type tolerantParser struct {
 	text     string                         // of the wrapped program
-	other    string                         // the same with other names
-	patterns map[file.Idx]*ast.ArrayPattern // where they open
-	renamed  int                            // fields that have other names
-	fields   []int                          // where those are that do
+	other    string                         // the text with renamed fields
+	patterns map[file.Idx]*ast.ArrayPattern // by the index of their opening bracket
+	renamed  int                            // the number of renamed bytes that have not been restored
+	fields   []int                          // the offsets of the renamed bytes
 	walker   Walker
-	awaits   file.Idx // where an await is that cannot be there; 0 if there is none
+	awaits   file.Idx // the position of an await that is not allowed, or 0
 }
 
-// mend parses a wrapped program that goja's parser refuses. Renamed is what it is
-// when its fields have other names.
+// parseTolerantly parses a wrapped program that goja's parser refuses. renamed is the text
+// with renamed fields.
 func parseTolerantly(name, text, renamed string) (*ast.Program, error) {
 	m := tolerantParser{text: text, other: renamed, patterns: map[file.Idx]*ast.ArrayPattern{}}
 	for i := range len(text) {
@@ -56,7 +56,7 @@ func parseTolerantly(name, text, renamed string) (*ast.Program, error) {
 		m.walker.Walk(statement)
 	}
 	switch {
-	case m.renamed > 0: // something that looks like a field
+	case m.renamed > 0: // something was renamed that only looks like a field
 		return parseTolerantly(name, text, m.onlyFields())
 	case m.awaits > 0:
 		return nil, m.misplaced()
@@ -64,7 +64,7 @@ func parseTolerantly(name, text, renamed string) (*ast.Program, error) {
 	return tree, nil
 }
 
-// onlyFields is the text in which nothing but fields has other names.
+// onlyFields returns the text in which only fields are renamed.
 func (m *tolerantParser) onlyFields() string {
 	text := []byte(m.text)
 	for _, at := range m.fields {
@@ -73,16 +73,16 @@ func (m *tolerantParser) onlyFields() string {
 	return string(text)
 }
 
-// misplaced is the error that the parser has missed, which saw a pattern without
-// the function that it is a parameter of.
+// misplaced returns the error for an await in a parameter, which the parser missed because
+// it saw the pattern without its function.
 func (m *tolerantParser) misplaced() error {
 	var list parser.ErrorList
 	list.Add(file.NewFile("", m.text, 1).Position(int(m.awaits)-1), AwaitMessage)
 	return list
 }
 
-// parse parses a text, and empties patterns as long as that helps: those in the
-// parameters of an arrow function may only be seen in the end.
+// parse parses a text, and empties refused patterns as long as that helps. Those in the
+// parameters of arrow functions may be found last.
 func (m *tolerantParser) parse(name, text string, depth int) (*ast.Program, error) {
 	tree, err := parseByGoja(name, text)
 	for range maxAttempts {
@@ -99,7 +99,7 @@ func (m *tolerantParser) parse(name, text string, depth int) (*ast.Program, erro
 	return tree, err
 }
 
-// empty takes the elements out of the patterns that were refused.
+// empty removes the elements of the refused patterns.
 func (m *tolerantParser) empty(text string, tree *ast.Program, depth int) string {
 	for _, p := range refusedPatterns(tree) {
 		if m.pattern(text, p, depth) {
@@ -109,7 +109,7 @@ func (m *tolerantParser) empty(text string, tree *ast.Program, depth int) string
 	return text
 }
 
-// pattern parses a pattern by itself, as that of an assignment.
+// pattern parses a pattern by itself, as the target of an assignment.
 func (m *tolerantParser) pattern(text string, p *ast.ArrayPattern, depth int) bool {
 	before := len(prologue)
 	alone := prologue + blank(text[before:p.LeftBracket-1]) + text[p.LeftBracket-1:p.RightBracket] + "=0" + epilogue
@@ -131,7 +131,7 @@ func (m *tolerantParser) pattern(text string, p *ast.ArrayPattern, depth int) bo
 	return ok
 }
 
-// restore puts a node right that is to be walked.
+// restore repairs a node before its children are walked.
 func (m *tolerantParser) restore(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AwaitExpression:
@@ -157,7 +157,7 @@ func (m *tolerantParser) restore(n ast.Node) {
 	}
 }
 
-// name gives a field its own name again.
+// name restores the name of a field.
 func (m *tolerantParser) name(key ast.Expression) {
 	switch key := key.(type) {
 	case *ast.StringLiteral:
@@ -173,10 +173,12 @@ func (m *tolerantParser) name(key ast.Expression) {
 	}
 }
 
-// identifier gives the target of a rest its own name again.
+// identifier restores the name of a rest target.
 func (m *tolerantParser) identifier(id *ast.Identifier) {
 	length, start := len(id.Name), int(id.Idx)-1
-	if !plain.MatchString(string(id.Name)) || start+length > len(m.text) || m.text[start:start+length] == string(id.Name) || m.other[start:start+length] != string(id.Name) {
+	name := string(id.Name)
+	if !plain.MatchString(name) || start+length > len(m.text) ||
+		m.text[start:start+length] == name || m.other[start:start+length] != name {
 		return
 	}
 	id.Name = unistring.NewFromString(m.text[start : start+length])
@@ -192,8 +194,8 @@ var (
 	rest  = regexp.MustCompile(`\.\.\.\s*[\pL\pM\pN_$]+\s*[\]}]`)
 )
 
-// renameRests gives what may be the target of a rest a name in ASCII, as goja's
-// parser looks for a comma behind it at the wrong place, and panics.
+// renameRests gives possible rest targets ASCII names. goja's parser panics on other names,
+// because it looks for a comma at the wrong position behind them.
 func renameRests(text string) string {
 	return rest.ReplaceAllStringFunc(text, func(target string) string {
 		other := []byte(target)
@@ -215,7 +217,7 @@ func (m *tolerantParser) slice(at file.Idx, length int) string {
 	return m.text[int(at)-1 : int(at)-1+length]
 }
 
-// onlyBadTargets reports whether a parser has refused patterns, and nothing else.
+// onlyBadTargets reports whether all errors of a parser are refused patterns.
 func onlyBadTargets(err error) bool {
 	var refused parser.ErrorList
 	return errors.As(err, &refused) && !slices.ContainsFunc(refused, func(e *parser.Error) bool {
@@ -223,8 +225,7 @@ func onlyBadTargets(err error) bool {
 	})
 }
 
-// refusedPatterns lists the array patterns that have lost elements, but not those
-// within one another.
+// refusedPatterns returns the outermost array patterns that have lost elements.
 func refusedPatterns(tree *ast.Program) []*ast.ArrayPattern {
 	var list []*ast.ArrayPattern
 	end := file.Idx(0)
@@ -244,7 +245,7 @@ func isBad(e ast.Expression) bool {
 	return bad
 }
 
-// blank is a text of nothing but space, whose lines are those of another.
+// blank replaces a text with spaces, except for its line terminators.
 func blank(text string) string {
 	blanks := bytes.Repeat([]byte{' '}, len(text))
 	for i := range blanks {

@@ -18,8 +18,8 @@ var (
 	typeOfArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
-// ClassOf names the kind of an object; typed arrays count as arrays. goja calls
-// a Map and a Set plain objects, but exports them as what they are.
+// ClassOf returns the kind of an object. Typed arrays count as arrays. goja calls a Map or
+// a Set a plain object, but exports them as what they are.
 func ClassOf(o *goja.Object) string {
 	class := o.ClassName()
 	if class != "Object" {
@@ -42,12 +42,12 @@ func ClassOf(o *goja.Object) string {
 	return class
 }
 
-// classOfProxy is "Array" for a proxy of an array, of which Array.isArray says that
-// it is one; other proxies are plain objects.
+// classOfProxy returns "Array" for a proxy of an array, like Array.isArray; other proxies are
+// plain objects.
 func classOfProxy(o *goja.Object) string {
 	for range engine.MaxDepth {
 		p, ok := o.Export().(goja.Proxy)
-		if !ok || p.Target() == nil { // it was revoked: whoever reads it will hear
+		if !ok || p.Target() == nil { // it was revoked: reading it throws
 			break
 		}
 		if o = p.Target(); o.ExportType() != typeOfProxy {
@@ -60,10 +60,10 @@ func classOfProxy(o *goja.Object) string {
 	return "Object"
 }
 
-// CloneKind names what an object is to structuredClone.
+// CloneKind returns the kind of an object for structuredClone.
 func CloneKind(o *goja.Object) string {
 	switch t := o.ExportType(); {
-	case t == typeOfProxy: // other engines don't clone proxies either
+	case t == typeOfProxy: // cannot be cloned in other engines either
 		return "Proxy"
 	case t == typeOfArrayBuffer:
 		return "ArrayBuffer"

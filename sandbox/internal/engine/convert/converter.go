@@ -29,7 +29,7 @@ func (c *Converter) tool(o *goja.Object) string {
 	return c.ToolOf(o)
 }
 
-// Text reads a property of a thrown object, whose getter may throw in turn.
+// Text reads a property of a thrown object. It returns "" if the getter throws.
 func (c *Converter) Text(o *goja.Object, name string) (text string) {
 	_ = c.VM.Try(func() {
 		if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
@@ -39,7 +39,7 @@ func (c *Converter) Text(o *goja.Object, name string) (text string) {
 	return text
 }
 
-// PromiseOf returns the promise that an object is; a proxy of one is none.
+// PromiseOf returns the promise that an object is. A proxy of a promise is not one.
 func PromiseOf(o *goja.Object) (*goja.Promise, bool) {
 	if o.ExportType() != typeOfPromise {
 		return nil, false
@@ -48,7 +48,7 @@ func PromiseOf(o *goja.Object) (*goja.Promise, bool) {
 	return p, ok
 }
 
-// promiseError says that there is a promise in a value, and where.
+// promiseError says where a value contains a promise.
 type promiseError struct{ path string }
 
 // Error implements error.
@@ -63,10 +63,10 @@ func (e *promiseError) Error() string {
 	return where + " is a promise; await it first, several by Promise.all"
 }
 
-// maxPath is how many bytes there may be of the path to a promise.
+// maxPath bounds the path to a promise in bytes.
 const maxPath = 100
 
-// inMember adds to an error about a promise the member that the promise is in.
+// inMember adds the name of a member to the path in an error about a promise.
 func inMember(member string, err error) error {
 	if e, ok := err.(*promiseError); ok && len(member)+len(e.path) <= maxPath {
 		e.path = member + e.path

@@ -16,8 +16,8 @@ import (
 // ErrTooLarge says that a value is longer as JSON than allowed.
 var ErrTooLarge = errors.New("the value is too large")
 
-// Decode makes a value of JSON: plain objects and arrays, integers that a
-// number cannot hold as BigInt. Nil is undefined.
+// Decode returns the value of a JSON text: plain objects and arrays, and BigInts for
+// integers that a number cannot hold. Decode of nil returns undefined.
 func (c *Converter) Decode(text json.RawMessage) (goja.Value, error) {
 	if text == nil {
 		return goja.Undefined(), nil
@@ -30,15 +30,15 @@ func (c *Converter) Decode(text json.RawMessage) (goja.Value, error) {
 	return d.value(0)
 }
 
-// decoder makes values of JSON that is known to be valid, in the order of its
-// members and several times as fast as by the tokens of encoding/json.
+// decoder decodes valid JSON, keeping the order of members. It is several times as fast as
+// the tokens of encoding/json.
 type decoder struct {
 	vm   *goja.Runtime
 	text []byte
 	at   int
 }
 
-// next returns the first byte of what comes next.
+// next returns the first byte of the next token.
 func (d *decoder) next() byte {
 	for {
 		switch c := d.text[d.at]; c {
@@ -97,7 +97,7 @@ func (d *decoder) object(depth int) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Defined, not set: a key named __proto__ is only a key.
+		// The member is defined, not set: __proto__ is a key like any other.
 		if err := object.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (d *decoder) object(depth int) (goja.Value, error) {
 	return object, nil
 }
 
-// string reads a string, which begins here.
+// string decodes the string at the current position.
 func (d *decoder) string() string {
 	start, escaped := d.at, false
 	for d.at++; d.text[d.at] != '"'; d.at++ {
@@ -134,7 +134,7 @@ func (d *decoder) number() (goja.Value, error) {
 	return d.parsed(text, !strings.ContainsAny(text, ".eE"))
 }
 
-// parsed makes the value of a number.
+// parsed returns the value of a number.
 func (d *decoder) parsed(text string, whole bool) (goja.Value, error) {
 	const maxSafe = 1<<53 - 1
 	if whole {

@@ -16,11 +16,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Encode writes a value as JSON; nil if it is undefined or a function. Own
-// enumerable properties count, or what a toJSON method returns; Date is an ISO string,
-// Map an object or an array of pairs, Set an array, BigInt an exact integer, an
-// Error also its name and message, NaN and infinities null. Getters, proxies
-// and toJSON run guest code, which may throw.
+// Encode returns a value as JSON, or nil for undefined and functions. It encodes own
+// enumerable properties, or the result of a toJSON method; a Date as an ISO string, a Map
+// as an object or an array of pairs, a Set as an array, a BigInt as an exact integer, an
+// Error also with its name and message, NaN and infinities as null. Getters, proxies and
+// toJSON run guest code, which may throw.
 func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err error) {
 	if c.nesting == maxEncoding {
 		return nil, engine.ErrTooDeep
@@ -42,15 +42,14 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding is how many values may be converted within one another: a getter or
-// toJSON may hand another value over.
+// maxEncoding bounds encodings within each other: a getter or toJSON may call a tool.
 const maxEncoding = 20
 
 type encoder struct {
 	vm    *goja.Runtime
 	buf   bytes.Buffer
 	limit int
-	path  []*goja.Object // the objects around the value, to find cycles
+	path  []*goja.Object // the enclosing objects, to find cycles
 }
 
 func (e *encoder) top(v goja.Value) error {
@@ -60,8 +59,8 @@ func (e *encoder) top(v goja.Value) error {
 	return e.value(v)
 }
 
-// errHalf says that a name is no text in Unicode, and would become another's.
-var errHalf = errors.New("the name of a property has half of a surrogate pair in it, which JSON cannot hold")
+// errHalf says that two names would become the same one in JSON.
+var errHalf = errors.New("the name of a property contains half of a surrogate pair, which JSON cannot represent")
 
 // absent reports whether a value has no JSON form and is left out.
 func absent(v goja.Value) bool {
@@ -89,10 +88,10 @@ func (e *encoder) value(v goja.Value) error {
 	return e.primitive(v.Export())
 }
 
-// full reports whether more was written than is allowed.
+// full reports whether the limit is exceeded.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
-// over reports whether so many items cannot fit: an iterator may be without end.
+// over reports whether a number of items cannot fit. An iterator may be endless.
 func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
 
 func (e *encoder) tooLarge() error {
@@ -152,26 +151,26 @@ func (e *encoder) object(o *goja.Object) error {
 	if class == "Object" || class == "Error" {
 		method := o.Get("toJSON")
 		toJSON, ok := goja.AssertFunction(method)
-		if ok && !method.SameAs(e.vm.NewObject().Get("toJSON")) { // which every object has, perhaps by mistake
+		if ok && !method.SameAs(e.vm.NewObject().Get("toJSON")) { // every object has it, perhaps by mistake
 			return e.replaced(o, toJSON)
 		}
 	}
 	return e.plain(o, class)
 }
 
-// replaced writes what the toJSON method of an object returns.
+// replaced encodes the result of an object's toJSON method.
 func (e *encoder) replaced(o *goja.Object, toJSON goja.Callable) error {
 	v, err := toJSON(o, e.vm.ToValue(""))
 	if err != nil {
 		return err
 	}
-	if other, ok := v.(*goja.Object); ok && !absent(v) { // whose own toJSON does not count
+	if other, ok := v.(*goja.Object); ok && !absent(v) { // its own toJSON does not count
 		return e.plain(other, ClassOf(other))
 	}
 	return e.value(v)
 }
 
-// plain writes an object by its kind.
+// plain encodes an object by its kind.
 func (e *encoder) plain(o *goja.Object, class string) error {
 	switch class {
 	case "Array":
@@ -194,8 +193,7 @@ func (e *encoder) plain(o *goja.Object, class string) error {
 	return e.members(o.Keys(), o)
 }
 
-// errorKeys are the members of an Error that are worth showing, also those that
-// it inherits.
+// errorKeys returns the members of an Error to encode, including inherited ones.
 func errorKeys(o *goja.Object) []string {
 	keys := []string{"name", "message"}
 	for _, key := range o.Keys() {
@@ -206,7 +204,7 @@ func errorKeys(o *goja.Object) []string {
 	return keys
 }
 
-// lengthOf reads the length, or size, of what may be no array any more.
+// lengthOf reads the length or size of an object, which the program may have changed.
 func lengthOf(o *goja.Object, name string) int {
 	if v := o.Get(name); v != nil {
 		return int(v.ToInteger())
@@ -240,7 +238,7 @@ func (e *encoder) date(o *goja.Object) error {
 	return e.string(t.Format("2006-01-02T15:04:05.000Z"))
 }
 
-// members writes the named properties; those without a JSON form are left out.
+// members encodes the named properties, without those that have no JSON form.
 func (e *encoder) members(names []string, o *goja.Object) error {
 	e.buf.WriteByte('{')
 	written := 0
@@ -272,7 +270,7 @@ func (e *encoder) member(name string, v goja.Value) error {
 	return nil
 }
 
-// entries writes a Map: an object if its keys are strings, otherwise pairs.
+// entries encodes a Map, as an object if all keys are strings.
 func (e *encoder) entries(o *goja.Object) error {
 	var keys, values []goja.Value
 	named := true
@@ -313,7 +311,7 @@ func (e *encoder) pairs(keys, values []goja.Value) error {
 	return e.list(list)
 }
 
-// items writes a Set.
+// items encodes a Set.
 func (e *encoder) items(o *goja.Object) error {
 	var list []goja.Value
 	e.vm.ForOf(o, func(v goja.Value) bool {

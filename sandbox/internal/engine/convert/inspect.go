@@ -8,15 +8,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Bounds of what console prints of one value.
+// Bounds of what is printed of one value.
 const (
 	inspectDepth = 6
 	inspectItems = 100
 	inspectBytes = 16 << 10
 )
 
-// Inspect writes a value for a person: strings as they are, objects much as
-// Node prints them, on one line.
+// Inspect formats a value for the console: strings unchanged, and objects on one line much
+// like Node.
 func (c *Converter) Inspect(v goja.Value) string {
 	if text, ok := v.(goja.String); ok {
 		return text.String()
@@ -95,8 +95,8 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	}
 }
 
-// promise writes the state of a promise. The value is left out: the program does not
-// have it.
+// promise prints the state of a promise. It does not print the value, which the program does
+// not have.
 func (i *inspector) promise(o *goja.Object) {
 	state := "pending"
 	p, ok := PromiseOf(o)
@@ -167,8 +167,8 @@ func shownKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// full writes what stands before item n, and reports whether it was that the
-// rest is left out.
+// full prints the separator before item n. If the bounds are reached, it prints the number
+// of omitted items and returns true.
 func (i *inspector) full(n, total int) bool {
 	if n > 0 {
 		i.buf.WriteString(", ")

@@ -2,9 +2,8 @@ package convert
 
 import "github.com/dop251/goja"
 
-// Describe says of an error its class and message, what it carries besides, the
-// errors it consists of, and its cause. The message is the error's own if it is
-// empty.
+// Describe formats an error with its class, message, properties, the errors that it
+// consists of, and its cause. If message is empty, the error's own is used.
 func (c *Converter) Describe(o *goja.Object, message string) string {
 	i := inspector{Converter: c, path: []*goja.Object{o}}
 	if message == "" {
@@ -16,10 +15,10 @@ func (c *Converter) Describe(o *goja.Object, message string) string {
 	return i.buf.String()
 }
 
-// maxCauses is how many causes behind each other are shown.
+// maxCauses bounds the chain of causes.
 const maxCauses = 4
 
-// error writes an error in one line.
+// error prints an error on one line.
 func (i *inspector) error(o *goja.Object, message string, depth int) {
 	name := i.Text(o, "name")
 	errs := i.ErrorsOf(o)
@@ -52,7 +51,7 @@ func (i *inspector) error(o *goja.Object, message string, depth int) {
 	}
 }
 
-// carried writes the properties that the program has given an error.
+// carried prints the properties that the program gave an error.
 func (i *inspector) carried(o *goja.Object, depth int) {
 	n := 0
 	for _, key := range o.Keys() {
@@ -77,7 +76,7 @@ func (i *inspector) carried(o *goja.Object, depth int) {
 	}
 }
 
-// ErrorsOf returns the errors that an AggregateError consists of.
+// ErrorsOf returns the errors of an AggregateError.
 func (c *Converter) ErrorsOf(o *goja.Object) (list []goja.Value) {
 	_ = c.VM.Try(func() {
 		errs, ok := o.Get("errors").(*goja.Object)

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// jsonErrors are the messages of V8 by how those of encoding/json end.
+// jsonErrors maps the endings of encoding/json's messages to V8's messages.
 var jsonErrors = []struct{ suffix, message string }{
 	{"object key string", "Expected property name or '}' in JSON"},
 	{"after object key", "Expected ':' after property name in JSON"},
@@ -49,7 +49,7 @@ func JSONError(text string) string {
 		return "Unexpected end of JSON input"
 	case message == "":
 		return unexpectedToken(text, at)
-	case strings.HasSuffix(strings.TrimRight(text[:at], " \t\r\n"), ",") && strings.HasPrefix(message, "Expected property"):
+	case strings.HasPrefix(message, "Expected property") && strings.HasSuffix(strings.TrimSpace(text[:at]), ","):
 		message = "Expected double-quoted property name in JSON"
 	}
 	return fmt.Sprintf("%s at position %d", message, position)
@@ -76,5 +76,6 @@ func unexpectedToken(text string, at int) string {
 		}
 	}
 	token, _ := utf8.DecodeRuneInString(text[at:])
-	return fmt.Sprintf(`Unexpected token '%c', %s"%s"%s is not valid JSON`, token, open, string(before)+string(behind), end)
+	excerpt := open + `"` + string(before) + string(behind) + `"` + end
+	return fmt.Sprintf("Unexpected token '%c', %s is not valid JSON", token, excerpt)
 }

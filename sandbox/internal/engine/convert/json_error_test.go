@@ -26,7 +26,7 @@ func TestJSONError(t *testing.T) {
 		`nul "a"`:                    `Unexpected token ' ', "nul "a"" is not valid JSON`,
 		`tru"a"`:                     `Unexpected token '"', "tru"a"" is not valid JSON`,
 		`<html>an error page</html>`: `Unexpected token '<', "<html>an e"... is not valid JSON`,
-		`["a long text", "and more", oops, "and more"]`: `Unexpected token 'o', ..."nd more", oops, "and"... is not valid JSON`,
+		`["a long text", "and more", oops, "more"]`: `Unexpected token 'o', ..."nd more", oops, "mor"... is not valid JSON`,
 	} {
 		if got := JSONError(text); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)

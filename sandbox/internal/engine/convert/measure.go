@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxMeasured bounds the values that are looked at for one list, and maxEach those
-	// for one variable.
+	// maxMeasured bounds the values that are examined for one list, and maxEach for one
+	// variable.
 	maxMeasured, maxEach = 40_000, 10_000
-	// maxMeasureDepth bounds how deep one value is looked into.
+	// maxMeasureDepth bounds the depth to which a value is examined.
 	maxMeasureDepth = 100
 )
 
-// Intrinsics are built-in functions as they were before any program of the session
-// ran, which may have replaced them.
+// Intrinsics are built-in functions as they were before the programs of a session, which
+// may replace them.
 type Intrinsics struct {
 	vm               *goja.Runtime
 	objects          *goja.Object // Object.prototype
@@ -27,7 +27,7 @@ type Intrinsics struct {
 	setSize, setEach goja.Callable
 }
 
-// NewIntrinsics takes them from a VM in which nothing has run yet.
+// NewIntrinsics returns the intrinsics of a VM in which no program has run.
 func NewIntrinsics(vm *goja.Runtime) *Intrinsics {
 	object := vm.Get("Object").ToObject(vm)
 	n := &Intrinsics{vm: vm, objects: object.Get("prototype").ToObject(vm)}
@@ -49,15 +49,14 @@ func (n *Intrinsics) collection(class string) (size, each goja.Callable) {
 	return size, each
 }
 
-// tampered reports whether making a property descriptor, an ordinary object, could
-// run code of a program.
+// tampered reports whether creating a property descriptor could run code of a program.
 func (n *Intrinsics) tampered() bool {
 	return n.objects.Prototype() != nil || slices.ContainsFunc(n.objects.GetOwnPropertyNames(), func(name string) bool {
 		return slices.Contains([]string{"value", "writable", "get", "set", "enumerable", "configurable"}, name)
 	})
 }
 
-// Measure begins a list of variables.
+// Measure returns a measurer for a list of variables.
 func (n *Intrinsics) Measure() *Measurer {
 	if n.tampered() {
 		return &Measurer{Intrinsics: n}
@@ -65,10 +64,10 @@ func (n *Intrinsics) Measure() *Measurer {
 	return &Measurer{Intrinsics: n, total: maxMeasured}
 }
 
-// Measurer looks at values without running any code of programs.
+// Measurer examines values without running any code of programs.
 type Measurer struct {
 	*Intrinsics
-	total, left int // values that may still be looked at: for the list, and for the variable
+	total, left int // values that may still be examined for the list and for the variable
 	path        []*goja.Object
 }
 
@@ -77,7 +76,7 @@ func (m *Measurer) Variable(name string, value goja.Value) engine.Variable {
 	object, _ := value.(*goja.Object)
 	m.left = min(m.total, maxEach)
 	m.total -= m.left
-	defer func() { m.total += m.left }() // what was overspent is missing for the others
+	defer func() { m.total += m.left }() // what was exceeded is deducted from the rest
 	switch v.Kind {
 	case "text":
 		v.Count = value.(goja.String).Length()
@@ -101,7 +100,7 @@ func (m *Measurer) Variable(name string, value goja.Value) engine.Variable {
 	return v
 }
 
-// items fills in what an array consists of.
+// items sets the fields of an array.
 func (m *Measurer) items(array *goja.Object, v *engine.Variable) {
 	first, ok := m.property(array, "0")
 	if !ok || v.Count == 0 {
@@ -122,8 +121,7 @@ func (m *Measurer) items(array *goja.Object, v *engine.Variable) {
 	v.Of = kindOf(first)
 }
 
-// keys lists the keys of an ordinary object, as long as there is room: each counts as a
-// value that was looked at.
+// keys returns the keys of a plain object, each of which counts as an examined value.
 func (m *Measurer) keys(o *goja.Object) ([]string, bool) {
 	if m.left <= 0 || !plainObject(o) {
 		return nil, false
@@ -133,13 +131,13 @@ func (m *Measurer) keys(o *goja.Object) ([]string, bool) {
 	return keys, true
 }
 
-// firstKeys are the keys that are listed.
+// firstKeys returns the keys to list.
 func firstKeys(keys []string) []string {
 	keys = keys[:min(len(keys), engine.MaxKeys)]
 	return slices.DeleteFunc(keys, func(key string) bool { return len(key) > engine.MaxName })
 }
 
-// property returns the value of an own property that is no accessor.
+// property returns the value of an own property that is not an accessor.
 func (m *Measurer) property(o *goja.Object, name string) (goja.Value, bool) {
 	if m.left <= 0 {
 		return nil, false
@@ -157,10 +155,10 @@ func (m *Measurer) property(o *goja.Object, name string) (goja.Value, bool) {
 	return v, v != nil
 }
 
-// bytes is how long a value is as JSON, about; false if that could not be found out.
+// bytes returns the approximate length of a value as JSON, or false if that is unknown.
 func (m *Measurer) bytes(value goja.Value) (int, bool) {
 	if goja.IsBigInt(value) {
-		return 0, false // it has no form in JSON, and its digits may take long
+		return 0, false // it has no JSON form, and converting it may take long
 	}
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -195,8 +193,8 @@ func (m *Measurer) bytes(value goja.Value) (int, bool) {
 	return 0, false
 }
 
-// sum adds up n properties: property tells the name of each, and how long what stands
-// before the value is.
+// sum adds up n properties. property returns the name of each, and the length of what
+// precedes its value.
 func (m *Measurer) sum(n int, property func(int) (string, int), o *goja.Object) (int, bool) {
 	if n > m.left {
 		return 0, false
@@ -247,7 +245,7 @@ func (m *Measurer) size(o *goja.Object, getter goja.Callable) int {
 	return 0
 }
 
-// length is the length of an array, a property of its own, or of a typed array.
+// length returns the length of an array or a typed array.
 func (m *Measurer) length(o *goja.Object) int {
 	if o.ClassName() == "Array" {
 		return int(o.Get("length").ToInteger())
@@ -258,13 +256,13 @@ func (m *Measurer) length(o *goja.Object) int {
 	return 0
 }
 
-// plainObject reports whether the properties of an object can be listed without
-// running any code: it is no proxy, and no object that is made on demand.
+// plainObject reports whether listing the properties of an object runs no code: it is not a
+// proxy, and its properties are not created on demand.
 func plainObject(o *goja.Object) bool {
 	return o.ExportType() == reflect.TypeFor[map[string]any]()
 }
 
-// kindOf names what a value is. A proxy is an object.
+// kindOf returns the kind of a value. A proxy is an object.
 func kindOf(v goja.Value) string {
 	object, isObject := v.(*goja.Object)
 	switch {

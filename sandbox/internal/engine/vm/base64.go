@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// btoa writes a text whose characters are bytes in base64.
+// btoa encodes a string, whose characters are bytes, as base64.
 func (r *run) btoa(c goja.FunctionCall) goja.Value {
 	text := r.byteText("btoa", c)
 	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.maxText() {
@@ -24,7 +24,7 @@ func (r *run) btoa(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(base64.StdEncoding.EncodeToString(bytes))
 }
 
-// atob reads base64, and returns a text whose characters are the bytes.
+// atob decodes base64 to a string whose characters are the bytes.
 func (r *run) atob(c goja.FunctionCall) goja.Value {
 	text := strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(r.byteText("atob", c).String())
 	if len(text)%4 == 0 {
@@ -41,7 +41,7 @@ func (r *run) atob(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(string(chars))
 }
 
-// byteText makes text of the argument that a function needs.
+// byteText returns the first argument of a function, which is required, as a string.
 func (r *run) byteText(function string, c goja.FunctionCall) goja.String {
 	if len(c.Arguments) == 0 {
 		panic(r.typeError(function + ": the argument is missing"))
@@ -49,7 +49,7 @@ func (r *run) byteText(function string, c goja.FunctionCall) goja.String {
 	return r.textOf(c.Argument(0))
 }
 
-// textOf makes text of a value as the language does.
+// textOf converts a value to a string like the language does.
 func (r *run) textOf(v goja.Value) goja.String {
 	switch v := v.(type) {
 	case goja.String:

@@ -11,20 +11,19 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function makes a function of the VM. goja would name it after the Go function.
+// function returns a function of the VM. goja would name it after the Go function.
 func (r *run) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
 	return object
 }
 
-// namespace makes the object that holds a server's tools.
+// namespace returns the object that holds the tools of a namespace.
 func (r *run) namespace(name string) goja.Value {
 	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
 }
 
-// namespace makes the members of a namespace on demand. It implements
-// [goja.DynamicObject].
+// namespace creates its members on demand. It implements [goja.DynamicObject].
 type namespace struct {
 	run  *run
 	name string
@@ -63,7 +62,7 @@ func (n *namespace) Set(string, goja.Value) bool { return false }
 // Delete implements [goja.DynamicObject].
 func (n *namespace) Delete(string) bool { return false }
 
-// Keys implements [goja.DynamicObject]. A tool that has two names is shown by its
+// Keys implements [goja.DynamicObject]. A tool that has two names is listed by its
 // identifier only.
 func (n *namespace) Keys() []string {
 	names := slices.Sorted(maps.Keys(n.tools()))
@@ -73,12 +72,12 @@ func (n *namespace) Keys() []string {
 	})
 }
 
-// identifier is the first name of the tool that has the name.
+// identifier returns the first name of the tool with the given name.
 func (n *namespace) identifier(name string) string {
 	return n.run.scope.tools[n.tools()[name]].Names[0]
 }
 
-// input makes the value of an input.
+// input returns the value of an input.
 func (r *run) input(in engine.Input) goja.Value {
 	v, err := r.convert.Decode(in.JSON)
 	if err != nil {
@@ -87,20 +86,20 @@ func (r *run) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool: it takes an object and gives a
-// promise. A session may have kept it from a program that had other tools.
+// tool returns the function that calls a tool. In a session, an earlier program that had
+// other tools may have kept it.
 func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
 		if !ok {
-			panic(r.typeError("the tool " + name + " is not bound any more"))
+			panic(r.typeError("the tool " + name + " is no longer available"))
 		}
 		r.use(namespace, name)
 		c := engine.Call{Tool: index, Pos: r.position()}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		object := r.vm.ToValue(promise).ToObject(r.vm)
-		if r.ended || r.failing { // submit was called by a native function, which goes on; or by a getter of an error
+		if r.ended || r.failing { // a native function is still running after submit, or the getter of an error calls the tool
 			return object
 		}
 		r.instrumentPromises(object)
@@ -113,7 +112,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// issue makes a call.
+// issue passes a call on to the host.
 func (r *run) issue(c pendingCall) {
 	if r.replay != nil {
 		r.replay.expect(r, c)
@@ -122,7 +121,7 @@ func (r *run) issue(c pendingCall) {
 	if r.replies == nil {
 		r.replies, r.done, r.calls = make(chan pendingCall, 16), make(chan struct{}), make(chan func())
 	}
-	replies, done := r.replies, r.done // of this program: the VM may run another one
+	replies, done := r.replies, r.done // the VM may run another program when the reply arrives
 	perform := r.host.Call(c.Call, func(reply engine.Reply) {
 		c.reply = reply
 		select {
@@ -135,15 +134,14 @@ func (r *run) issue(c pendingCall) {
 	}
 }
 
-// deliver gives the program the reply to a call.
+// deliver hands the reply to a call to the program.
 func (r *run) deliver(c pendingCall) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
 }
 
-// arguments writes what a tool is called with as JSON: its one argument, and what
-// may follow it.
+// arguments encodes the first argument of a tool, and the second one if there is any.
 func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
 		return r.joinArguments(fc.Arguments, tool), nil
@@ -159,7 +157,7 @@ func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more 
 	return args, more
 }
 
-// gather makes one object of several arguments.
+// joinArguments encodes several arguments as one object.
 func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawMessage {
 	object, params := []byte{'{'}, tool.Params
 	for i, v := range values[:min(len(values), len(params))] {
@@ -175,8 +173,9 @@ func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawM
 	return append(object, '}')
 }
 
-// encoded writes what the program hands over as JSON, null where there is none:
-// what it is, and of which tool, if of any. What its getters throw, it throws.
+// encoded encodes a value that the program passes out, or null if it has no JSON form.
+// what names the value, and of is the tool that receives it, if any. Exceptions of
+// getters are thrown again.
 func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {
@@ -197,7 +196,7 @@ func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMes
 	return text
 }
 
-// typeError makes an exception; unlike goja's, it takes text as it is.
+// typeError returns an exception. Unlike goja's function it does not format its text.
 func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
 func (r *run) settle(c pendingCall) {
@@ -213,10 +212,9 @@ func (r *run) settle(c pendingCall) {
 	r.check(c.resolve(value))
 }
 
-// submit ends the program with a value, or with a failure if calls are not awaited.
-// It does not return to the program. It does not interrupt a program that is made again:
-// a VM that was interrupted is of no use to a later program, and what this one catches
-// and does then, only its session sees.
+// submit ends the program with a value, or with a failure if calls were not awaited. It
+// does not return to the program. A program that is run again is not interrupted, because
+// an interrupted VM cannot run later programs.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
 	failure := r.unawaited()
@@ -235,7 +233,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// here is where the program is calling from.
+// position returns where the program is calling from.
 func (r *run) position() engine.Pos {
 	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
 		if frame.SrcName() == r.program.Name {

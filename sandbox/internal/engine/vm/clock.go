@@ -8,8 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// clock is what the VM asks for time and chance. The zero clock shows the real
-// time.
+// clock provides time and random numbers to the VM. The zero clock is the real one.
 type clock struct {
 	pinned bool
 	fixed  bool
@@ -17,7 +16,7 @@ type clock struct {
 	random *rand.Rand
 }
 
-// pin sets the clock of a VM for a program.
+// pin sets the clock of the VM for a program.
 func (r *run) pin(c *engine.Clock) {
 	if c == nil {
 		return
@@ -33,7 +32,7 @@ func (r *run) pin(c *engine.Clock) {
 	}
 }
 
-// uint64 is the next random number.
+// uint64 returns the next random number.
 func (c *clock) uint64() uint64 {
 	if c.random != nil {
 		return c.random.Uint64()
@@ -41,7 +40,7 @@ func (c *clock) uint64() uint64 {
 	return rand.Uint64()
 }
 
-// time is what the program takes for now.
+// time returns the current time of the program.
 func (c *clock) time() time.Time {
 	if c.pinned {
 		return c.now
@@ -49,8 +48,8 @@ func (c *clock) time() time.Time {
 	return time.Now()
 }
 
-// turn moves the clock because the program is woken, perhaps by a timer that was
-// due then, and returns what it shows, in ms since 1970.
+// turn moves the clock when the program is resumed, perhaps by a timer that was due then,
+// and returns its time in ms since 1970.
 func (c *clock) turn(due time.Time) int64 {
 	switch {
 	case !c.pinned:
@@ -64,5 +63,5 @@ func (c *clock) turn(due time.Time) int64 {
 	return c.now.UnixMilli()
 }
 
-// set makes the clock show what it showed once.
+// set sets the clock to a recorded time.
 func (c *clock) set(ms int64) { c.now = time.UnixMilli(ms) }

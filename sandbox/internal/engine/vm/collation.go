@@ -11,14 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// collation is what the options of localeCompare say.
+// collation holds the options of localeCompare.
 type collation struct {
 	numeric     bool
 	sensitivity string
 }
 
-// collateBy are the differences that a sensitivity does not see. For "case", the marks
-// are taken out of the texts instead: the collator would still see that they are there.
+// collateBy are the collator options for each sensitivity. For "case", marks are removed
+// from the strings instead, because the collator would still notice them.
 var collateBy = map[string][]collate.Option{
 	"variant": nil,
 	"accent":  {collate.IgnoreCase, collate.IgnoreWidth},
@@ -26,8 +26,7 @@ var collateBy = map[string][]collate.Option{
 	"base":    {collate.IgnoreCase, collate.IgnoreWidth, collate.IgnoreDiacritics},
 }
 
-// addLocaleCompare has localeCompare look at its options. The locale makes no
-// difference.
+// addLocaleCompare makes localeCompare follow its options. The locale is ignored.
 func (r *run) addLocaleCompare() {
 	r.replace(r.prototype("String"), "localeCompare", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		options, ok := c.Argument(2).(*goja.Object)
@@ -43,7 +42,7 @@ func (r *run) addLocaleCompare() {
 	})
 }
 
-// collation reads the options; those that cannot be followed are refused.
+// collation reads the options. It throws if they are not supported.
 func (r *run) collation(options *goja.Object) collation {
 	if v := options.Get("ignorePunctuation"); v != nil && v.ToBoolean() {
 		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the texts first"))
@@ -62,7 +61,7 @@ func (r *run) collation(options *goja.Object) collation {
 	return by
 }
 
-// normal returns a text as it is to be compared.
+// normal returns the form of a string that is compared.
 func (by collation) normal(text string) string {
 	text = norm.NFD.String(text)
 	if by.sensitivity != "case" {

@@ -10,9 +10,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// console makes the console: log, info, debug, dir and table write to stdout;
-// warn, error and trace to stderr. What is rarely used is there only if the
-// program has its name in it.
+// console returns the console. log, info, debug, dir and table write to stdout; warn, error
+// and trace to stderr. The rest exists only if the program contains its name.
 func (r *run) console() goja.Value {
 	console := r.vm.NewObject()
 	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
@@ -21,7 +20,7 @@ func (r *run) console() goja.Value {
 	for _, name := range []string{"warn", "error", "trace"} {
 		must(console.Set(name, r.function(name, r.print(&r.stderr))))
 	}
-	for _, rare := range rareConsole { // a program can see in which order they are made
+	for _, rare := range rareConsole { // in a fixed order, which programs can observe
 		if r.globals.job.Session != nil || strings.Contains(r.program.Source.Text, rare.name) {
 			must(console.Set(rare.name, r.function(rare.name, func(c goja.FunctionCall) goja.Value {
 				rare.method(r, c)
@@ -32,7 +31,7 @@ func (r *run) console() goja.Value {
 	return console
 }
 
-// rareConsole is the rest of the console, as Node has it.
+// rareConsole is the rest of the console, as in Node.
 var rareConsole = []struct {
 	name   string
 	method func(*run, goja.FunctionCall)
@@ -52,7 +51,7 @@ var rareConsole = []struct {
 	}},
 }
 
-// consoleState are what the console remembers of one program.
+// consoleState is the state of the console for one program.
 type consoleState struct {
 	indent int
 	counts map[string]int
@@ -66,7 +65,7 @@ func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// printLine writes values behind a text, if there is one.
+// printLine prints values on one line, after a text if that is not empty.
 func (r *run) printLine(stream *stream, text string, values []goja.Value) {
 	words := make([]string, 0, len(values)+1)
 	if text != "" {
@@ -80,11 +79,11 @@ func (r *run) printLine(stream *stream, text string, values []goja.Value) {
 		indent := strings.Repeat("  ", min(r.printed.indent, maxIndent))
 		line = indent + strings.ReplaceAll(line, "\n", "\n"+indent)
 	}
-	stream.write(line) // not joined with its end: a long text is not copied
+	stream.write(line) // written separately, so that a long text is not copied
 	stream.write("\n")
 }
 
-// maxIndent is how deep groups are indented.
+// maxIndent bounds the indentation of groups.
 const maxIndent = 20
 
 func (r *run) consoleGroup(c goja.FunctionCall) {
@@ -128,7 +127,7 @@ func (r *run) consoleElapsed(method string, c goja.FunctionCall) {
 	r.printLine(&r.stdout, fmt.Sprintf("%s: %.3fms", label, ms), c.Arguments[min(1, len(c.Arguments)):])
 }
 
-// label is the first argument, by which counts and timers are told apart.
+// label returns the first argument, which identifies a count or a timer.
 func (r *run) label(c goja.FunctionCall) string {
 	if label := c.Argument(0); !goja.IsUndefined(label) {
 		return label.String()
@@ -136,11 +135,10 @@ func (r *run) label(c goja.FunctionCall) string {
 	return "default"
 }
 
-// stream keeps the beginning and the end of what is written to it, and counts all
-// of it.
+// stream keeps the beginning and the end of what is written to it, and counts all bytes.
 type stream struct {
 	text  strings.Builder
-	tail  []byte // what came last, once something did not fit; more than is kept
+	tail  []byte // the end, once something did not fit; longer than what is kept
 	full  bool
 	bytes int
 	limit int
@@ -150,7 +148,7 @@ func (s *stream) write(text string) {
 	s.bytes += len(text)
 	if !s.full {
 		head := text[:min(len(text), s.limit-s.text.Len())]
-		if s.full = len(head) < len(text); s.full { // do not cut a character in two
+		if s.full = len(head) < len(text); s.full { // do not split a character
 			head = head[:len(head)-partial(head)]
 		}
 		s.text.WriteString(head)
@@ -161,8 +159,7 @@ func (s *stream) write(text string) {
 	}
 }
 
-// keep appends to the tail, of which it moves the last part to the front before
-// it grows too long.
+// keep appends to the tail. It drops the beginning of the tail before that grows too long.
 func (s *stream) keep(text string) {
 	most := s.limit / tailShare
 	if len(s.tail)+len(text) > 4*most {
@@ -172,7 +169,7 @@ func (s *stream) keep(text string) {
 	s.tail = append(s.tail, text...)
 }
 
-// tailShare of the limit is kept of the end, besides the beginning.
+// tailShare is the part of the limit that is kept of the end, in addition to the beginning.
 const tailShare = 16
 
 func (s *stream) output() engine.Output {
@@ -183,7 +180,7 @@ func (s *stream) output() engine.Output {
 	return engine.Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
 }
 
-// partial is how many bytes at the end of a text are the beginning of a character.
+// partial returns the length of an incomplete character at the end of a text.
 func partial(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if c := text[len(text)-n]; utf8.RuneStart(c) {

@@ -4,6 +4,6 @@ import "time"
 
 var processStart = time.Now()
 
-// elapsed is the time since this process began, for systems that do not tell what it
-// has taken of a processor.
+// elapsed returns the time since the process started, for systems that do not report
+// processor time.
 func elapsed() time.Duration { return time.Since(processStart) }

@@ -4,5 +4,5 @@ package vm
 
 import "time"
 
-// cpuTime is the clock's time: what a program waits for its turn is computing.
+// cpuTime returns the elapsed time, which includes the time in which the process was not scheduled.
 func cpuTime() time.Duration { return elapsed() }

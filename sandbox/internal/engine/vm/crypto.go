@@ -9,8 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// crypto makes the part of the Web's crypto that programs use: randomUUID and
-// getRandomValues.
+// crypto returns the part of the Web's crypto that programs use.
 func (r *run) crypto() goja.Value {
 	object := r.vm.NewObject()
 	must(object.Set("randomUUID", r.function("randomUUID", r.randomUUID)))
@@ -26,10 +25,10 @@ func (r *run) randomUUID(goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:])
 }
 
-// maxRandom is how many bytes the Web gives at once.
+// maxRandom is the limit of getRandomValues on the Web.
 const maxRandom = 65536
 
-// randomValues fills an array of integers.
+// randomValues fills an integer array with random values.
 func (r *run) randomValues(fc goja.FunctionCall) goja.Value {
 	array, ok := fc.Argument(0).(*goja.Object)
 	if !ok || array.ExportType().Kind() != reflect.Slice || array.Get("BYTES_PER_ELEMENT") == nil {
@@ -38,7 +37,7 @@ func (r *run) randomValues(fc goja.FunctionCall) goja.Value {
 	length := int(array.Get("length").ToInteger())
 	size := int(array.Get("BYTES_PER_ELEMENT").ToInteger())
 	if length*size > maxRandom {
-		panic(r.typeError("crypto.getRandomValues gives 65536 bytes at most"))
+		panic(r.typeError("crypto.getRandomValues returns at most 65536 bytes"))
 	}
 	for i := range length {
 		must(array.Set(strconv.Itoa(i), int64(r.clock.uint64()>>(64-8*min(size, 6)))))

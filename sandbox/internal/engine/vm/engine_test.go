@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// answering is a host that allows everything and answers calls by a function.
+// answering is a host that allows every program and answers calls with a function.
 type answering struct {
 	report engine.Report
 	answer func(engine.Call) engine.Reply
@@ -89,7 +89,8 @@ func TestFailures(t *testing.T) {
 		{"\n await refund({})", "thrown 2:8 ToolError: refund: no money"},
 		{"refund({}); await sleep(20); 1", "thrown 1:1 ToolError: refund: no money"},
 		{"}); (() => {", "syntax 1:1 unexpected } in expression"},
-		{"const a = {}; a.a = a; a", "bad_value 0:0 the value of the program cannot be written as JSON: the value contains itself"},
+		{"const a = {}; a.a = a; a",
+			"bad_value 0:0 the value of the program cannot be written as JSON: the value contains itself"},
 		{"'x'.repeat(100000)", "output_limit 0:0 the value is too large: as JSON it has more than 65536 bytes"},
 		{"({get x() { throw 'mine' }})", "thrown 1:13 uncaught mine"},
 		{"({get x() { return this.x }})", "thrown 1:25 RangeError: too much recursion"},
@@ -105,7 +106,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What the compiler would evaluate again and again is evaluated when it runs.
+// Constants that would keep the compiler busy are evaluated when the program runs.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -139,7 +140,8 @@ func TestRefusedRunsNothing(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	source := "const v = await fs.read_file({path: 1, ...x, b: [1, y]});\nfs.lst({});\nfoo(bar); typeof baz;\nrefund(); /\\p{L}/u; z = 1; limit = 2"
+	source := "const v = await fs.read_file({path: 1, ...x, b: [1, y]});\nfs.lst({});\n" +
+		"foo(bar); typeof baz;\nrefund(); /\\p{L}/u; z = 1; limit = 2"
 	h := &answering{answer: echo, refuse: true}
 	new(Engine).Run(t.Context(), job(source), h)
 	slices.SortFunc(h.report.Undeclared, func(a, b engine.Name) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
@@ -147,10 +149,14 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"findings":[{"message":"\\p{…} never matches in this engine","hint":"write the characters as a range, such as [A-Za-zÀ-ɏ]","line":4,"column":11}],` +
-		`"undeclared":[{"name":"x","line":1,"column":43},{"name":"y","line":1,"column":53},{"name":"foo","line":3,"column":1},{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
+	want := `{"findings":[{"message":"\\p{…} never matches in this engine",` +
+		`"hint":"write the characters as a range, such as [A-Za-zÀ-ɏ]","line":4,"column":11}],` +
+		`"undeclared":[{"name":"x","line":1,"column":43},` +
+		`{"name":"y","line":1,"column":53},{"name":"foo","line":3,"column":1},` +
+		`{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
 		`"constants":[{"name":"limit","line":4,"column":28}],` +
-		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},"holder":"v","awaited":true,"line":1,"column":20},` +
+		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},` +
+		`"holder":"v","awaited":true,"line":1,"column":20},` +
 		`{"tool":-1,"ns":"fs","name":"lst","line":2,"column":4},` +
 		`{"tool":1,"args":{"json":{}},"discarded":true,"line":4,"column":1}],"depth":8,"declared":["v"]}`
 	if string(got) != want {
@@ -158,15 +164,18 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// names of shadowing and of everything that may declare them.
+// Calls of a declared name are not taken for calls of the tool with that name.
 func TestShadowed(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{
 		`const refund = x => x; refund(1)`, `(refund => refund(1))(x => x)`, `function refund() {} refund(1)`,
 		`class refund {}; refund(1)`, `const {a: refund} = {a: x => x}; refund(1)`, `const [refund = x => x] = []; refund(1)`,
-		`try { throw x => x } catch (refund) { refund(1) }`, `for (const refund of [x => x]) refund(1)`, `function f({refund}) { refund(1) }`,
-		`const f = ({x: [refund]}) => refund(1)`, `const {...refund} = {}; refund(1)`, `let refund; refund(1)`, `var refund; refund(1)`,
-		`(function refund() { refund(1) })`, `const f = (...refund) => refund(1)`, `try { throw {} } catch ({refund}) { refund(1) }`,
+		`try { throw x => x } catch (refund) { refund(1) }`, `for (const refund of [x => x]) refund(1)`,
+		`function f({refund}) { refund(1) }`,
+		`const f = ({x: [refund]}) => refund(1)`, `const {...refund} = {}; refund(1)`, `let refund; refund(1)`,
+		`var refund; refund(1)`,
+		`(function refund() { refund(1) })`, `const f = (...refund) => refund(1)`,
+		`try { throw {} } catch ({refund}) { refund(1) }`,
 	} {
 		p, failure := parse(keyOf(&engine.Job{Source: source}))
 		if failure != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// thrown makes the object that a failed tool call throws, and remembers where
-// the call was made: the error comes into being outside any stack.
+// thrown returns the error that a failed tool call throws, and records its call: the error
+// is created outside of any stack.
 func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 	data, err := r.convert.Decode(e.Data)
 	if err != nil {
@@ -22,9 +22,10 @@ func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 	}
 	var object *goja.Object
 	exception := r.vm.Try(func() {
-		object, err = r.vm.New(r.globals.Get("ToolError"), r.vm.ToValue(e.Message), r.vm.ToValue(e.Tool), r.vm.ToValue(e.Kind), data)
+		class, value := r.globals.Get("ToolError"), r.vm.ToValue
+		object, err = r.vm.New(class, value(e.Message), value(e.Tool), value(e.Kind), data)
 	})
-	if exception != nil || err != nil { // the program broke what the class is made of
+	if exception != nil || err != nil { // the program broke what the class depends on
 		object = r.typeError(e.Message)
 	}
 	if r.thrownBy == nil {
@@ -34,13 +35,13 @@ func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 	return object
 }
 
-// toolFailure is what is known of an error that a tool call threw.
+// toolFailure is the failed call that an error belongs to.
 type toolFailure struct {
 	*engine.ToolError
 	call engine.Call
 }
 
-// toolErrorSource is the class of what a failed tool call throws.
+// toolErrorSource is the class of the errors that failed tool calls throw.
 var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
 	constructor(message, tool, kind, data) {
 		super(message);
@@ -54,12 +55,12 @@ var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
 func (r *run) toolErrorClass() goja.Value {
 	class, err := r.vm.RunProgram(toolErrorSource)
 	if err != nil {
-		panic(r.typeError("ToolError: " + err.Error())) // the program took away what it needs
+		panic(r.typeError("ToolError: " + err.Error())) // the program removed what the class depends on
 	}
 	return class
 }
 
-// failure describes what RunProgram or a callback returned.
+// failure describes an error of RunProgram or of a callback.
 func (r *run) failure(err error) *engine.Failure {
 	var exception *goja.Exception
 	var overflow *goja.StackOverflowError
@@ -117,8 +118,8 @@ func (r *run) rejection(v goja.Value) *engine.Failure {
 	return f
 }
 
-// locateFirst locates an error without a place, as Promise.any throws it, by the
-// first of those that it consists of.
+// locateFirst locates an AggregateError, which has no position, by its first error that
+// has one.
 func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
 	if errs := r.convert.ErrorsOf(object); len(errs) > 0 {
 		if first, ok := errs[0].(*goja.Object); ok {
@@ -127,12 +128,16 @@ func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
 	}
 }
 
-// builtinError reports whether an error's class is the language's.
+var builtinErrors = []string{
+	"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError",
+}
+
+// builtinError reports whether the class of an error is built in.
 func (r *run) builtinError(object *goja.Object) bool {
 	builtin := false
 	_ = r.vm.Try(func() {
 		class := object.Get("constructor")
-		for _, name := range []string{"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError"} {
+		for _, name := range builtinErrors {
 			builtin = builtin || class != nil && class.SameAs(r.vm.Get(name))
 		}
 	})
@@ -155,10 +160,10 @@ func parseStack(stack, name string) []check.Frame {
 	return frames
 }
 
-// maxStack is how many places of a stack are kept.
+// maxStack bounds the positions of a stack.
 const maxStack = 10
 
-// locate translates frames into places in the source.
+// locate sets the positions of a failure from stack frames.
 func (r *run) locate(f *engine.Failure, frames []check.Frame) {
 	for _, at := range frames {
 		if pos := r.program.Source.FromFrame(at.Line, at.Column); pos.Line != 0 && len(f.Stack) < maxStack {
@@ -177,5 +182,6 @@ func encodeFailure(err error) *engine.Failure {
 			Hint: "return a summary, or only the part that is needed",
 		}
 	}
-	return &engine.Failure{Kind: engine.BadValue, Message: "the value of the program cannot be written as JSON: " + err.Error()}
+	message := "the value of the program cannot be written as JSON: " + err.Error()
+	return &engine.Failure{Kind: engine.BadValue, Message: message}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
 )
 
-// export is what the statement calls.
+// export implements the function that [check.ExportName] names.
 func (r *run) export(fc goja.FunctionCall) goja.Value {
 	list, ok := fc.Argument(0).(*goja.Object)
 	if r.exported || !ok {
@@ -28,7 +28,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 		}
 		_ = global.Delete(name)
 		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-			panic(r.typeError(name + " cannot be declared in a session: it is on the global object for good"))
+			panic(r.typeError(name + " cannot be declared in a session: it is a permanent property of the global object"))
 		}
 		r.exports[name] = !variable
 		r.declare(name, pair.Get("0"))
@@ -36,20 +36,20 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// conceal takes away what earlier programs have declared, or put on the global
-// object, by a name that now is an input or a tool.
+// hideEarlier deletes the globals of earlier programs that have the name of an input or a
+// tool of this program.
 func (r *run) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {
 		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
-			r.useGlobal(name) // without it, this program would not take the name away
+			r.useGlobal(name) // a later rerun of this program must delete the name again
 		}
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {
 			return &engine.Failure{
-				Kind: engine.Thrown, Message: "an earlier program has put " + name + " on the global object for good, which now is an input or a tool",
-				Hint: "start another session",
+				Kind: engine.Thrown, Hint: "start another session",
+				Message: name + " is an input or a tool, but an earlier program made it a permanent property of the global object",
 			}
 		}
 	}

@@ -5,22 +5,24 @@ import (
 	"os"
 	"testing"
 	"time"
-	"unicode/utf16"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// FuzzParse looks for sources that bring down the parse or the report, or that
-// take them too long. What they find lies within the source.
+// FuzzParse looks for sources that crash the parser or the check, or that take them too
+// long. All positions must be in the source.
 func FuzzParse(f *testing.F) {
-	syntax, err := os.ReadFile("../check/testdata/syntax.js") // has every kind of node
+	syntax, err := os.ReadFile("../check/testdata/syntax.js") // contains every kind of node
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, source := range []string{
-		"1 + 1", "const f = ({a} = {a: 1}) => a\n[f()]", "let a = ;", "}); (() => {", "await fs.lst({a: [1, ...x]})", "`${refund({n: -1})}`",
-		"for await (x of y) {}", "class A { static #x = 1; get [y]() { return /\\p{L}/u } }", "\"\u2028😀\r\n\" +", "if (await refund({}))\r\nx = y\u2029z", "import x from 'y'",
-		"(a = (b = (c = 1) => 1) => 1) => 1", string(syntax), "(((((((((((((((((((((1", "#!x", "<!-- x", "'\\ud800'", "x = y ? (z) : w => v", "\\u0061 = 1", "é.ü = limit",
+		"1 + 1", "const f = ({a} = {a: 1}) => a\n[f()]", "let a = ;", "}); (() => {", "await fs.lst({a: [1, ...x]})",
+		"`${refund({n: -1})}`",
+		"for await (x of y) {}", "class A { static #x = 1; get [y]() { return /\\p{L}/u } }", "\"\u2028😀\r\n\" +",
+		"if (await refund({}))\r\nx = y\u2029z", "import x from 'y'",
+		"(a = (b = (c = 1) => 1) => 1) => 1", string(syntax), "(((((((((((((((((((((1", "#!x", "<!-- x", "'\\ud800'",
+		"x = y ? (z) : w => v", "\\u0061 = 1", "é.ü = limit",
 	} {
 		f.Add(source)
 	}
@@ -57,7 +59,8 @@ func within(t *testing.T, source string, at engine.Pos) {
 	if at == (engine.Pos{}) {
 		return
 	}
-	if at.Line < 1 || at.Line > len(engine.Lines(source)) || at.Column < 1 || at.Column > len(utf16.Encode([]rune(source)))+1 {
+	lines, columns := len(engine.Lines(source)), engine.UTF16Len(source)+1
+	if at.Line < 1 || at.Line > lines || at.Column < 1 || at.Column > columns {
 		t.Errorf("%v is not in the source", at)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// maxCallStack bounds the guest's call depth. More is dangerous: unwinding
-// nested native callbacks takes quadratic time.
+// maxCallStack bounds the call depth of programs. Larger values are dangerous, because
+// unwinding nested native callbacks takes quadratic time.
 const maxCallStack = 1000
 
-// ownGlobals makes the globals that goja lacks.
+// ownGlobals are the globals that goja does not have.
 var ownGlobals = map[string]func(*run) goja.Value{
 	"console":       (*run).console,
 	"setTimeout":    func(r *run) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
@@ -35,7 +35,7 @@ var ownGlobals = map[string]func(*run) goja.Value{
 	"URLSearchParams": (*run).urlSearchParams,
 }
 
-// globalNames are the globals of a VM as every program sees it.
+// globalNames are the globals that every program sees.
 var globalNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{"arguments": true} // bound inside functions
 	for _, name := range goja.New().GlobalObject().GetOwnPropertyNames() {
@@ -48,8 +48,8 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// inherited are the names that every object has, inheritedByFunctions those that
-// every function has, and membersOfText those that every text has.
+// inherited are the members of every object, inheritedByFunctions those of every function,
+// and membersOfText those of every string.
 var (
 	inherited = sync.OnceValue(func() map[string]bool {
 		return namesOf(goja.New().NewObject().Prototype())
@@ -76,12 +76,12 @@ func namesOf(o *goja.Object) map[string]bool {
 	return names
 }
 
-// prepare gives the VM its limits and its globals. The program's own globals
-// stand behind the standard ones, in their prototype, and are made when first
-// used: a hundred bound tools cost a program nothing.
+// prepare sets the limits and the globals of the VM. The globals of the job are in the
+// prototype of the global object and are created when they are first used, so that
+// unused tools cost nothing.
 func (r *run) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
-	if r.globals != nil { // by an earlier program of the session
+	if r.globals != nil { // set by an earlier program of the session
 		r.globals.renew(job)
 		r.guard(job)
 		return r.hideEarlier()
@@ -90,7 +90,7 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	if job.Session != nil {
 		r.intrinsics = convert.NewIntrinsics(r.vm)
 	}
-	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the named files
+	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the files that they name
 	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
 	global := r.vm.GlobalObject()
 	behind := r.vm.NewDynamicObject(r.globals)
@@ -98,7 +98,7 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	must(global.SetPrototype(behind))
 	kinds := r.program.functionKinds
 	named := strings.Contains(job.Source, "constructor") || strings.Contains(job.Source, "Function")
-	if job.Session != nil || job.Prelude != nil { // later programs may have others, and so may the prelude
+	if job.Session != nil || job.Prelude != nil { // later programs or the prelude may have other kinds
 		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
 	}
 	r.disableEval(global, kinds, named)
@@ -106,8 +106,8 @@ func (r *run) prepare(job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// renew puts the globals of another program in place of those of the last one.
-// The session's inputs stay.
+// renew replaces the globals of the last program with those of another one. The inputs
+// of the session stay.
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
@@ -116,29 +116,28 @@ func (g *globals) renew(job *engine.Job) {
 	g.jobNames = nil
 }
 
-// lasts reports whether a name is that of an input of the session.
+// isSessionInput reports whether a name is an input of the session.
 func (r *run) isSessionInput(name string) bool {
 	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
 
-// must passes over errors that only guest code could have caused, before any
-// has run.
+// must panics on an error that cannot occur before guest code has run.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// refuseText takes away the ways to make code from text: eval, Function, and
-// the constructor that every kind of function inherits. Kinds that do not occur
-// in the program cannot be reached from it. What stands in their place says so,
-// where the program has their name in it; else there is nothing, which costs less.
+// disableEval removes the ways to create code from text: eval, Function, and the
+// constructor that every kind of function inherits. Kinds that do not occur in the
+// program cannot be reached from it. If the program contains their name, they are replaced
+// with functions that throw an explanation; otherwise they are undefined, which is faster.
 func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := goja.Undefined()
 	if named {
 		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
-			panic(r.typeError("code cannot be made from text here"))
+			panic(r.typeError("code cannot be created from text here"))
 		})
 		must(refusal.Set("prototype", function.Get("prototype")))
 		refuse = refusal
@@ -154,23 +153,23 @@ func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool
 }
 
 func (r *run) refuseConstructor(prototype, refuse goja.Value) {
-	must(prototype.ToObject(r.vm).DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
+	object := prototype.ToObject(r.vm)
+	must(object.DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
-// Samples of the kinds of function whose prototype is not Function's.
+// Samples of the kinds of function that do not inherit from Function.prototype.
 var (
 	asyncFunction     = goja.MustCompile("", `(async () => {})`, true)
 	generatorFunction = goja.MustCompile("", `(function* () {})`, true)
 )
 
-// globals makes the program's own globals on demand. It implements
-// [goja.DynamicObject].
+// globals creates the globals of a job on demand. It implements [goja.DynamicObject].
 type globals struct {
 	run  *run
 	job  *engine.Job
 	made map[string]goja.Value
 
-	jobNames map[string]bool // names of tools and inputs that were made
+	jobNames map[string]bool // the tools and inputs among made
 }
 
 // Get implements [goja.DynamicObject].
@@ -217,11 +216,11 @@ func (g *globals) make(name string) goja.Value {
 // Has implements [goja.DynamicObject].
 func (g *globals) Has(name string) bool { return g.Get(name) != nil }
 
-// Set implements [goja.DynamicObject]: the program's globals are constants.
+// Set implements [goja.DynamicObject]: the globals of a job are constants.
 func (g *globals) Set(string, goja.Value) bool { return false }
 
 // Delete implements [goja.DynamicObject].
 func (g *globals) Delete(string) bool { return false }
 
-// Keys implements [goja.DynamicObject]: for…in over the globals finds none.
+// Keys implements [goja.DynamicObject]: for…in does not list the globals of a job.
 func (g *globals) Keys() []string { return nil }

@@ -12,16 +12,15 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// Built-in functions that other engines have, or have otherwise, are added to the
-// VM here, by the words with which a program names them.
+// Built-in functions that goja lacks, or implements differently, are installed here. A
+// program gets those whose names it contains.
 //
-// The worst of the built-in functions are replaced by ones that refuse what would
-// bring the process down, or would silently go wrong: goja does in one step, which
-// nothing can interrupt, what they are asked for. A function is replaced only if
-// the program has its name in it. Who builds the name gets round that, so it is
-// against accidents; containment is the worker's.
+// Built-in functions that could bring the process down, or would silently give wrong
+// results, are replaced with functions that throw. goja executes a built-in function in
+// one step that cannot be interrupted. A program can avoid the replacements by composing
+// their names: they stop accidents, and the worker process contains attacks.
 
-// guards are the replacements by the word that a program must contain.
+// guards are the functions that install replacements, by the word that a program must contain.
 var guards = []struct {
 	word    string
 	install func(*run)
@@ -39,8 +38,8 @@ var guards = []struct {
 	{"withResolvers", (*run).addWithResolvers},
 }
 
-// guard installs the guards that a program needs; with a prelude, of which the text
-// may not be there, all of them.
+// guard installs the guards that a program needs, or all of them if it has a prelude, whose
+// text may not be available.
 func (r *run) guard(job *engine.Job) {
 	for _, g := range guards {
 		if !r.guarded[g.word] && (job.Prelude != nil || strings.Contains(job.Source, g.word)) {
@@ -50,11 +49,11 @@ func (r *run) guard(job *engine.Job) {
 	}
 }
 
-// replace puts a function in the place of a method.
-func (r *run) replace(holder *goja.Object, name string, guard func(next goja.Callable, c goja.FunctionCall) goja.Value) {
+// replace replaces a method.
+func (r *run) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
 	next, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
-		return // an earlier program of the session has taken it away
+		return // an earlier program of the session removed it
 	}
 	f := r.function(name, func(c goja.FunctionCall) goja.Value { return guard(next, c) })
 	_ = holder.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -69,8 +68,8 @@ func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	return v
 }
 
-// unparsed puts an error of JSON.parse in V8's words. What a reviver threw stays
-// as it is.
+// rewordParseError replaces the message of an error of JSON.parse with V8's. Errors of a
+// reviver stay as they are.
 func (r *run) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
@@ -83,7 +82,7 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 	message := ""
 	if text, ok := argument.(goja.String); ok {
 		if message = convert.JSONError(text.String()); message == "" {
-			message = "a number in the JSON text is out of range" // to other engines it is infinite
+			message = "a number in the JSON text is out of range" // other engines read it as Infinity
 		}
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
@@ -101,10 +100,10 @@ func (r *run) prototype(class string) *goja.Object {
 	return r.vm.Get(class).ToObject(r.vm).Get("prototype").ToObject(r.vm)
 }
 
-// maxString is the length at which other engines refuse to make a string.
+// maxString is the length of strings that other engines refuse to create.
 const maxString = 1<<29 - 24
 
-// guardLength bounds what a method of strings may make.
+// guardLength bounds the strings that a method creates.
 func (r *run) guardLength(name string, length func(text int, count float64) float64) {
 	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if text, ok := c.This.(goja.String); ok {
@@ -121,7 +120,7 @@ func repeated(text int, count float64) float64 { return float64(text) * count }
 
 func padded(_ int, length float64) float64 { return length }
 
-// mostText is how long a string may become.
+// maxText returns the maximum length of a string.
 func (r *run) maxText() float64 {
 	if r.memory > 0 {
 		return min(maxString, float64(r.memory)/2)
@@ -131,10 +130,10 @@ func (r *run) maxText() float64 {
 
 func (r *run) rangeError(message string) goja.Value { return r.error("RangeError", message) }
 
-// maxFlat is how deep flat may go.
+// maxFlat bounds the depth of flat.
 const maxFlat = 1000
 
-// guardFlat bounds the depth to which flat goes: it recurses on the Go stack.
+// guardFlat bounds the depth of flat, which recurses on the Go stack.
 func (r *run) guardFlat() {
 	r.replace(r.prototype("Array"), "flat", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if depth := c.Argument(0); !goja.IsUndefined(depth) && depth.ToFloat() > maxFlat {
@@ -147,7 +146,7 @@ func (r *run) guardFlat() {
 	})
 }
 
-// deeper reports whether arrays are nested deeper than so many levels.
+// deeper reports whether arrays are nested in more than the given number of levels.
 func (r *run) deeper(array *goja.Object, levels int) bool {
 	if levels == 0 {
 		return true
@@ -163,10 +162,10 @@ func (r *run) deeper(array *goja.Object, levels int) bool {
 	return false
 }
 
-// maxParse is how deep the text may be nested that JSON.parse gets.
+// maxParse bounds the nesting of texts that are passed to JSON.parse.
 const maxParse = 10_000
 
-// guardParse bounds the depth of JSON: it recurses on the Go stack.
+// guardParse bounds the depth of JSON.parse, which recurses on the Go stack.
 func (r *run) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		text, ok := c.Argument(0).(goja.String)
@@ -181,14 +180,14 @@ func (r *run) guardParse() {
 	})
 }
 
-// addCaptureStackTrace adds what programs written for V8 call in the constructors
-// of their errors; every error has its stack here.
+// addCaptureStackTrace adds a function that programs written for V8 call in the
+// constructors of their errors. It does nothing, because every error has a stack.
 func (r *run) addCaptureStackTrace() {
 	nothing := r.function("captureStackTrace", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
 	_ = r.vm.Get("Error").ToObject(r.vm).Set("captureStackTrace", nothing)
 }
 
-// guardRegExp refuses, as a syntax error, patterns that would never match.
+// guardRegExp throws a SyntaxError for patterns that would never match.
 func (r *run) guardRegExp() {
 	original := r.vm.Get("RegExp").ToObject(r.vm)
 	prototype := original.Get("prototype").ToObject(r.vm)
@@ -209,7 +208,7 @@ func (r *run) guardRegExp() {
 	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// unmatched takes the words of Go's packages out of an error in a pattern.
+// rewordPatternError replaces the messages of Go's regexp packages.
 func (r *run) rewordPatternError(err error) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
@@ -225,8 +224,9 @@ func (r *run) rewordPatternError(err error) error {
 	return err
 }
 
-// parsingPattern is what goja says of a pattern that Go's packages refuse.
-var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): .*error parsing regexp: ([^` + "`" + `]*?)(?: in)?:? ` + "`" + `(.*?)` + "`" + `\)*$`)
+// parsingPattern matches goja's message for a pattern that Go's regexp packages refuse.
+var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): ` +
+	`.*error parsing regexp: ([^\x60]*?)(?: in)?:? \x60(.*?)\x60\)*$`)
 
 func patternError(message string) string {
 	if m := parsingPattern.FindStringSubmatch(message); m != nil {
@@ -235,17 +235,18 @@ func patternError(message string) string {
 	return ""
 }
 
-// checkPattern throws where a pattern would never match. Patterns that are
-// objects have been checked when they were made.
+// checkPattern throws if a pattern would never match. Patterns that are objects were
+// checked when they were created.
 func (r *run) checkPattern(pattern, flags goja.Value) {
 	text, isText := pattern.(goja.String)
 	options, hasFlags := flags.(goja.String)
 	if isText && hasFlags && check.NeverMatches(text.String(), options.String()) {
-		panic(r.error("SyntaxError", `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`))
+		message := `Invalid regular expression: \p{…} never matches in this engine; write the characters as a range`
+		panic(r.error("SyntaxError", message))
 	}
 }
 
-// rethrow throws what a function of the VM has thrown.
+// rethrow throws an exception of the VM again.
 func (r *run) rethrow(err error) {
 	if exception, ok := err.(*goja.Exception); ok {
 		panic(exception.Value())
@@ -253,7 +254,7 @@ func (r *run) rethrow(err error) {
 	panic(err) // an interrupt
 }
 
-// error makes an error of a built-in class.
+// error returns an error of a built-in class.
 func (r *run) error(class, message string) *goja.Object {
 	e, err := r.vm.New(r.vm.Get(class), r.vm.ToValue(message))
 	if err != nil {

@@ -3,15 +3,16 @@ package vm
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 )
 
-// goja has no Intl: toLocaleString and its kin would write numbers as they are,
-// and take a locale for a radix. What programs mostly want is done here, as
-// other engines do it for en-US; the rest is refused rather than done wrong.
+// goja has no Intl: its toLocaleString ignores all options and takes a locale for a radix.
+// The forms that programs commonly use are implemented here for en-US, as in other
+// engines. Everything else throws instead of returning a wrong result.
 
 // addLocales replaces the toLocale… methods of numbers and dates.
 func (r *run) addLocales() {
@@ -19,7 +20,9 @@ func (r *run) addLocales() {
 	for name, forms := range map[string]struct{ date, time bool }{
 		"toLocaleString": {true, true}, "toLocaleDateString": {true, false}, "toLocaleTimeString": {false, true},
 	} {
-		r.replaceLocale("Date", name, func(c goja.FunctionCall) string { return r.localDate(name, c, forms.date, forms.time) })
+		r.replaceLocale("Date", name, func(c goja.FunctionCall) string {
+			return r.localDate(name, c, forms.date, forms.time)
+		})
 	}
 }
 
@@ -29,12 +32,12 @@ func (r *run) replaceLocale(class, name string, write func(goja.FunctionCall) st
 	})
 }
 
-// refuseLocale throws what is not done.
+// refuseLocale throws an error for something that is not supported.
 func (r *run) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
 
-// checkLocale refuses every locale but en-US, and those that are the same.
+// checkLocale throws for any locale but en-US and its equivalents.
 func (r *run) checkLocale(method string, v goja.Value) {
 	list := []string{v.String()}
 	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {
@@ -43,16 +46,16 @@ func (r *run) checkLocale(method string, v goja.Value) {
 	if goja.IsUndefined(v) || list[0] == "en-US" || list[0] == "en" || list[0] == "" {
 		return
 	}
-	r.refuseLocale(fmt.Sprintf("%s knows the locale en-US only, not %q", method, list[0]))
+	r.refuseLocale(fmt.Sprintf("%s supports only the locale en-US, not %q", method, list[0]))
 }
 
-// numberFormat are the options of toLocaleString that are known.
+// numberFormat holds the supported options of toLocaleString.
 type numberFormat struct {
-	least, most int // digits behind the point
+	least, most int // decimals
 	suffix      string
 	prefix      string
 	scale       float64
-	plain       bool // without commas
+	plain       bool // without thousands separators
 }
 
 var currencySigns = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "INR": "₹", "CNY": "CN¥", "JPY": "¥"}
@@ -67,7 +70,7 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 		switch key {
 		case "style", "currency", "minimumFractionDigits", "maximumFractionDigits", "useGrouping":
 		default:
-			r.refuseLocale("toLocaleString does not know the option " + key)
+			r.refuseLocale("toLocaleString does not support the option " + key)
 		}
 	}
 	switch style := r.option(options, "style", "decimal"); style {
@@ -78,13 +81,13 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 		code := strings.ToUpper(r.option(options, "currency", ""))
 		sign, known := currencySigns[code]
 		if !known {
-			r.refuseLocale(fmt.Sprintf("toLocaleString does not know the currency %q", code))
+			r.refuseLocale(fmt.Sprintf("toLocaleString does not support the currency %q", code))
 		}
 		if f.prefix, f.least, f.most = sign, 2, 2; code == "JPY" {
 			f.least, f.most = 0, 0
 		}
 	default:
-		r.refuseLocale(fmt.Sprintf("toLocaleString does not know the style %q", style))
+		r.refuseLocale(fmt.Sprintf("toLocaleString does not support the style %q", style))
 	}
 	f.plain = r.option(options, "useGrouping", "true") == "false"
 	r.digits(options, &f)
@@ -98,7 +101,7 @@ func (r *run) option(options *goja.Object, name, otherwise string) string {
 	return otherwise
 }
 
-// digits reads how many digits there are behind the point.
+// digits reads the options for the number of decimals.
 func (r *run) digits(options *goja.Object, f *numberFormat) {
 	read := func(name string) (int, bool) {
 		v := options.Get(name)
@@ -125,7 +128,7 @@ func (r *run) digits(options *goja.Object, f *numberFormat) {
 	}
 }
 
-// localNumber writes a number with commas between the thousands.
+// localNumber implements Number.prototype.toLocaleString.
 func (r *run) localNumber(c goja.FunctionCall) string {
 	n, ok := numberOf(c.This)
 	if !ok {
@@ -168,35 +171,15 @@ func sign(n float64) string {
 	return ""
 }
 
-// rounded writes a number with so many digits behind the point, half away from
-// zero as it is written: 1.005 is 1.01, though it is a little less.
+// rounded writes a number with a number of decimals. It rounds the shortest decimal form,
+// half away from zero: 1.005 becomes 1.01, although its binary value is a little less.
 func rounded(n float64, digits int) string {
 	text := strconv.FormatFloat(n, 'f', -1, 64)
-	whole, fraction, _ := strings.Cut(text, ".")
-	if len(fraction) <= digits {
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) <= digits {
 		return text
 	}
-	kept := []byte(whole + fraction[:digits])
-	if fraction[digits] >= '5' {
-		kept = increment(kept)
-	}
-	point := len(kept) - digits
-	if digits == 0 {
-		return string(kept)
-	}
-	return string(kept[:point]) + "." + string(kept[point:])
-}
-
-// increment adds one to a decimal number.
-func increment(digits []byte) []byte {
-	for i := len(digits) - 1; i >= 0; i-- {
-		if digits[i] != '9' {
-			digits[i]++
-			return digits
-		}
-		digits[i] = '0'
-	}
-	return append([]byte{'1'}, digits...)
+	decimal, _ := new(big.Rat).SetString(text)
+	return decimal.FloatString(digits)
 }
 
 func grouped(whole string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// localDate writes a date as 3/9/2025, 8:05:00 AM, or what the options ask for. It
-// puts an ordinary space before AM, where some engines have a narrow one.
+// localDate formats a date as 3/9/2025, 8:05:00 AM, or according to its options. It puts an
+// ordinary space before AM, where some engines have a narrow one.
 func (r *run) localDate(method string, c goja.FunctionCall, date, clock bool) string {
 	object, ok := c.This.(*goja.Object)
 	if !ok || object.ClassName() != "Date" {
@@ -28,7 +28,7 @@ func (r *run) localDate(method string, c goja.FunctionCall, date, clock bool) st
 		at = at.UTC()
 	}
 	if days, times := dateLayout(asked), timeLayout(asked); days+times != "" {
-		if days == "" && date && !clock { // asked for the time alone: the date comes with it
+		if days == "" && date && !clock { // options only for the time: the date is added
 			days = "1/2/2006"
 		}
 		if times == "" && clock && !date {
@@ -49,7 +49,7 @@ func (r *run) localDate(method string, c goja.FunctionCall, date, clock bool) st
 	return at.Format("3:04:05 PM")
 }
 
-// layouts are the parts of a date by what options say, as package time has them.
+// layouts are the layouts of package time for the values of each option.
 var layouts = map[string]map[string]string{
 	"weekday": {"long": "Monday", "short": "Mon"},
 	"year":    {"numeric": "2006", "2-digit": "06"},
@@ -60,7 +60,7 @@ var layouts = map[string]map[string]string{
 	"second":  {"numeric": "05", "2-digit": "05"},
 }
 
-// dateOptions reads the options as layouts, and refuses those that are not known.
+// dateOptions returns the layouts for the options. It throws if they are not supported.
 func (r *run) dateOptions(method string, options *goja.Object) map[string]string {
 	if options == nil {
 		return nil
@@ -74,18 +74,18 @@ func (r *run) dateOptions(method string, options *goja.Object) map[string]string
 		case key == "timeZone" && value == "UTC", key == "hour12" && value == "true":
 			asked[key] = value
 		case layout == "":
-			r.refuseLocale(fmt.Sprintf("%s does not know the option %s: %s", method, key, value))
+			r.refuseLocale(fmt.Sprintf("%s does not support the option %s: %s", method, key, value))
 		default:
 			asked[key] = layout
 		}
 	}
 	if parts := partsOf(asked); !usual[parts] {
-		r.refuseLocale(fmt.Sprintf("%s does not know %s together", method, parts))
+		r.refuseLocale(fmt.Sprintf("%s does not support %s together", method, parts))
 	}
 	return asked
 }
 
-// usual are the parts of dates and times that are written as one would think.
+// usual are the combinations of date options that are supported.
 var usual = map[string]bool{
 	"": true, "weekday": true, "year": true, "month": true, "day": true, "month, day": true, "year, month": true,
 	"year, month, day": true, "weekday, month, day": true, "weekday, year, month, day": true,
@@ -93,8 +93,8 @@ var usual = map[string]bool{
 
 var usualTimes = map[string]bool{"": true, "hour": true, "hour, minute": true, "hour, minute, second": true}
 
-// partsOf names the parts that are asked for: of the date, or of the time if those
-// are unusual.
+// partsOf names the requested parts of the date, or those of the time if their combination
+// is not supported.
 func partsOf(asked map[string]string) string {
 	if times := named(asked, "hour", "minute", "second"); !usualTimes[times] {
 		return times
@@ -106,7 +106,7 @@ func named(asked map[string]string, names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return asked[name] == "" }), ", ")
 }
 
-// dateLayout is Monday, January 2, 2006, or 1/2/2006 where the month is a number.
+// dateLayout returns a layout such as Monday, January 2, 2006, or 1/2/2006 for numeric months.
 func dateLayout(asked map[string]string) string {
 	month := asked["month"]
 	if strings.HasPrefix(month, "J") {
@@ -127,7 +127,7 @@ func timeLayout(asked map[string]string) string {
 	return clock
 }
 
-// joined joins the parts that there are.
+// joined joins the parts that are not empty.
 func joined(separator string, parts ...string) string {
 	var some []string
 	for _, part := range parts {

@@ -9,15 +9,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// polyfillFiles are the functions and classes that goja lacks, written in
-// JavaScript: the limits of time, memory and call depth hold in them, too. Each file
-// is one expression. A program pays for those that it names.
+// polyfillFiles are functions and classes that goja lacks, written in JavaScript, so that
+// the limits on time, memory and call depth apply to them. Each file is one expression. A
+// program pays only for those that it names.
 //
 //go:embed polyfills/*.js
 var polyfillFiles embed.FS
 
-// polyfills are the compiled files by their names, each compiled when it is first
-// used.
+// polyfills are the programs of the files by name, each compiled when it is first used.
 var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
 	entries, err := polyfillFiles.ReadDir("polyfills")
 	must(err)
@@ -33,12 +32,11 @@ var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
 	return compiled
 })
 
-// addition evaluates a file. If helpers are given, the file is a factory that takes
-// them.
+// polyfill evaluates a file. If there are helpers, the file is a function that takes them.
 func (r *run) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
 	value, err := r.vm.RunProgram(polyfills()[name]())
 	if err != nil {
-		r.rethrow(err) // the program took away what it needs
+		r.rethrow(err) // the program removed what the file depends on
 	}
 	if len(helpers) == 0 {
 		return value
@@ -55,9 +53,9 @@ func (r *run) apply(function goja.Value, arguments ...goja.Value) goja.Value {
 	return r.call(callable, goja.FunctionCall{This: goja.Undefined(), Arguments: arguments})
 }
 
-// addStatic adds a function to a class of the language.
+// addStatic adds a function to a built-in class.
 func (r *run) addStatic(class, name string, function goja.Value) {
-	if holder, ok := r.vm.Get(class).(*goja.Object); ok { // the session may have another now
+	if holder, ok := r.vm.Get(class).(*goja.Object); ok { // the program may have replaced the class
 		_ = holder.DefineDataProperty(name, function, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 }
@@ -74,7 +72,7 @@ func (r *run) addWithResolvers() {
 
 func (r *run) structuredClone() goja.Value { return r.polyfill("structuredClone", r.kindOf) }
 
-// kindOf names what an object is to structuredClone.
+// kindOf returns the kind of an object for structuredClone.
 func (r *run) kindOf(c goja.FunctionCall) goja.Value {
 	kind := "Object"
 	if o, ok := c.Argument(0).(*goja.Object); ok {

@@ -4,9 +4,8 @@ import "github.com/writ-go/writ/sandbox/internal/engine"
 
 import "testing"
 
-// The additions are there in each program of a session, and a program that does not
-// name one leaves the classes as goja has them.
-func TestAdditionsInSessions(t *testing.T) {
+// Polyfills exist in every program of a session that names them, and in no other.
+func TestPolyfillsInSessions(t *testing.T) {
 	t.Parallel()
 	e := new(Engine)
 	for step, test := range []struct{ source, want string }{
@@ -25,8 +24,8 @@ func TestAdditionsInSessions(t *testing.T) {
 	}
 }
 
-// Every file of the additions compiles.
-func TestAdditionsCompile(t *testing.T) {
+// Every polyfill compiles.
+func TestPolyfillsCompile(t *testing.T) {
 	t.Parallel()
 	for name, compile := range polyfills() {
 		if compile() == nil {

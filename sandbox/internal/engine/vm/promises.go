@@ -10,11 +10,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// maxStrays is how many places are reported of each kind.
+// maxStrays bounds the positions that are reported of each kind.
 const maxStrays = 20
 
-// promises remembers the promises of tool calls that nothing has awaited so far, and
-// where promises were used as if they were values.
+// promises records the promises of tool calls that have not been awaited so far, and the
+// uses of promises like values.
 type promises struct {
 	made []callPromise
 	uses []promiseUse
@@ -32,8 +32,8 @@ type callPromise struct {
 	at      engine.Pos
 }
 
-// add remembers the promise of a call. Those that were awaited are forgotten before the
-// list grows: it must not keep the results of calls alive.
+// add records the promise of a call. Before the list grows, awaited promises are removed,
+// so that the list does not keep the results of calls in memory.
 func (p *promises) add(c callPromise) {
 	if len(p.made) == cap(p.made) {
 		p.made = slices.DeleteFunc(p.made, func(c callPromise) bool { return handled(c.promise) })
@@ -41,12 +41,12 @@ func (p *promises) add(c callPromise) {
 	p.made = append(p.made, c)
 }
 
-// handledField is where goja notes that something reacts to a promise, as await and then
-// do. It has no method that tells.
+// handledField is the private field in which goja notes that something handles a promise.
+// There is no method for it.
 var handledField, tellsHandled = reflect.TypeFor[goja.Promise]().FieldByName("handled")
 
-// handled reports whether something reacts to a promise. If goja does not tell, all are
-// taken to be handled.
+// handled reports whether something handles a promise. It returns true if goja no longer
+// has the field.
 func handled(p *goja.Promise) bool {
 	if !tellsHandled || handledField.Type.Kind() != reflect.Bool {
 		return true
@@ -54,7 +54,7 @@ func handled(p *goja.Promise) bool {
 	return reflect.ValueOf(p).Elem().FieldByIndex(handledField.Index).Bool()
 }
 
-// usePromise notes that a promise is used as a value where the program is now.
+// notePromise records that the program uses a promise like a value.
 func (r *run) notePromise(o *goja.Object, use string) {
 	p, ok := convert.PromiseOf(o)
 	if !ok || r.ended || len(r.promises.uses) == maxStrays {
@@ -71,7 +71,7 @@ func (r *run) notePromise(o *goja.Object, use string) {
 	r.promises.uses = append(r.promises.uses, promiseUse{stray, p})
 }
 
-// promiseAsText refuses an answer that has the text of a promise in it.
+// promiseAsText returns a failure if an answer contains the text of a promise.
 func (r *run) promiseAsText(answer []byte) *engine.Failure {
 	converted := slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Use == engine.Converted })
 	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
@@ -83,8 +83,8 @@ func (r *run) promiseAsText(answer []byte) *engine.Failure {
 	}
 }
 
-// strays lists what is to be told of the program's promises. What nothing has awaited is
-// listed if the program went wrong or came to its end, not if it was stopped.
+// promiseUses lists the misused promises of the program. Promises that were never awaited
+// are listed only if the program ended by itself.
 func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 	for _, u := range r.promises.uses {
 		u.Awaited = handled(u.promise)
@@ -98,7 +98,9 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 		if handled(c.promise) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(s engine.Stray) bool { return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at })
+		i := slices.IndexFunc(list, func(s engine.Stray) bool {
+			return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at
+		})
 		switch {
 		case i >= 0:
 			list[i].Calls++
@@ -110,8 +112,8 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 	return list
 }
 
-// seePromises has the engine see that a promise is converted to text, to a number or to
-// JSON. The program gets what it would get without that.
+// instrumentPromises makes the engine notice when a promise is converted to text, to a
+// number or to JSON. The result of the conversion does not change.
 func (r *run) instrumentPromises(promise *goja.Object) {
 	if r.instrumented {
 		return
@@ -119,10 +121,11 @@ func (r *run) instrumentPromises(promise *goja.Object) {
 	r.instrumented = true
 	prototype := promise.Prototype()
 	own := prototype.GetOwnPropertyNames()
-	_ = r.vm.Try(func() { // a getter of the program's may throw
+	_ = r.vm.Try(func() { // a getter of the program may throw
 		inherited, ok := goja.AssertFunction(prototype.Get("toString"))
 		if ok && !slices.Contains(own, "toString") {
-			r.instrument(prototype, "toString", engine.Converted, func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) })
+			toString := func(c goja.FunctionCall) goja.Value { return r.call(inherited, c) }
+			r.instrument(prototype, "toString", engine.Converted, toString)
 		}
 		if prototype.Get("toJSON") == nil {
 			r.instrument(prototype, "toJSON", engine.Written, func(c goja.FunctionCall) goja.Value { return c.This })
@@ -130,7 +133,7 @@ func (r *run) instrumentPromises(promise *goja.Object) {
 	})
 }
 
-// see adds a method to promises that notes how they are used.
+// instrument adds a method to promises that records their use.
 func (r *run) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {

@@ -9,16 +9,17 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// stepJob is the program of a step that number programs went before.
+// stepJob returns the job of a step that follows number other steps.
 func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &engine.Job{
-		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit, Limits: limits, Clock: s.Clock,
+		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit,
+		Limits: limits, Clock: s.Clock,
 		Session: &engine.SessionJob{Step: number},
 	}
 }
 
-// turn notes a turn, and moves the clock.
+// turn records a turn and moves the clock.
 func (r *run) turn(t engine.Turn) {
 	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
 	if r.recording {
@@ -26,22 +27,21 @@ func (r *run) turn(t engine.Turn) {
 	}
 	if len(r.turns) > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
-			Kind: engine.WaitLimit, Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
-			Hint: "sleep longer",
+			Kind: engine.WaitLimit, Hint: "sleep longer",
+			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)
 	}
 }
 
-// replay is a program that runs again: it gets what it got, in that order.
+// replay is a program that runs again and receives the recorded replies in order.
 type replay struct {
 	step    *engine.Step
-	at      int // turns that have been
+	at      int // turns that have been repeated
 	pending map[int]pendingCall
 }
 
-// rebuild runs a program of the log again, within limits that are not those which
-// it had.
+// rebuild runs a program of the log again, within the limits of the current run.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]pendingCall{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), p)
@@ -49,7 +49,7 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits eng
 	case f != nil:
 		return f
 	case r.stopped:
-		return diverged("it had ended, and now goes on and on")
+		return diverged("it ended before, and does not end now")
 	case r.issued < len(s.Calls):
 		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.issued)
 	case p.at < len(s.Turns):
@@ -65,13 +65,13 @@ func diverged(format string, args ...any) *engine.Failure {
 	return &engine.Failure{Kind: engine.Diverged, Message: fmt.Sprintf(format, args...)}
 }
 
-// Report implements [Host]: the program has been judged before.
+// Report implements [engine.Host]. The program was checked before.
 func (p *replay) Report(engine.Report) func() bool { return func() bool { return true } }
 
-// Call implements [Host]. It is not called: see issue.
+// Call implements [engine.Host]. It is not called: see run.issue.
 func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
 
-// expect compares a call with the one that was made.
+// expect compares a call with the recorded one.
 func (p *replay) expect(r *run, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()
 	if c.ID > len(p.step.Calls) {
@@ -79,7 +79,8 @@ func (p *replay) expect(r *run, c pendingCall) {
 		return
 	}
 	then := p.step.Calls[c.ID-1]
-	if args := engine.Digest(c.Args); then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
+	args := engine.Digest(c.Args)
+	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
 		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
@@ -91,7 +92,7 @@ func (r *run) diverge(format string, args ...any) {
 	r.vm.Interrupt(errEnded)
 }
 
-// again makes the next turn as it was.
+// replayTurn repeats the next recorded turn.
 func (r *run) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
@@ -105,7 +106,7 @@ func (r *run) replayTurn() {
 	if t.Call != 0 {
 		c, ok := p.pending[t.Call]
 		if !ok {
-			r.diverge("at turn %d it got the reply to call %d, and now has not made it", p.at, t.Call)
+			r.diverge("at turn %d the reply to call %d arrived, and now the call was not made", p.at, t.Call)
 			clear(r.waiting)
 			return
 		}
@@ -117,6 +118,6 @@ func (r *run) replayTurn() {
 		r.timers.fire(i)
 		return
 	}
-	r.diverge("at turn %d its timer %d fired, and now there is none", p.at, t.Timer)
+	r.diverge("at turn %d timer %d fired, and now it does not exist", p.at, t.Timer)
 	clear(r.waiting)
 }

@@ -15,68 +15,67 @@ import (
 	"golang.org/x/text/collate"
 )
 
-// run is a VM, and the program that runs in it. All but post belongs to one
-// goroutine.
+// run is a VM and the program that runs in it. It belongs to one goroutine.
 type run struct {
 	vm            *goja.Runtime
 	convert       convert.Converter
 	globals       *globals
 	frames        []goja.StackFrame
 	clock         clock
-	exports       map[string]bool // what earlier programs of the session have declared, and whether it is constant
-	guarded       map[string]bool // which guards are installed
-	instrumented  bool            // uses of promises are noted
+	exports       map[string]bool // the declarations of earlier programs of the session → whether they are constant
+	guarded       map[string]bool // the guards that are installed
+	instrumented  bool            // uses of promises are recorded
 	collators     map[collation]*collate.Collator
-	memory        int64 // bytes the program may use, 0 if unknown
+	memory        int64 // bytes that the program may use; 0 if unknown
 	session       string
-	sessionInputs []engine.Input        // of every program of the session
-	preloaded     map[string]goja.Value // the values of its preludes, by their hashes
-	steps         int                   // programs of the session that the VM has run
-	declared      []declared            // the variables of the session, the newest last
+	sessionInputs []engine.Input        // inputs of every program of the session
+	preloaded     map[string]goja.Value // values of preludes by their hashes
+	steps         int                   // programs of the session that have run in the VM
+	declared      []declared            // variables of the session, the newest last
 
-	intrinsics *convert.Intrinsics // of a session
+	intrinsics *convert.Intrinsics // only of a session
 	attempt
 }
 
-// attempt is what belongs to one program alone.
+// attempt is the state of one program.
 type attempt struct {
 	host    engine.Host
 	program *program
-	prelude goja.Value // what that has returned; nil if there is none
+	prelude goja.Value // value of the prelude, or nil
 	limits  engine.Limits
 	scope   *scope
 	watch   *watchdog
 
 	thrownBy map[*goja.Object]toolFailure
-	rejected []*goja.Promise // rejected, and nothing handles them
+	rejected []*goja.Promise // rejected promises that nothing handles
 
-	replies chan pendingCall // nil before the first call, as are done and calls
+	replies chan pendingCall // nil before the first call, like done and calls
 	done    chan struct{}    // closed when the run has ended
-	calls   chan func()      // to goroutines that perform calls
+	calls   chan func()      // read by goroutines that perform calls
 	timers  timers
 	issued  int          // calls made so far
-	waiting map[int]bool // calls without a reply
+	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
 
-	exported  bool              // whether the program's own declarations are
-	recording bool              // whether turns are noted
-	turns     []engine.Turn     // so far
-	used      toolUses          // of the tools; noted if turns are
-	listed    []engine.Variable // of the session, if they were asked for
-	replay    *replay           // what they were when the program first ran; nil if it has not
+	exported  bool // the program has exported its declarations
+	recording bool // turns are recorded
+	turns     []engine.Turn
+	used      toolUses          // recorded together with turns
+	listed    []engine.Variable // variables of the session, if they were asked for
+	replay    *replay           // the earlier run that this one repeats, or nil
 
 	stdout, stderr stream
 	printed        consoleState
 
 	started bool // the program has begun
-	stopped bool // it was, by a limit or by whoever called
-	failing bool // it has failed; what its getters still call is not made
+	stopped bool // by a limit or by the caller
+	failing bool // it has failed; calls that its getters make are not issued
 	ended   bool
 	result  *engine.Result
 }
 
-// begin makes the VM ready for a program.
+// begin prepares the VM for a program.
 func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host) {
 	r.attempt = attempt{
 		host: host, limits: job.Limits, scope: s,
@@ -96,7 +95,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 	}
 }
 
-// execute runs the program to its end, however that comes about.
+// execute runs the program until it ends.
 func (r *run) execute(code *goja.Program) {
 	r.started = true
 	value, err := r.vm.RunProgram(code)
@@ -107,7 +106,7 @@ func (r *run) execute(code *goja.Program) {
 	r.loop(value, r.promised(value))
 }
 
-// promised is the promise that the program's value is, or nil.
+// promised returns the promise that the value of the program is, or nil.
 func (r *run) promised(value goja.Value) *goja.Promise {
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -129,8 +128,8 @@ func (r *run) promised(value goja.Value) *goja.Promise {
 	return promise
 }
 
-// loop gives the VM what it waits for until the program has settled and every
-// call has been answered.
+// loop delivers replies and timers until the program has settled and every call has been
+// answered.
 func (r *run) loop(value goja.Value, main *goja.Promise) {
 	for !r.ended && r.unsettled(main) {
 		if len(r.waiting) == 0 && len(r.timers.list) == 0 {
@@ -148,8 +147,8 @@ func (r *run) loop(value goja.Value, main *goja.Promise) {
 	}
 }
 
-// unsettled reports whether the program goes on: its promise is pending, or calls
-// are that it did not await.
+// unsettled reports whether the program is still running: its promise is pending, or it
+// made calls that have no reply.
 func (r *run) unsettled(main *goja.Promise) bool {
 	if main == nil || main.State() == goja.PromiseStateFulfilled {
 		return len(r.waiting) > 0
@@ -157,7 +156,7 @@ func (r *run) unsettled(main *goja.Promise) bool {
 	return main.State() == goja.PromiseStatePending
 }
 
-// next does what comes next.
+// next waits for the next event and delivers it.
 func (r *run) next() {
 	if r.replay != nil {
 		r.replayTurn()
@@ -179,7 +178,7 @@ func (r *run) next() {
 	}
 }
 
-// end records the result, if it is the first. From here on no guest code runs.
+// end records the first result. No guest code runs afterwards.
 func (r *run) end(result *engine.Result) {
 	if !r.ended {
 		r.ended, r.result = true, result
@@ -187,15 +186,15 @@ func (r *run) end(result *engine.Result) {
 	}
 }
 
-// recovered ends a run that panicked: a getter of the program's value, read when
-// the program had ended, was interrupted; or the engine has a bug.
+// recovered ends a run that panicked, because a getter was interrupted after the program
+// had ended or because goja has a bug.
 func (r *run) recovered(p any) {
 	switch p := p.(type) {
 	case *goja.InterruptedError:
 		r.check(p)
 	case *goja.StackOverflowError:
 		r.check(p)
-	case *goja.Object: // thrown where nothing catches
+	case *goja.Object: // thrown outside of any try
 		r.end(&engine.Result{Failure: r.rejectionOf(p)})
 	case runtime.Error:
 		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
@@ -208,7 +207,7 @@ func (r *run) recovered(p any) {
 	}})
 }
 
-// rejectionOf is rejection for a value of which not even that is certain.
+// rejectionOf is like rejection, and handles values that throw when they are described.
 func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
 	r.failing = true
 	defer func() {
@@ -223,8 +222,7 @@ func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
 	return r.rejection(v)
 }
 
-// check looks at what came out of the VM: an interrupt or an exception that no
-// promise caught ends the run.
+// check ends the run if err is an interrupt or an uncaught exception.
 func (r *run) check(err error) {
 	var interrupt *goja.InterruptedError
 	switch {
@@ -237,7 +235,7 @@ func (r *run) check(err error) {
 	}
 }
 
-// interrupted ends the run because the host, or submit, said so.
+// interrupted ends the run because the watchdog, the host or submit interrupted it.
 func (r *run) interrupted(cause error) {
 	if !errors.Is(cause, errEnded) {
 		r.stopped = true
@@ -245,7 +243,7 @@ func (r *run) interrupted(cause error) {
 	}
 }
 
-// finish takes the value of a program that settled by itself.
+// finish takes the value of a program that has settled.
 func (r *run) finish(value goja.Value, main *goja.Promise) {
 	if main != nil {
 		value = main.Result()
@@ -261,7 +259,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 	text, err := r.convert.Encode(value, r.limits.Output)
 	var thrown *goja.Exception
 	switch {
-	case errors.As(err, &thrown): // by a getter
+	case errors.As(err, &thrown): // thrown by a getter
 		r.end(&engine.Result{Failure: r.failure(err)})
 	case err != nil:
 		r.end(&engine.Result{Failure: encodeFailure(err)})
@@ -274,7 +272,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 	}
 }
 
-// unhandled describes the first rejection that nothing has handled, if there is one.
+// unhandled returns a failure for the first rejection that nothing handles, or nil.
 func (r *run) unhandled() *engine.Failure {
 	if len(r.rejected) == 0 {
 		return nil
@@ -284,8 +282,8 @@ func (r *run) unhandled() *engine.Failure {
 	return failure
 }
 
-// unawaited says why the program may not submit yet: calls have no reply, or have
-// failed and nothing handles that. The answer may then rest on what has not happened.
+// unawaited returns a failure if calls have no reply, or if a call failed and nothing
+// handles that. The answer may be based on effects that have not happened.
 func (r *run) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
 	for _, p := range r.rejected {
@@ -306,11 +304,10 @@ func (r *run) unawaited() *engine.Failure {
 	return &engine.Failure{Kind: engine.Unawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
 }
 
-// maxUnawaited is how many unawaited calls a failure names.
+// maxUnawaited bounds the calls that a failure names.
 const maxUnawaited = 10
 
-// watchRejections keeps the promises that were rejected and that nothing
-// handles.
+// watchRejections records rejected promises until something handles them.
 func (r *run) watchRejections() {
 	r.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
 		if op == goja.PromiseRejectionReject {

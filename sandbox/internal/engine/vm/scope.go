@@ -10,19 +10,19 @@ import (
 // scope is what a job adds to the globals.
 type scope struct {
 	*index
-	inputs  map[string]int  // input → its place
-	earlier map[string]bool // what the session's programs have declared, and whether it is constant
+	inputs  map[string]int  // name → index into Job.Inputs
+	earlier map[string]bool // declarations of earlier programs of the session → whether they are constant
 }
 
-// index finds tools by the names they have in a program. It does not change.
+// index finds tools by their names in a program. It is immutable.
 type index struct {
 	tools   []engine.Binding
 	objects map[string]map[string]int // namespace → member → tool
 	globals map[string]int            // global function → tool
 }
 
-// scope makes the scope of a job. The index of the last tools is kept, as most
-// runs have the same.
+// scope returns the scope of a job. It reuses the index of the last job, because most jobs
+// have the same tools.
 func (e *Engine) scope(job *engine.Job, earlier map[string]bool) *scope {
 	known := e.index.Load()
 	if known == nil || !same(known.tools, job.Tools) {
@@ -36,7 +36,7 @@ func (e *Engine) scope(job *engine.Job, earlier map[string]bool) *scope {
 	return s
 }
 
-// same says whether two lists are the very same one.
+// same reports whether two lists share their elements.
 func same(a, b []engine.Binding) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -57,7 +57,7 @@ func newIndex(tools []engine.Binding) *index {
 	return x
 }
 
-// put makes the map if need be: most programs use few of these.
+// put sets a key and creates the map if it is nil.
 func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -65,7 +65,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// find finds a tool; namespace is "" for a global function.
+// find finds a tool. namespace is "" for a global function.
 func (x *index) find(namespace, name string) (tool int, ok bool) {
 	if namespace == "" {
 		tool, ok = x.globals[name]
@@ -75,10 +75,11 @@ func (x *index) find(namespace, name string) (tool int, ok bool) {
 	return tool, ok
 }
 
-// names lists the names that the job adds to the globals, in an order that is always
-// the same: of several that cannot be had, the first is told.
+// names returns the names that the job adds to the globals, in a fixed order.
 func (s *scope) names() []string {
-	return slices.Concat(slices.Sorted(maps.Keys(s.objects)), slices.Sorted(maps.Keys(s.globals)), slices.Sorted(maps.Keys(s.inputs)))
+	names := slices.Sorted(maps.Keys(s.objects))
+	names = append(names, slices.Sorted(maps.Keys(s.globals))...)
+	return append(names, slices.Sorted(maps.Keys(s.inputs))...)
 }
 
 func (s *scope) has(name string) bool {
@@ -88,7 +89,7 @@ func (s *scope) has(name string) bool {
 	return object || global || input
 }
 
-// report says what is to be judged of the program before it runs.
+// report returns what the check found in the program.
 func (p *program) report(s *scope, job *engine.Job) engine.Report {
 	r := p.Report(globalScope{s, job}, job.Forbidden)
 	r.NoValue = !p.HasValue && !job.Submit
@@ -103,7 +104,8 @@ type globalScope struct {
 
 // Has implements [check.Globals].
 func (g globalScope) Has(name string) bool {
-	return g.Bound(name) || globalNames()[name] || g.job.Submit && name == "submit" || g.job.Prelude != nil && name == engine.PreludeName
+	return g.Bound(name) || globalNames()[name] ||
+		g.job.Submit && name == "submit" || g.job.Prelude != nil && name == engine.PreludeName
 }
 
 // Bound implements [check.Globals].

@@ -8,12 +8,12 @@ import (
 	"github.com/dop251/goja"
 )
 
-// timers are what waits for its time, the earliest first; among equals, what
-// was set first. Where the program's clock is fixed, that says which is the earliest:
-// by the real one, it would depend on how fast the machine is.
+// timers are pending timers, the earliest first, and among equal ones in the order in
+// which they were set. If the program's clock is fixed, they are ordered by that clock, so
+// that the order does not depend on the speed of the machine.
 type timers struct {
 	list  []*timer
-	last  int64 // id given
+	last  int64 // the last ID
 	clock *time.Timer
 	fixed bool
 }
@@ -21,12 +21,12 @@ type timers struct {
 type timer struct {
 	id    int64
 	due   time.Time
-	shown time.Time     // what the program's clock will show then
-	every time.Duration // 0: once
+	shown time.Time     // time on the program's clock when the timer is due
+	every time.Duration // 0 for a timer that fires once
 	fire  func()
 }
 
-// set adds a timer and returns its id. Now is what the program's clock shows.
+// set adds a timer and returns its ID. now is the time on the program's clock.
 func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func()) int64 {
 	t.last++
 	added := &timer{id: t.last, due: time.Now().Add(delay), shown: now.Add(delay), fire: fire}
@@ -45,7 +45,7 @@ func (t *timers) insert(added *timer) {
 	t.list = slices.Insert(t.list, at, added)
 }
 
-// time is by what timers are ordered.
+// time returns the time by which timers are ordered.
 func (t *timers) time(of *timer) time.Time {
 	if t.fixed {
 		return of.shown
@@ -57,7 +57,7 @@ func (t *timers) clear(id int64) {
 	t.list = slices.DeleteFunc(t.list, func(set *timer) bool { return set.id == id })
 }
 
-// next is ready when the first timer is due; it is nil where there is none.
+// next returns a channel that is ready when the first timer is due, or nil.
 func (t *timers) next() <-chan time.Time {
 	switch {
 	case len(t.list) == 0:
@@ -70,7 +70,7 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs a timer: the first, unless a program is made again.
+// fire runs the timer at index i, which is 0 unless a program is run again.
 func (t *timers) fire(i int) {
 	due := t.list[i]
 	t.list = slices.Delete(t.list, i, i+1)
@@ -82,12 +82,12 @@ func (t *timers) fire(i int) {
 	due.fire()
 }
 
-// index finds a timer; it is -1 where there is none.
+// index returns the index of a timer, or -1.
 func (t *timers) index(id int64) int {
 	return slices.IndexFunc(t.list, func(set *timer) bool { return set.id == id })
 }
 
-// dueOf is what the program's clock shows when a timer is due.
+// dueOf returns the time on the program's clock when a timer is due.
 func (t *timers) dueOf(id int64) time.Time {
 	if i := t.index(id); i >= 0 {
 		return t.list[i].shown
@@ -95,7 +95,7 @@ func (t *timers) dueOf(id int64) time.Time {
 	return time.Time{}
 }
 
-// startTimer makes setTimeout, or setInterval.
+// startTimer returns setTimeout or setInterval.
 func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		callback, ok := goja.AssertFunction(call.Argument(0))
@@ -104,7 +104,7 @@ func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 		}
 		var args []goja.Value
 		if len(call.Arguments) > 2 {
-			args = slices.Clone(call.Arguments[2:]) // they lie on the VM's stack
+			args = slices.Clone(call.Arguments[2:]) // the arguments are on the VM's stack
 		}
 		id := r.timers.set(r.clock.time(), milliseconds(call.Argument(1)), repeat, func() {
 			_, err := callback(goja.Undefined(), args...)
@@ -119,14 +119,14 @@ func (r *run) clearTimer(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// sleep returns a promise that is resolved after so many milliseconds.
+// sleep returns a promise that is resolved after a number of milliseconds.
 func (r *run) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
 	r.timers.set(r.clock.time(), milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)
 }
 
-// milliseconds reads a delay: anything that is no number is none at all.
+// milliseconds returns a delay, or 0 for anything that is not a number.
 func milliseconds(v goja.Value) time.Duration {
 	ms := v.ToFloat()
 	if math.IsNaN(ms) || ms <= 0 {

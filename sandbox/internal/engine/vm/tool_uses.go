@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// toolUses is what a program of a session has seen of its tools: with these alone, it
-// does the same when it runs again.
+// toolUses records the tools that a program of a session has seen. With these tools alone
+// it behaves the same when it runs again.
 type toolUses struct {
 	tools   map[int]bool
-	objects map[string]bool // namespaces, also if none of their tools was seen
+	objects map[string]bool // namespaces, even if none of their tools was seen
 }
 
-// use notes that the program has seen a tool; namespace is "" for a global function.
+// use records that the program has seen a tool. namespace is "" for a global function.
 func (r *run) use(namespace, name string) {
 	if tool, ok := r.scope.find(namespace, name); ok && r.recording {
 		put(&r.used.tools, tool, true)
 	}
 }
 
-// useGlobal notes that the program has seen a global, which may be a namespace.
+// useGlobal records that the program has seen a global, which may be a namespace.
 func (r *run) useGlobal(name string) {
 	if _, ok := r.scope.objects[name]; ok && r.recording {
 		put(&r.used.objects, name, true)
@@ -27,8 +27,8 @@ func (r *run) useGlobal(name string) {
 	r.use("", name)
 }
 
-// list returns the places of the tools, in order. A namespace that was seen needs
-// one of its tools to exist.
+// list returns the indices of the tools, sorted. For a namespace of which no tool was
+// seen it includes one, so that the namespace exists.
 func (u *toolUses) list(x *index) []int {
 	for name := range u.objects {
 		members := slices.Collect(maps.Values(x.objects[name]))

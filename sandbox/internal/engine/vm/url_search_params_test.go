@@ -40,7 +40,7 @@ func TestURLDecoded(t *testing.T) {
 	}
 }
 
-// What is encoded is decoded to the same text, here and by package url.
+// Encoded text is decoded to the same text, here and by package url.
 func FuzzURLEncoded(f *testing.F) {
 	for _, seed := range []string{"", "a b&c=d", "%41%", "é😀\ufffd", "\xff\xe2\x82"} {
 		f.Add(seed)

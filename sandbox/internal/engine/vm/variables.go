@@ -13,7 +13,7 @@ type declared struct {
 	get  goja.Callable
 }
 
-// declare notes a variable. A later one of the same name replaces it.
+// declare records a variable. It replaces an earlier one with the same name.
 func (r *run) declare(name string, getter goja.Value) {
 	get, ok := goja.AssertFunction(getter)
 	if !ok {
@@ -23,8 +23,8 @@ func (r *run) declare(name string, getter goja.Value) {
 	r.declared = append(r.declared, declared{name, get})
 }
 
-// variables lists what programs of the session have declared, in that order. It runs no
-// getter and touches no proxy: none of the session's programs notices.
+// variables lists the declarations of the session's programs, in order. It runs no getters
+// and touches no proxies, so that programs cannot notice it.
 func (r *run) variables() []engine.Variable {
 	if r.intrinsics == nil {
 		return nil
@@ -36,9 +36,9 @@ func (r *run) variables() []engine.Variable {
 		if _, visible := r.exports[d.name]; !visible || len(d.name) > engine.MaxName || !slices.Contains(present, d.name) {
 			continue
 		}
-		value, err := d.get(goja.Undefined()) // () => name, written by us: see exporter
+		value, err := d.get(goja.Undefined()) // the getter is () => name; see check.exporter
 		if err != nil {
-			continue // the program returned before it got there
+			continue // the program returned before the declaration
 		}
 		if list = append(list, m.Variable(d.name, value)); len(list) == engine.MaxVariables {
 			break

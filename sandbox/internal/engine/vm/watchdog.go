@@ -11,32 +11,31 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Why a program is stopped.
+// Reasons for stopping a program.
 var (
-	errEnded   = errors.New("the program has ended") // by submit: its result is known
+	errEnded   = errors.New("the program has ended") // submit was called: the result is known
 	errTime    = errors.New("time is over")
 	errCompute = errors.New("it computed for too long")
 	errWait    = errors.New("it waited for too long")
 )
 
-// watch keeps a run within its limits of time and its caller's context. Waiting
-// is what the loop does when it has nothing to do; everything else is computing,
-// for as long as the processor is there: on a busy machine a program that waits for
-// its turn does not compute.
+// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run
+// waits while its event loop is idle; otherwise it computes, as long as it has a processor:
+// on a busy machine, time in which a program is not scheduled does not count.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
-	stuck  engine.Stucker // is told if the program does not react; may be nil
-	over   chan struct{}  // closed when the run is to end
+	stuck  engine.Stucker // may be nil
+	over   chan struct{}  // closed when the run must end
 	unbind func() bool    // from the context
 
 	mu       sync.Mutex
 	timer    *time.Timer
-	patience *time.Timer // with a program that was stopped; nil before
+	patience *time.Timer // runs after the program was stopped; nil before
 	step     int         // of patience
 	start    time.Time
-	cpu      time.Duration // processor's, at the start
-	since    time.Time     // when the loop began to wait; zero while it computes
+	cpu      time.Duration // processor time at the start
+	since    time.Time     // when the loop began to wait; zero while the program computes
 	waited   time.Duration
 	cause    error // of the first stop
 	stopped  bool  // the run has ended
@@ -45,7 +44,7 @@ type watchdog struct {
 func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Stucker) *watchdog {
 	w := &watchdog{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
 	if left := left(l, spent{}); left > 0 {
-		w.mu.Lock() // the timer may be faster than its assignment
+		w.mu.Lock() // the timer may fire before it is assigned
 		w.timer = time.AfterFunc(left, w.check)
 		w.mu.Unlock()
 	}
@@ -55,11 +54,11 @@ func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck e
 	return w
 }
 
-// spent is the time that a run has taken, and what it consists of; computed is less
-// than the rest where the machine was busy with something else.
+// spent is the time that a run has taken. computed is less than elapsed minus waited if the
+// machine was busy.
 type spent struct{ elapsed, computed, waited time.Duration }
 
-// left is for how long no limit can be exceeded; zero if there is none.
+// left returns the time in which no limit can be exceeded, or zero if there is no limit.
 func left(l engine.Limits, s spent) time.Duration {
 	var least time.Duration
 	for _, budget := range []struct{ limit, spent time.Duration }{
@@ -75,7 +74,7 @@ func left(l engine.Limits, s spent) time.Duration {
 	return least
 }
 
-// check is the timer's. It fires when a limit may have been exceeded.
+// check is called by the timer when a limit may have been exceeded.
 func (w *watchdog) check() {
 	w.mu.Lock()
 	s := w.spent()
@@ -120,11 +119,11 @@ func (w *watchdog) stop(cause error) {
 	}
 }
 
-// patienceSteps are the steps in which patience comes to its end: a machine that stands
-// still for so long, and the program with it, takes one of them.
+// patienceSteps is the number of steps in which patience runs out. If the whole machine is
+// suspended, that costs only one step.
 const patienceSteps = 10
 
-// report says that the program has not ended, when patience has.
+// report tells the host when the program is still running after its patience.
 func (w *watchdog) report() {
 	w.mu.Lock()
 	stopped, cause := w.stopped, w.cause
@@ -139,7 +138,7 @@ func (w *watchdog) report() {
 	}
 }
 
-// waits is called when the loop begins to wait, and when it has done so.
+// waits is called with true when the loop begins to wait, and with false afterwards.
 func (w *watchdog) waits(yes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +150,7 @@ func (w *watchdog) waits(yes bool) {
 	w.since = time.Time{}
 }
 
-// end says that no guest code runs any more, and what the run took.
+// end stops the watchdog after the program has ended, and returns the time spent.
 func (w *watchdog) end() spent {
 	if w.unbind != nil {
 		w.unbind()
@@ -164,11 +163,11 @@ func (w *watchdog) end() spent {
 	if w.patience != nil {
 		w.patience.Stop()
 	}
-	w.vm = nil // the runtime keeps stopped timers for a while, and they would keep what the program has in memory
+	w.vm = nil // stopped timers stay reachable for a while and would keep the VM in memory
 	return w.spent()
 }
 
-// failure says why a program was stopped.
+// failure returns the failure for the cause of a stop.
 func (w *watchdog) failure(cause error) *engine.Failure {
 	switch l := w.limits; {
 	case errors.Is(cause, errTime):

@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// patient is a host that waits as long as it takes.
+// patient is a host that waits for an hour.
 type patient struct{}
 
 func (patient) Begin(func(error))       {}
 func (patient) Patience() time.Duration { return time.Hour }
 func (patient) Stuck(*engine.Failure)   {}
 
-// stopped is what is left of a program that was stopped and has ended.
+// stopped returns a weak pointer to the VM of a program that was stopped and has ended.
 func stopped(t *testing.T) weak.Pointer[goja.Runtime] {
 	t.Helper()
 	vm := goja.New()
@@ -27,8 +27,8 @@ func stopped(t *testing.T) weak.Pointer[goja.Runtime] {
 	return weak.Make(vm)
 }
 
-// A program that was stopped and has ended is not kept until it would have been
-// given up: it may have been stopped because it took too much memory.
+// The VM of a program that was stopped and has ended is released at once: the program may
+// have been stopped because it used too much memory.
 func TestStoppedIsReleased(t *testing.T) {
 	t.Parallel()
 	released := stopped(t)
@@ -37,5 +37,5 @@ func TestStoppedIsReleased(t *testing.T) {
 			return
 		}
 	}
-	t.Error("it is still in memory")
+	t.Error("the VM is still in memory")
 }
