@@ -17,6 +17,9 @@ import (
 const Sandbox = "writ-sandbox"
 
 const (
+	// Processors is the GOMAXPROCS of a worker. With one processor, a goroutine that
+	// has something for another hands it over without a system call.
+	Processors = 1
 	// Marker begins argv[0] of every worker. An argument is not inherited by
 	// what the program starts later, as an environment variable would be.
 	Marker = "writ-worker/"
@@ -86,7 +89,7 @@ func work(run Run) error {
 	if !isolation.MemoryCap {
 		s.run = watched(run, h.Memory*harden.MemoryFactor)
 	}
-	s.growth, s.collector = newGrowth(h.Memory), newCollector(h.Memory*harden.MemoryFactor)
+	s.growth = newGrowth(h.Memory)
 	if err := s.out.Send(worker.KindReady, 0, worker.Ready{Isolation: isolation}); err != nil {
 		return err
 	}

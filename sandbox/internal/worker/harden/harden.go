@@ -24,7 +24,7 @@ func configureRuntime(memory int64) {
 	os.Clearenv()
 	time.Local = time.UTC // or Date would open the zone's file
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(SoftLimit(memory * MemoryFactor))
+	debug.SetMemoryLimit(softLimit(memory * MemoryFactor))
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
 }
 
@@ -47,10 +47,10 @@ func startThreads() {
 	ended.Wait()
 }
 
-// SoftLimit is where the collector begins to work without rest. A program that
+// softLimit is where the collector begins to work without rest. A program that
 // makes garbage fast is ahead of it by tens of megabytes, and freed memory lies in
 // pieces.
-func SoftLimit(memory int64) int64 {
+func softLimit(memory int64) int64 {
 	const ahead = 48 << 20
 	return max(memory-ahead, memory/2)
 }

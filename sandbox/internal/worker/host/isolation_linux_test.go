@@ -429,7 +429,7 @@ func TestLandlockAlone(t *testing.T) {
 func TestRefusedSeccomp(t *testing.T) {
 	t.Parallel()
 	told := hear(t, unix.EPERM, nil, unix.SYS_SECCOMP)
-	const want = "start worker: it ended with exit status 125; it wrote: writ worker: can't be made safe: seccomp: seccomp: operation not permitted"
+	const want = "start worker: it ended with exit status 125; its output: writ worker: can't be made safe: seccomp: seccomp: operation not permitted"
 	if told.New != want || told.Demanded != want {
 		t.Errorf("%+v", told)
 	}
