@@ -419,10 +419,7 @@ func hungUp(file *os.File) bool {
 
 // playMalice plays all sessions, and looks at what they cost.
 func playMalice() {
-	sessions, seed := 500, rand.Uint64N(1<<40)*processes
-	if os.Getenv("WRIT_TEST_FULL") == "1" {
-		sessions = 10_000 / harden.MemoryFactor
-	}
+	sessions, seed := sample(500, 10_000/harden.MemoryFactor), rand.Uint64N(1<<40)*processes
 	if s := os.Getenv(maliceEnv); s != "" {
 		_, err := fmt.Sscan(s, &sessions)
 		check(err)
@@ -440,7 +437,7 @@ func playMalice() {
 	}
 	pool, err := NewPool(Options{Kind: liars, Command: []string{"/proc/self/exe"}, Max: 4, Memory: 32 << 20})
 	check(err)
-	check(besiege(seed+1<<50, 200, pool, states)) // what the runtime takes once
+	check(besiege(seed+1<<50, 100, pool, states)) // what the runtime takes once
 	ends.seen = map[string]int{}
 	debug.FreeOSMemory()
 	files, routines, before := count("/proc/self/fd"), runtime.NumGoroutine(), peak()

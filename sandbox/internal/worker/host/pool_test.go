@@ -19,6 +19,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
+// sample returns many if the tests are to run in full, and few otherwise.
+func sample(few, many int) int {
+	if os.Getenv("WRIT_TEST_FULL") == "1" {
+		return many
+	}
+	return few
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // host is a host for tests.
@@ -462,7 +470,7 @@ func TestIdleEnds(t *testing.T) {
 // TestIdleEndsWithPool closes a pool when it is time for its idle workers to end.
 func TestIdleEndsWithPool(t *testing.T) {
 	t.Parallel()
-	for range 20 {
+	for range sample(4, 20) {
 		p := newPool(t, Options{Max: 2, Idle: time.Nanosecond})
 		w, err := newInstance(t.Context(), &p.opts)
 		if err != nil {
@@ -538,7 +546,7 @@ func TestUnread(t *testing.T) {
 func TestUsedUp(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
-	for range 10 {
+	for range sample(3, 10) {
 		res, err := p.Run(t.Context(), job("swell:70"), &host{})
 		if err != nil || string(res.Value) != `"70"` {
 			t.Fatalf("%+v, %v", res, err)
@@ -632,7 +640,7 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
-	for i := range 30 {
+	for i := range sample(8, 30) {
 		mustEcho(t, p, itoa(i))
 	}
 	cancel()

@@ -261,7 +261,7 @@ func playBombs() {
 	}
 	bomb()
 	before := peak()
-	for range 4 {
+	for range sample(1, 4) {
 		bomb()
 	}
 	check(p.Close())
@@ -473,7 +473,7 @@ func TestSilentStart(t *testing.T) {
 func TestKilledMeanwhile(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
-	for i := range 60 {
+	for i := range sample(12, 60) {
 		mustEcho(t, p, itoa(i))
 		pid := first(p).cmd.Process.Pid
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
