@@ -39,7 +39,7 @@ func TestMinIsolation(t *testing.T) {
 	if has && err != nil || !has && err == nil {
 		t.Error(err)
 	}
-	if !has && !strings.HasPrefix(err.Error(), "sandbox: start worker: the isolation demanded is not to be had here, it lacks ") {
+	if !has && !strings.HasPrefix(err.Error(), "sandbox: start worker: the required isolation is not available: it lacks ") {
 		t.Error(err)
 	}
 }
@@ -57,7 +57,7 @@ func TestNoIsolation(t *testing.T) {
 		t.Error(got)
 	}
 	_, err = sandbox.NewInProcess(&sandbox.Options{MinIsolation: sandbox.Isolation{NoFiles: true}})
-	const refusal = "sandbox: the isolation demanded is not to be had here, it lacks no files: programs run in the host's own process: use New instead of NewInProcess"
+	const refusal = "sandbox: the required isolation is not available: it lacks no files: programs run in the host's own process: use New instead of NewInProcess"
 	if err == nil || err.Error() != refusal {
 		t.Error(err)
 	}

@@ -12,27 +12,30 @@ import (
 	"sync"
 )
 
-// The protocol. A frame is nine bytes, the length of the body (4, big endian),
-// the kind (1) and the number of the run (4, big endian), and then the body.
+// Kind is the kind of a frame.
+//
+// A frame is nine bytes followed by the body: the length of the body (4, big endian),
+// the kind (1) and the number of the run (4, big endian).
 //
 //	kind     from    body              when
-//	hello    host    hello             first; run 0
-//	ready    worker  ready             once hardened; run 0; no guest byte goes before it
+//	hello    host    Hello             first; run 0
+//	ready    worker  Ready             once hardened, before it has read a program; run 0
 //	tools    host    []engine.Binding  before a run whose tools differ from the last ones
-//	run      host    engine.Job        starts a run; its tools are those sent last
+//	run      host    engine.Job        starts a run, which uses the tools sent last
 //	report   worker  engine.Report     at most once in a run, before any call
 //	verdict  host    bool              the answer to report
-//	call     worker  engine.Call       after verdict true; ids 1, 2, 3, …
-//	reply    host    reply             once for each call, in any order, or never
-//	stop     host    none              the caller no longer waits: end with engine.Stopped
-//	result   worker  engine.Result     ends the run; the worker is then silent
-//	last     worker  engine.Result     as result, of a worker that the run has used up
+//	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
+//	reply    host    Reply             at most once for each call, in any order
+//	stop     host    none              the caller has canceled: end with engine.Stopped
+//	result   worker  engine.Result     ends the run; the worker then sends nothing
+//	last     worker  engine.Result     like result; the worker cannot be used again
 //
-// Runs count from 1. The worker drops replies and stops of a run that is over,
-// as they may cross its result; for the host any frame that isn't due is a
-// breach, and ends the worker.
+// Runs are numbered from 1. The worker ignores replies and stops for a run that has
+// ended, because they may cross its result. For the host, any unexpected frame is a
+// breach of the protocol, after which it kills the worker.
 type Kind byte
 
+// The kinds of frames.
 const (
 	KindHello   Kind = 'H'
 	KindReady   Kind = 'Y'
@@ -47,20 +50,22 @@ const (
 	KindLast    Kind = 'L'
 )
 
+// MaxBody bounds the body of any frame.
+const MaxBody = 1 << 30
+
 const (
 	headerSize = 9
-	chunk      = 64 << 10 // how far a buffer grows ahead of what has arrived
-	keep       = 1 << 20  // larger buffers are given back after use
-	MaxBody    = 1 << 30  // what the host may send; a worker dies of less
+	chunk      = 64 << 10 // how far a buffer grows beyond what has arrived
+	keep       = 1 << 20  // buffers larger than this are released after use
 )
 
-// ErrBreach says that a worker sent what the protocol does not allow.
+// ErrBreach is the error for a worker that sent what the protocol does not allow.
 var ErrBreach = errors.New("the worker broke the protocol")
 
-// ErrEncode says that nothing was written, as the body can't be sent.
-var ErrEncode = errors.New("can't be sent")
+// ErrEncode is the error for a body that cannot be encoded. Nothing was written.
+var ErrEncode = errors.New("cannot be sent")
 
-// Frame is one message. Its body is valid until the next is read.
+// Frame is one message. Its body is valid until the next frame is read.
 type Frame struct {
 	Kind Kind
 	Run  uint32
@@ -84,54 +89,56 @@ func (f Frame) DecodeUntrusted(v any, room int) error {
 	return nil
 }
 
-// Reader reads frames. It is used by one goroutine at a time.
+// Reader reads frames. It must not be used concurrently.
 type Reader struct {
-	r     *bufio.Reader
-	Limit func(Kind) int // bytes of a body
-	buf   []byte
+	Limit func(Kind) int // bounds the body of a frame
+
+	r   *bufio.Reader
+	buf []byte
 }
 
+// NewReader returns a reader of frames whose bodies have at most limit bytes.
 func NewReader(r io.Reader, limit int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 16<<10), Limit: func(Kind) int { return limit }}
 }
 
-// next reads one frame. io.EOF is returned only between frames.
-func (fr *Reader) Next() (Frame, error) {
-	head, err := fr.r.Peek(headerSize)
+// Next reads one frame. It returns io.EOF only between frames.
+func (r *Reader) Next() (Frame, error) {
+	head, err := r.r.Peek(headerSize)
 	if err != nil {
 		return Frame{}, truncated(err, len(head))
 	}
 	size := uint64(binary.BigEndian.Uint32(head))
 	f := Frame{Kind: Kind(head[4]), Run: binary.BigEndian.Uint32(head[5:])}
-	if limit := fr.Limit(f.Kind); size > uint64(limit) {
+	if limit := r.Limit(f.Kind); size > uint64(limit) {
 		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrBreach, f.Kind, size, limit)
 	}
-	_, _ = fr.r.Discard(headerSize) // they are buffered: it can't fail
-	f.Body, err = fr.body(int(size))
+	_, _ = r.r.Discard(headerSize) // cannot fail after Peek
+	f.Body, err = r.body(int(size))
 	return f, err
 }
 
-// body reads size bytes. The buffer grows as they arrive: a length alone, which
-// costs its sender nothing, must not cost the receiver memory.
-func (fr *Reader) body(size int) ([]byte, error) {
-	if cap(fr.buf) > keep {
-		fr.buf = nil
+// body reads size bytes. The buffer grows as they arrive, so that a large length alone
+// does not cost memory.
+func (r *Reader) body(size int) ([]byte, error) {
+	if cap(r.buf) > keep {
+		r.buf = nil
 	}
-	b := fr.buf[:0]
+	b := r.buf[:0]
 	for len(b) < size {
 		have := len(b)
 		b = slices.Grow(b, min(size-have, max(have, chunk)))
 		b = b[:min(size, cap(b))]
-		fr.buf = b
-		if n, err := io.ReadFull(fr.r, b[have:]); err != nil {
+		r.buf = b
+		if n, err := io.ReadFull(r.r, b[have:]); err != nil {
 			return nil, truncated(err, headerSize+have+n)
 		}
 	}
 	return b, nil
 }
 
-// silent says that nothing has been received beyond the last frame.
-func (fr *Reader) Drained() bool { return fr.r.Buffered() == 0 }
+// Drained reports whether nothing has been received after the last frame.
+func (r *Reader) Drained() bool { return r.r.Buffered() == 0 }
 
 func truncated(err error, received int) error {
 	if err == io.EOF && received > 0 {
@@ -140,8 +147,8 @@ func truncated(err error, received int) error {
 	return err
 }
 
-// frameWriter writes each frame with one system call. It is safe for concurrent
-// use; whoever locks it keeps frames from being written.
+// Writer writes each frame with one system call. It is safe for concurrent use. While
+// it is locked, only the holder of the lock may call Add and Flush, and Send blocks.
 type Writer struct {
 	sync.Mutex
 	w    io.Writer
@@ -149,6 +156,7 @@ type Writer struct {
 	json *json.Encoder
 }
 
+// NewWriter returns a writer of frames.
 func NewWriter(w io.Writer) *Writer {
 	fw := &Writer{w: w}
 	fw.json = json.NewEncoder(&fw.buf)
@@ -156,41 +164,42 @@ func NewWriter(w io.Writer) *Writer {
 	return fw
 }
 
-// send writes one frame; a nil body is empty.
-func (fw *Writer) Send(k Kind, run uint32, body any) error {
-	fw.Lock()
-	defer fw.Unlock()
-	if err := fw.Add(k, run, body); err != nil {
+// Send writes one frame. If body is nil, the body is empty.
+func (w *Writer) Send(k Kind, run uint32, body any) error {
+	w.Lock()
+	defer w.Unlock()
+	if err := w.Add(k, run, body); err != nil {
 		return err
 	}
-	return fw.Flush()
+	return w.Flush()
 }
 
-// add puts a frame behind those that wait to be flushed; a frame whose body
-// can't be encoded leaves no trace. The caller holds the lock.
-func (fw *Writer) Add(k Kind, run uint32, body any) error {
-	start := fw.buf.Len()
-	var head [headerSize]byte
-	fw.buf.Write(head[:])
+// Add adds a frame to those that Flush writes. If it returns an error, which is an
+// [ErrEncode], it has added nothing. The caller holds the lock.
+func (w *Writer) Add(k Kind, run uint32, body any) error {
+	start := w.buf.Len()
+	w.buf.Write(make([]byte, headerSize))
+	var err error
 	if body != nil {
-		if err := fw.json.Encode(body); err != nil {
-			fw.buf.Truncate(start)
-			return fmt.Errorf("%w: frame %q: %w", ErrEncode, k, err)
-		}
+		err = w.json.Encode(body)
 	}
-	size := fw.buf.Len() - start - headerSize
-	if size > MaxBody {
-		fw.buf.Truncate(start)
-		return fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrEncode, k, size, MaxBody)
+	size := w.buf.Len() - start - headerSize
+	if err == nil && size > MaxBody {
+		err = fmt.Errorf("%d bytes are over the limit of %d", size, MaxBody)
 	}
-	putHeader(fw.buf.Bytes()[start:], size, k, run)
+	if err != nil {
+		w.buf.Truncate(start)
+		return fmt.Errorf("%w: frame %q: %w", ErrEncode, k, err)
+	}
+	putHeader(w.buf.Bytes()[start:], size, k, run)
 	return nil
 }
 
-func (fw *Writer) Flush() error {
-	_, err := fw.w.Write(fw.buf.Bytes())
-	if fw.buf.Reset(); fw.buf.Cap() > keep {
-		fw.buf = bytes.Buffer{}
+// Flush writes the frames that were added. The caller holds the lock.
+func (w *Writer) Flush() error {
+	_, err := w.w.Write(w.buf.Bytes())
+	if w.buf.Reset(); w.buf.Cap() > keep {
+		w.buf = bytes.Buffer{}
 	}
 	return err
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Isolation is what a worker was found unable to do, by trying.
+// Isolation is what a worker could not do when it tried.
 type Isolation struct {
 	OwnProcess         bool     `json:"ownProcess"`
 	MemoryCap          bool     `json:"memoryCap"`
@@ -16,17 +16,17 @@ type Isolation struct {
 	NoTracing          bool     `json:"noTracing"`
 	NoSharedMemory     bool     `json:"noSharedMemory"`
 	NoExecutableMemory bool     `json:"noExecutableMemory"`
-	Layers             []string `json:"layers,omitempty"` // the walls that stand
-	Gaps               []string `json:"gaps,omitempty"`   // those that don't, and what got through
+	Layers             []string `json:"layers,omitempty"` // the mechanisms in force
+	Gaps               []string `json:"gaps,omitempty"`   // the mechanisms that are not available, and what was not prevented
 }
 
-// Property is one thing that a worker has or not.
+// Property is one property of an isolation.
 type Property struct {
 	Name string
 	Has  bool
 }
 
-// Properties lists what a worker may be held to.
+// Properties returns the properties in a fixed order.
 func (i Isolation) Properties() []Property {
 	return []Property{
 		{"a process of its own", i.OwnProcess},
@@ -41,7 +41,7 @@ func (i Isolation) Properties() []Property {
 	}
 }
 
-// Check says what is missing of a minimum, and why.
+// Check returns an error that lists what is missing from a minimum, and why.
 func (i Isolation) Check(minimum Isolation) error {
 	var missing []string
 	has := i.Properties()
@@ -53,9 +53,9 @@ func (i Isolation) Check(minimum Isolation) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	why := "no reason is known"
+	why := "for an unknown reason"
 	if len(i.Gaps) > 0 {
 		why = strings.Join(i.Gaps, "; ")
 	}
-	return fmt.Errorf("the isolation demanded is not to be had here, it lacks %s: %s", strings.Join(missing, ", "), why)
+	return fmt.Errorf("the required isolation is not available: it lacks %s: %s", strings.Join(missing, ", "), why)
 }

@@ -2,19 +2,18 @@ package worker
 
 import "github.com/writ-go/writ/sandbox/internal/engine"
 
-// Hello is what the host says first.
+// Hello is the first message, from the host.
 type Hello struct {
-	Token  string `json:"token"`  // the one that is also in the environment
-	Memory int64  `json:"memory"` // bytes on top of what the worker needs empty
+	Token  string `json:"token"`  // also in the worker's environment
+	Memory int64  `json:"memory"` // bytes in addition to what the empty worker needs
 }
 
-// Ready is the worker's answer, before it has read a byte of any program: what it
-// has found itself unable to do.
+// Ready is the worker's answer to [Hello], sent before it has read a program.
 type Ready struct {
 	Isolation Isolation `json:"isolation"`
 }
 
-// Reply is an engine.Reply and the call that it answers.
+// Reply is an [engine.Reply] and the ID of the call that it answers.
 type Reply struct {
 	ID int `json:"id"`
 	engine.Reply

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// attach takes over the descriptors that the host has handed over, after making
-// sure that it was the host.
+// attach returns the connection to the host, after checking that the parent process
+// made it.
 func attach() (io.ReadWriter, error) {
 	if err := checkHost(); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func attach() (io.ReadWriter, error) {
 	return os.NewFile(harden.LinkFD, "host"), nil
 }
 
-// checkHost makes sure that the link is a socket made by our parent.
+// checkHost checks that the connection is a socket that the parent process made.
 func checkHost() error {
 	cred, err := unix.GetsockoptUcred(harden.LinkFD, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -40,9 +40,9 @@ func checkHost() error {
 	return nil
 }
 
-// dieWithHost has the kernel kill this process when the other end of the
-// liveness pipe is closed, whatever this process is doing then. (The parent
-// death signal would do so when the parent's thread ends.)
+// dieWithHost makes the kernel kill this process when the other end of the liveness pipe
+// is closed, whatever this process is doing. (The parent death signal would be sent when
+// the parent's thread ends.)
 func dieWithHost() error {
 	if _, err := unix.FcntlInt(harden.LivenessFD, unix.F_SETSIG, int(unix.SIGKILL)); err != nil {
 		return err
@@ -60,14 +60,14 @@ func dieWithHost() error {
 	return checkAlive()
 }
 
-// checkAlive sees to a host that was gone before the kernel was asked to watch.
+// checkAlive returns an error if the host died before the kernel watched it.
 func checkAlive() error {
 	fds := []unix.PollFd{{Fd: harden.LivenessFD, Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds, 0); err != nil {
 		return err
 	}
 	if fds[0].Revents != 0 {
-		return errors.New("the host is gone")
+		return errors.New("the host has died")
 	}
 	return nil
 }

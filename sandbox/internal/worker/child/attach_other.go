@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// attach takes standard input and output for the frames. What the process
-// prints later goes to standard error. Nothing proves that the parent is the
-// host, except that it knows the token.
+// attach returns standard input and output as the connection. What the process prints
+// later goes to standard error. Only the token proves that the parent is the host.
 func attach() (io.ReadWriter, error) {
 	link := struct {
 		io.Reader

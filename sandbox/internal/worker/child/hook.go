@@ -18,43 +18,45 @@ import (
 const Sandbox = "writ-sandbox"
 
 const (
-	// Marker begins argv[0] of every worker. An argument is not inherited by
-	// what the program starts later, as an environment variable would be.
+	// Processors is the GOMAXPROCS of a worker. With one processor, a goroutine hands
+	// data to another without a system call.
+	Processors = 1
+	// Marker begins argv[0] of every worker. Unlike an environment variable, an argument
+	// is not inherited by processes that the program starts later.
 	Marker = "writ-worker/"
-	// TokenEnv holds what hello must repeat.
+	// TokenEnv is the environment variable whose value [worker.Hello] must repeat.
 	TokenEnv = "WRIT_WORKER_TOKEN"
-	// StatusFailed is the exit status of a worker that could not begin or go on.
+	// StatusFailed is the exit status of a worker that could not start or continue.
 	StatusFailed = 125
 )
 
-// Run runs one job, as [engine.Engine.Run] does. The job's tools are shared with later
-// runs and must not be changed.
+// Run runs one job, like [engine.Engine.Run]. The job's tools are shared with later runs
+// and must not be changed.
 type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 
-// hooks are the kinds of worker that this executable can become. It is written
-// by package init only.
-var hooks = map[string]bool{}
+// kinds are the kinds of worker that this executable can become. Only package inits
+// write to it.
+var kinds = map[string]bool{}
 
-// Registered reports whether this executable can become workers of the named kind.
-func Registered(kind string) bool { return hooks[kind] }
+// Registered reports whether this executable can become a worker of a kind.
+func Registered(kind string) bool { return kinds[kind] }
 
 func init() { Hook(Sandbox, new(vm.Engine).Run) }
 
-// Hook makes this executable able to become workers of the named kind. It is
-// called from the init of the package that owns the kind, which must not wait
-// for its importers: their init runs later, and never in a worker of this kind.
+// Hook makes this executable able to become a worker of a kind. It must be called from
+// the init of the package that owns the kind, so that the inits of the packages that
+// import it do not run in a worker.
 //
-// In a process that was started as such a worker, Hook does not return: it gives
-// up all that a worker doesn't need, serves runs until the host closes the
-// connection, and exits.
-func Hook(name string, run Run) {
-	hooks[name] = true
-	if len(os.Args) > 0 && os.Args[0] == Marker+name {
+// In a process that was started as such a worker, Hook does not return: it hardens the
+// process, serves runs until the host closes the connection, and exits.
+func Hook(kind string, run Run) {
+	kinds[kind] = true
+	if len(os.Args) > 0 && os.Args[0] == Marker+kind {
 		become(run)
 	}
 }
 
-// become makes this process a worker, and ends it.
+// become makes this process a worker until it exits.
 func become(run Run) {
 	defer leave(StatusFailed)
 	defer func() {
@@ -69,11 +71,11 @@ func become(run Run) {
 	leave(0)
 }
 
-// work serves until the host closes the connection.
+// work serves runs until the host closes the connection.
 func work(run Run) error {
 	link, err := attach()
 	if err != nil {
-		return fmt.Errorf("this is not a worker's place, start the program by its own name: %w", err)
+		return fmt.Errorf("this process was not started by a host: %w", err)
 	}
 	s := newServer(link, run)
 	h, err := s.handshake(os.Getenv(TokenEnv))
@@ -82,23 +84,22 @@ func work(run Run) error {
 	}
 	isolation, err := harden.Harden(h.Memory)
 	if err != nil {
-		return fmt.Errorf("can't be made safe: %w", err)
+		return fmt.Errorf("cannot harden the process: %w", err)
 	}
 	if !isolation.MemoryCap {
 		s.run = watched(run, h.Memory*harden.MemoryFactor)
 	}
-	s.growth, s.collector = newGrowth(h.Memory), newCollector(h.Memory*harden.MemoryFactor)
+	s.growth = newGrowth(h.Memory)
 	if err := s.out.Send(worker.KindReady, 0, worker.Ready{Isolation: isolation}); err != nil {
 		return err
 	}
 	return s.serve()
 }
 
-// IsWorker says whether the process is, or was started as, a worker of any kind.
+// IsWorker reports whether this process was started as a worker of any kind.
 func IsWorker() bool {
 	return os.Getenv(TokenEnv) != "" || len(os.Args) > 0 && strings.HasPrefix(os.Args[0], Marker)
 }
 
-// leave ends the process at once. os.Exit would take a second under the race
-// detector.
+// leave ends the process at once. os.Exit would take a second under the race detector.
 func leave(status int) { syscall.Exit(status) }

@@ -21,8 +21,7 @@ type server struct {
 	runs  chan *run
 	done  chan error
 
-	growth    *growth    // nil if memory is not measured
-	collector *collector // nil if the garbage collector is not observed
+	growth *growth // nil if memory is not measured
 
 	mu  sync.Mutex
 	cur *run // the run in progress, or nil
@@ -111,9 +110,7 @@ func (s *server) handle(f worker.Frame) error {
 // execute runs one job after another and sends their results.
 func (s *server) execute() {
 	for r := range s.runs {
-		s.collector.begin()
 		res := s.run(r.ctx, r.job, r)
-		s.collector.end()
 		r.cancel()
 		s.setCurrent(nil)
 		kind := worker.KindResult

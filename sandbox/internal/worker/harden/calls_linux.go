@@ -4,13 +4,13 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// callRules are the system calls that a worker makes: Go's runtime, the race
-// detector's, and C libraries' starting threads, none of which ask for anything
-// new outside this process. Those made often come first.
+// callRules returns the system calls that a worker makes: those of Go's runtime, of the
+// race detector, and of C libraries that start threads. None gives access to anything
+// outside this process. Frequent calls come first.
 func callRules(pid int) []rule {
 	rules := []rule{
 		{number: unix.SYS_FUTEX},
-		{number: unix.SYS_WRITE}, // to what is open: the host's socket and its log
+		{number: unix.SYS_WRITE}, // to open files: the host's socket and standard error
 		{number: unix.SYS_READ},
 		{number: unix.SYS_EPOLL_PWAIT},
 		{number: unix.SYS_NANOSLEEP},
@@ -22,12 +22,12 @@ func callRules(pid int) []rule {
 		{number: unix.SYS_RT_SIGACTION},
 		{number: unix.SYS_SIGALTSTACK},
 		{number: unix.SYS_RESTART_SYSCALL}, // after a SIGCONT
-		{number: unix.SYS_CLOCK_GETTIME},   // where the clock can't be read without
+		{number: unix.SYS_CLOCK_GETTIME},   // if the clock cannot be read without a call
 		{number: unix.SYS_GETTIMEOFDAY},
 		{number: unix.SYS_GETRANDOM},
 		{number: unix.SYS_GETPID},
 		{number: unix.SYS_GETTID},
-		{number: unix.SYS_PREAD64}, // the limits of a cgroup that Go has opened
+		{number: unix.SYS_PREAD64}, // limits of a cgroup, whose file Go has opened
 		{number: unix.SYS_SCHED_GETAFFINITY},
 		{number: unix.SYS_EPOLL_CTL},
 		{number: unix.SYS_PPOLL},
@@ -35,23 +35,23 @@ func callRules(pid int) []rule {
 		{number: unix.SYS_EXIT},
 		{number: unix.SYS_EXIT_GROUP},
 		{number: unix.SYS_SET_ROBUST_LIST}, // a C library's new thread
-		{number: unix.SYS_RSEQ},            // another; it gives up if refused
-		// An allocator of C takes a refusal for an address. It is data, and counts.
+		{number: unix.SYS_RSEQ},            // likewise; the library continues without it
+		// A C allocator takes a failure for an address. What it allocates is limited as data.
 		{number: unix.SYS_BRK},
 
 		{unix.SYS_MMAP, []arg{{index: 2, may: readWrite}, {
-			// A mapping that grows like a stack would escape the limit of memory.
+			// A mapping that grows like a stack would escape the memory limit.
 			index: 3, must: unix.MAP_ANONYMOUS,
 			may: unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_FIXED_NOREPLACE |
 				unix.MAP_NORESERVE | unix.MAP_STACK | unix.MAP_DROPPABLE,
 		}}},
 		{unix.SYS_MPROTECT, []arg{{index: 2, may: readWrite}}},
-		// As root, others would take a page from the whole machine.
+		// With others, root could disable pages of the machine.
 		{unix.SYS_MADVISE, []arg{{index: 2, values: []uint32{
 			unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_HUGEPAGE, unix.MADV_NOHUGEPAGE,
 			unix.MADV_COLLAPSE, unix.MADV_DONTDUMP, unix.MADV_GUARD_INSTALL, unix.MADV_GUARD_REMOVE,
 		}}}},
-		// Threads, in no namespaces of their own.
+		// Threads without new namespaces.
 		{unix.SYS_CLONE, []arg{{
 			index: 0,
 			must:  unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD,
@@ -64,8 +64,8 @@ func callRules(pid int) []rule {
 	return append(rules, archRules...)
 }
 
-// callAnswers are refusals that somebody understands.
+// callAnswers are the errors of calls whose callers expect an error other than EPERM.
 var callAnswers = map[uint32]unix.Errno{
-	unix.SYS_CLONE3: unix.ENOSYS, // its flags are out of sight; C libraries use clone then
-	unix.SYS_PRCTL:  unix.EINVAL, // Go's runtime stops naming its mappings then
+	unix.SYS_CLONE3: unix.ENOSYS, // its flags cannot be inspected; C libraries then use clone
+	unix.SYS_PRCTL:  unix.EINVAL, // Go's runtime then stops naming its mappings
 }

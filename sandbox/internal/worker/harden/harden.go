@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// gcPercent lets garbage pile up, as the memory limit bounds it anyway:
-	// collecting at 100 takes half the time of a run.
+	// gcPercent is high because the memory limit bounds the garbage anyway: with the
+	// default, the collector takes half the time of a run.
 	gcPercent = 400
-	// stackShare of the memory may be stack. A runaway recursion then ends as
-	// what it is, not as a lack of memory.
+	// stackShare is the part of the memory (1/stackShare) that may be stack. An infinite
+	// recursion then ends as a stack overflow and not as a lack of memory.
 	stackShare, maxStack = 4, 64 << 20
 )
 
-// configureRuntime is what hardens a worker on every system: nothing of the host's
-// surroundings is left to see, and the runtime keeps to the budget.
+// configureRuntime does what is possible on every system: it removes the environment and
+// sets the limits of the Go runtime.
 func configureRuntime(memory int64) {
 	startThreads()
 	os.Clearenv()
-	time.Local = time.UTC // or Date would open the zone's file
+	time.Local = time.UTC // otherwise Date would read the file of the time zone
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(SoftLimit(memory * MemoryFactor))
+	debug.SetMemoryLimit(softLimit(memory * MemoryFactor))
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
 }
 
-// spareThreads are more than a run with a second processor needs.
+// spareThreads is more than a run needs.
 const spareThreads = 4
 
-// startThreads starts threads that runs will need. The memory of their stacks, 8
-// MB each where there is C, is then none of the program's.
+// startThreads starts threads before memory is limited, so that their stacks, which have
+// 8 MB each in a program with cgo, do not count against the program's memory.
 func startThreads() {
 	var started, ended sync.WaitGroup
 	started.Add(spareThreads)
 	for range spareThreads {
 		ended.Go(func() {
-			runtime.LockOSThread() // to one that no other has
+			runtime.LockOSThread() // so that each goroutine needs its own thread
 			defer runtime.UnlockOSThread()
 			started.Done()
 			started.Wait()
@@ -47,14 +47,13 @@ func startThreads() {
 	ended.Wait()
 }
 
-// SoftLimit is where the collector begins to work without rest. A program that
-// makes garbage fast is ahead of it by tens of megabytes, and freed memory lies in
-// pieces.
-func SoftLimit(memory int64) int64 {
-	const ahead = 48 << 20
-	return max(memory-ahead, memory/2)
+// softLimit returns the runtime's memory limit. It is lower than the hard limit because
+// a program that produces garbage fast is tens of megabytes ahead of the collector, and
+// free memory is fragmented.
+func softLimit(memory int64) int64 {
+	return max(memory-48<<20, memory/2)
 }
 
-// gap is the reason why a wall is not to be had here, for which a worker starts
-// all the same, and says so. Any other error is a reason not to begin.
-type gap struct{ error }
+// unavailableError is the reason why this system does not offer a layer of isolation.
+// The worker then runs without the layer. Any other error keeps it from starting.
+type unavailableError struct{ error }

@@ -15,10 +15,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Descriptors that the host hands over.
+// Descriptors that a worker inherits from its host.
 const (
 	LinkFD     = 3 // a socket: the frames
-	LivenessFD = 4 // a pipe that carries nothing and breaks when the host is gone
+	LivenessFD = 4 // a pipe without data that breaks when the host dies
 	firstLeak  = 5
 )
 
@@ -31,14 +31,14 @@ func Harden(memory int64) (worker.Isolation, error) {
 	if err := inOrder(limits(memory * MemoryFactor)); err != nil {
 		return i, err
 	}
-	// What is needed when it can't be had any more.
+	// What must be known or open before the restrictions.
 	parent := os.Getppid()
 	all, err := openThreads()
 	if err != nil {
 		return i, fmt.Errorf("threads: %w", err)
 	}
 	defer all.close()
-	if err := addLayer(&i, "Landlock", closeFiles); err != nil {
+	if err := addLayer(&i, "Landlock", enableLandlock); err != nil {
 		return i, err
 	}
 	if err := limit(unix.RLIMIT_NOFILE, 0); err != nil {
@@ -59,11 +59,11 @@ func Harden(memory int64) (worker.Isolation, error) {
 
 // addLayer builds a layer of isolation, or records why it is not available.
 func addLayer(i *worker.Isolation, name string, build func() error) error {
-	var none gap
+	var missing unavailableError
 	switch err := build(); {
 	case err == nil:
 		i.Layers = append(i.Layers, name)
-	case errors.As(err, &none):
+	case errors.As(err, &missing):
 		i.Gaps = append(i.Gaps, fmt.Sprintf("%s is not in force (%v)", name, err))
 	default:
 		return fmt.Errorf("%s: %w", name, err)
@@ -71,7 +71,7 @@ func addLayer(i *worker.Isolation, name string, build func() error) error {
 	return nil
 }
 
-// step is a part of the hardening.
+// step is one step of the hardening.
 type step struct {
 	name string
 	do   func() error
@@ -86,7 +86,7 @@ func inOrder(steps []step) error {
 	return nil
 }
 
-// limits are what every Linux can do.
+// limits returns the steps that every Linux supports.
 func limits(memory int64) []step {
 	return []step{
 		{"memory limit", func() error { return limitData(memory) }},
@@ -100,15 +100,14 @@ func limits(memory int64) []step {
 	}
 }
 
-// dieFirst has the kernel, when the machine lacks memory, end this process before
-// others. It is done before the process stops being dumpable, as the file is
-// root's from then on.
+// dieFirst makes the kernel kill this process before others when the machine runs out of
+// memory. It must run while the process is dumpable: after that, root owns the file.
 func dieFirst() error {
 	return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 }
 
-// limitData bounds the private memory to what the process has now and memory
-// more. The address space can't be bounded, as the runtime reserves much of it.
+// limitData limits private memory to what the process has now plus memory. The address
+// space cannot be limited, because the runtime reserves much of it.
 func limitData(memory int64) error {
 	now, err := vmData()
 	if err != nil {
@@ -122,7 +121,7 @@ func limit(resource int, n uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: n, Max: n})
 }
 
-// vmData reads how much private memory the process has, in bytes.
+// vmData returns how many bytes of private memory the process has.
 func vmData() (uint64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -137,8 +136,8 @@ func vmData() (uint64, error) {
 	return 0, errors.New("/proc/self/status has no VmData")
 }
 
-// closeLeaked closes what the host's other code left open across the start, and
-// what package inits before ours have opened.
+// closeLeaked closes the descriptors that other code of the host leaked to this process,
+// and those that the inits of other packages opened.
 func closeLeaked() error {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
@@ -152,7 +151,7 @@ func closeLeaked() error {
 		}
 		target, err := os.Readlink(filepath.Join(dir, e.Name()))
 		if err != nil || ofRuntime(target) {
-			continue // it was the directory's own, or is the runtime's
+			continue // the directory itself, already closed, or one of the runtime
 		}
 		if err := unix.Close(fd); err != nil {
 			return fmt.Errorf("%s: %w", target, err)
@@ -161,15 +160,15 @@ func closeLeaked() error {
 	return nil
 }
 
-// ofRuntime says whether the Go runtime may have opened the file for itself.
+// ofRuntime reports whether the Go runtime may have opened a file.
 func ofRuntime(target string) bool {
 	return target == "anon_inode:[eventpoll]" || target == "anon_inode:[eventfd]" ||
 		strings.HasPrefix(target, "/sys/fs/cgroup/")
 }
 
-// noNewPrivileges holds for threads, and has to reach them all. With cgo the
-// runtime can't: there it holds for this thread and those that it starts, and the
-// filter of system calls takes it to the others.
+// noNewPrivileges sets a flag of every thread. With cgo the runtime cannot reach all
+// threads: then it sets the flag of this thread, which the threads that it starts
+// inherit, and installing the system call filter sets it for the others.
 func noNewPrivileges() error {
 	_, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
 	if errno == syscall.ENOTSUP {

@@ -14,13 +14,13 @@ import (
 func TestGap(t *testing.T) {
 	t.Parallel()
 	var i worker.Isolation
-	if err := addLayer(&i, "a", func() error { return missing(named("x", unix.EINVAL)) }); err == nil || err.Error() != "a: x: invalid argument" {
+	if err := addLayer(&i, "a", func() error { return unavailable(named("x", unix.EINVAL)) }); err == nil || err.Error() != "a: x: invalid argument" {
 		t.Error(err)
 	}
-	if err := addLayer(&i, "b", func() error { return missing(named("x", unix.EPERM)) }); err != nil {
+	if err := addLayer(&i, "b", func() error { return unavailable(named("x", unix.EPERM)) }); err != nil {
 		t.Error(err)
 	}
-	if err := addLayer(&i, "c", func() error { return gap{errors.New("no")} }); err != nil {
+	if err := addLayer(&i, "c", func() error { return unavailableError{errors.New("no")} }); err != nil {
 		t.Error(err)
 	}
 	if err := addLayer(&i, "d", func() error { return nil }); err != nil {

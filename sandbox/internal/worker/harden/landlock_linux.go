@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are what a version of Landlock can take away. Nothing is given back, so
-// there are no rules, only the set.
+// rights are what a version of Landlock can restrict. No exceptions are made, so there
+// is a rule set without rules.
 type rights struct{ files, network, scopes uint64 }
 
 const (
-	// firstFiles are the rights to files of the first version, bits 0 to 12.
+	// firstFiles are the file rights of the first version, bits 0 to 12.
 	firstFiles = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 	refer      = firstFiles | unix.LANDLOCK_ACCESS_FS_REFER
 	truncate   = refer | unix.LANDLOCK_ACCESS_FS_TRUNCATE
@@ -28,8 +28,8 @@ const (
 	scopes   = abstract | unix.LANDLOCK_SCOPE_SIGNAL
 )
 
-// versions are the sets of rights, the most first. A kernel refuses a set with a
-// bit that it doesn't know.
+// versions are the sets of rights, largest first. A kernel rejects a set with a bit that
+// it does not know.
 var versions = []rights{
 	{sockets, udp, scopes},
 	{sockets, tcp, scopes},
@@ -41,38 +41,38 @@ var versions = []rights{
 	{firstFiles, 0, 0},
 }
 
-// signalErratum is the mend that lets the threads of one process signal each
-// other: without it the scope would cut Go's runtime off from its own threads,
-// as each has a domain of its own.
+// signalErratum is the fix that lets the threads of one process signal each other.
+// Without it the scope would keep Go's runtime from signaling its own threads, because
+// each has its own domain.
 const signalErratum = 1 << 1
 
-// closeFiles takes from every thread what Landlock can take.
-func closeFiles() error {
+// enableLandlock restricts every thread as far as Landlock can.
+func enableLandlock() error {
 	set, err := ruleset()
 	if err != nil {
-		return missing(err)
+		return unavailable(err)
 	}
 	defer unix.Close(set)
-	return missing(restrict(set))
+	return unavailable(restrict(set))
 }
 
-// missing makes the refusals of kernels and containers that have no Landlock a
-// gap instead of a failure: the filter of system calls stands without it.
-func missing(err error) error {
+// unavailable converts the errors of kernels and containers without Landlock to
+// unavailableError: the system call filter is enough without it.
+func unavailable(err error) error {
 	for _, e := range []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM} {
 		if errors.Is(err, e) {
-			return gap{err}
+			return unavailableError{err}
 		}
 	}
 	return err
 }
 
-// ruleset makes the set that takes away the most.
+// ruleset creates the largest set that the kernel knows.
 func ruleset() (int, error) {
-	mended := signalsMended()
+	fixed := signalsFixed()
 	var errno unix.Errno
 	for _, v := range versions {
-		if !mended {
+		if !fixed {
 			v.scopes &^= unix.LANDLOCK_SCOPE_SIGNAL
 		}
 		var set int
@@ -86,14 +86,14 @@ func ruleset() (int, error) {
 	return 0, fmt.Errorf("landlock_create_ruleset: %w", errno)
 }
 
-// signalsMended asks the kernel for what has been mended in it.
-func signalsMended() bool {
+// signalsFixed reports whether the kernel has the fix of signalErratum.
+func signalsFixed() bool {
 	errata, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA)
 	return errno == 0 && errata&signalErratum != 0
 }
 
-// create makes a set. Attributes that the kernel doesn't know yet may be passed
-// if they are zero; the last ones aren't needed.
+// create creates a rule set. Attributes that the kernel does not know may be passed if
+// they are zero; the last ones are not needed.
 func (r rights) create() (int, unix.Errno) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.files, Handled_access_net: r.network, Scoped: r.scopes}
 	size := unsafe.Offsetof(attr.Quiet_access_fs)
@@ -101,9 +101,9 @@ func (r rights) create() (int, unix.Errno) {
 	return int(set), errno
 }
 
-// restrict enters the set with all threads. Where Go's runtime can't reach them,
-// as C may have started some, the kernel has to; a wall around some of them would
-// be none, for they share their memory.
+// restrict applies the set to all threads. If C code may have started some, Go's runtime
+// cannot reach them and the kernel has to do it. Restricting some threads would be
+// useless, because threads share their memory.
 func restrict(set int) error {
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0)
 	if errno != syscall.ENOTSUP {
@@ -111,12 +111,12 @@ func restrict(set int) error {
 	}
 	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
 	if errno == unix.EINVAL {
-		return gap{errors.New("in a build with cgo it needs a kernel that restricts all threads at once, Linux 7.0 or later")}
+		return unavailableError{errors.New("in a program with cgo it needs a kernel that can restrict all threads at once, Linux 7.0 or later")}
 	}
 	return named("landlock_restrict_self", errno)
 }
 
-// named says which system call failed, if one did.
+// named adds the name of the system call to its error. It returns nil for errno 0.
 func named(call string, errno unix.Errno) error {
 	if errno == 0 {
 		return nil

@@ -2,5 +2,5 @@
 
 package harden
 
-// memoryFactor scales the budget of memory; see its other value.
+// MemoryFactor scales memory limits. It is greater than 1 under the race detector.
 const MemoryFactor = 1

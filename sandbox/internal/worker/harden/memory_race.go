@@ -2,5 +2,5 @@
 
 package harden
 
-// memoryFactor is what the race detector's shadow costs.
-const memoryFactor = 4
+// MemoryFactor scales memory limits by what the race detector needs.
+const MemoryFactor = 4

@@ -12,19 +12,19 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// attempt is something that a worker must not be able to do. Where it can, the
-// attempt leaves nothing behind.
+// attempt is something that a worker must not be able to do. If it succeeds, it leaves
+// nothing behind.
 type attempt struct {
-	name string
-	wall *bool
-	try  func() error
+	name     string
+	property *bool
+	try      func() error
 }
 
-// Probe attempts what nobody here may do, and writes down what was prevented. The
-// parent's number is given, as behind the filter nobody learns it.
+// Probe attempts what a worker must not be able to do, and records what was prevented.
+// It needs the parent's process ID, because the filter keeps a worker from asking for it.
 func Probe(i *worker.Isolation, parent int, memory int64) {
 	attempts := []attempt{
-		{"exceeding the limit of memory", &i.MemoryCap, func() error { return exceed(memory) }},
+		{"exceeding the memory limit", &i.MemoryCap, func() error { return exceed(memory) }},
 		{"opening a directory", &i.NoFiles, func() error { return open("/", unix.O_RDONLY|unix.O_DIRECTORY) }},
 		{"opening a file to write", &i.NoFiles, func() error { return open("/dev/null", unix.O_WRONLY) }},
 		{"making a file", &i.NoFiles, func() error { return open("/tmp", unix.O_RDWR|unix.O_TMPFILE) }},
@@ -40,26 +40,26 @@ func Probe(i *worker.Isolation, parent int, memory int64) {
 		{"making memory executable", &i.NoExecutableMemory, makeExecutable},
 	}
 	for _, a := range attempts {
-		*a.wall = true
+		*a.property = true
 	}
-	if limit(unix.RLIMIT_NOFILE, 64) == nil { // a limit that root can raise is no wall
+	if limit(unix.RLIMIT_NOFILE, 64) == nil { // a limit that root can raise does not count
 		defer func() { _ = limit(unix.RLIMIT_NOFILE, 0) }()
 	}
 	for _, a := range attempts {
 		if err := a.try(); !prevented(err) {
-			*a.wall = false
+			*a.property = false
 			i.Gaps = append(i.Gaps, fmt.Sprintf("%s is not prevented (%s)", a.name, outcome(err)))
 		}
 	}
 }
 
-// prevented tells a wall from an attempt that failed for another reason, which
+// prevented reports whether an attempt failed because it is forbidden. Any other failure
 // proves nothing.
 func prevented(err error) bool {
 	switch err {
-	case unix.EPERM, unix.EACCES, unix.ENOSYS, // no such right, or no such call
-		unix.EMFILE, // no descriptor, and never one again
-		errCapped:   // no memory, and so much would be none of the system's affair
+	case unix.EPERM, unix.EACCES, unix.ENOSYS, // not permitted, or no such call
+		unix.EMFILE, // no descriptors, ever
+		errCapped:   // not enough memory because of the limit
 		return true
 	}
 	return false
@@ -72,10 +72,10 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// errCapped says that the limit of memory holds.
-var errCapped = errors.New("the limit of memory holds")
+// errCapped is the error of exceed if the memory limit holds.
+var errCapped = errors.New("the memory limit holds")
 
-// exceed asks for more memory than the limit leaves, of which it uses nothing.
+// exceed allocates more memory than the limit allows, without using it.
 func exceed(memory int64) error {
 	size := min(memory+1<<30, math.MaxInt)
 	all, err := unix.Mmap(-1, 0, int(size), readWrite, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -104,8 +104,8 @@ func makeSocket(family int) error {
 	return err
 }
 
-// fork is a fork at its barest: its arguments are all zero, so that their order,
-// which differs, doesn't matter. A child would end at once, without a signal.
+// fork calls clone with zero arguments, so that their order, which depends on the
+// architecture, does not matter. A child ends at once, without a signal.
 //
 //go:nosplit
 //go:norace
@@ -123,23 +123,22 @@ func fork() error {
 	return nil
 }
 
-// execute starts a program without a name, which nobody has.
+// execute executes a program with an empty name, which cannot exist.
 func execute() error {
 	var name byte
 	_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(&name)), 0, 0)
 	return asError(errno)
 }
 
-// trace reads a word of a process by the means of debuggers. It is none that we
-// have attached to, and so this does nothing: that the kernel says so shows that
-// the call is to be had.
+// trace reads a word of a process with ptrace. It fails in any case, because this process
+// is not attached to the other, but the error shows whether the call is available.
 func trace(pid int) error {
 	var word uintptr
 	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKDATA, uintptr(pid), 0, uintptr(unsafe.Pointer(&word)), 0, 0)
 	return asError(errno)
 }
 
-// peek reads a byte of a process, where it may or may not have one.
+// peek reads a byte of a process, at an address that may not be mapped.
 func peek(pid int) error {
 	var b [1]byte
 	local := unix.Iovec{Base: &b[0]}
@@ -159,14 +158,14 @@ func mapped(protection, flags int) error {
 func makeExecutable() error {
 	memory, err := unix.Mmap(-1, 0, os.Getpagesize(), readWrite, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
-		return nil // and that is no wall
+		return nil // nothing was prevented
 	}
 	err = unix.Mprotect(memory, unix.PROT_READ|unix.PROT_EXEC)
 	_ = unix.Munmap(memory)
 	return err
 }
 
-// asError is nil for no error.
+// asError returns nil for errno 0.
 func asError(errno unix.Errno) error {
 	if errno == 0 {
 		return nil

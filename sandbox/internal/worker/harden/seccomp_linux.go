@@ -9,18 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rule allows a system call, if its arguments are as they should be.
+// rule allows a system call if its arguments match.
 type rule struct {
 	number uint32
 	args   []arg
 }
 
-// arg is what an argument has to be. The upper half of it is always zero.
+// arg restricts an argument. Its upper half must be zero.
 type arg struct {
 	index  uint32
-	values []uint32 // one of these; or, if there are none:
-	must   uint32   // these bits are set,
-	may    uint32   // and besides them, none but these
+	values []uint32 // one of these or, if empty:
+	must   uint32   // these bits must be set,
+	may    uint32   // and these may be set
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 	allowed = unix.SECCOMP_RET_ALLOW
 
 	offNumber, offArch, offArgs = 0, 4, 16 // in struct seccomp_data
-	lower, upper                = 0, 4     // half of an argument: both systems are little-endian
+	lower, upper                = 0, 4     // half of an argument: both architectures are little-endian
 
 	load = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 	and  = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
@@ -39,13 +39,13 @@ const (
 	readWrite = unix.PROT_READ | unix.PROT_WRITE // of memory
 )
 
-// filter is the program that the kernel runs for every system call. What isn't
-// listed is refused, not fatal: a call that a later version of Go makes and can do
-// without is then no death. It leaves the numbers of x32 out like all others, and
-// those of another architecture before they are looked at.
+// filter returns the program that the kernel runs for every system call. A call that is
+// not listed fails but does not kill the process, because a later version of Go may make
+// a call that it can do without. Calls of another architecture are rejected first; those
+// of x32 are not listed.
 //
-// A kernel since 5.11 knows for each number without arguments that it is allowed,
-// and doesn't run the program. For older ones those made often come first.
+// Since Linux 5.11 the kernel does not run the program for numbers that are allowed with
+// any arguments. For older kernels, frequent calls come first.
 func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
 	code := []unix.SockFilter{
 		{Code: load, K: offArch},
@@ -62,12 +62,12 @@ func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: refused})
 }
 
-// only skips the code for calls of another number.
+// only returns code that is skipped for calls with a different number.
 func only(number uint32, code []unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{{Code: ifEq, K: number, Jf: uint8(len(code))}}, code...)
 }
 
-// code refuses, or allows in the end.
+// code returns instructions that reject or allow the call.
 func (r rule) code() []unix.SockFilter {
 	var code []unix.SockFilter
 	for _, a := range r.args {
@@ -76,7 +76,7 @@ func (r rule) code() []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: allowed})
 }
 
-// code refuses what the argument may not be, and goes on after its end otherwise.
+// code returns instructions that reject the call or continue after the last one.
 func (a arg) code() []unix.SockFilter {
 	at := offArgs + 8*a.index
 	code := []unix.SockFilter{
@@ -98,17 +98,17 @@ func (a arg) code() []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: refused})
 }
 
-// filterCalls puts every thread behind the filter.
+// filterCalls applies the filter to every thread.
 func filterCalls() error {
 	if auditArch == 0 {
-		return gap{errors.New("there is no list of system calls for this architecture")}
+		return unavailableError{errors.New("no list of system calls exists for this architecture")}
 	}
 	const everyThread = unix.SECCOMP_FILTER_FLAG_TSYNC
-	// A kernel that can filter tries to read the program, which isn't there.
+	// A kernel with seccomp tries to read the program, which is missing.
 	switch _, errno := seccomp(everyThread, nil); errno {
 	case unix.EFAULT:
 	case unix.ENOSYS, unix.EINVAL:
-		return gap{named("seccomp", errno)}
+		return unavailableError{named("seccomp", errno)}
 	default:
 		return named("seccomp", errno)
 	}

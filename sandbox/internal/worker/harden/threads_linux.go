@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threads are the open status files of the threads of this process, which are
-// read when nothing can be opened any more.
+// threads are the open status files of the threads of this process. They can be read
+// when no file can be opened anymore.
 type threads []int
 
-// openThreads opens them.
+// openThreads opens the status files.
 func openThreads() (threads, error) {
 	const dir = "/proc/self/task/"
 	entries, err := os.ReadDir(dir)
@@ -23,7 +23,7 @@ func openThreads() (threads, error) {
 	for _, e := range entries {
 		fd, err := unix.Open(dir+e.Name()+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err == unix.ENOENT {
-			continue // it has ended
+			continue // the thread has ended
 		}
 		if err != nil {
 			t.close()
@@ -40,7 +40,7 @@ func (t threads) close() {
 	}
 }
 
-// check makes sure that every thread that hasn't ended has the lines.
+// check returns an error if the status of a living thread lacks one of the lines.
 func (t threads) check(lines ...string) error {
 	status := make([]byte, 4<<10)
 	for _, fd := range t {
@@ -54,7 +54,7 @@ func (t threads) check(lines ...string) error {
 		for _, line := range lines {
 			if !bytes.Contains(status[:n], []byte("\n"+line+"\n")) {
 				name, _, _ := bytes.Cut(status[:n], []byte("\n"))
-				return fmt.Errorf("a thread (%s) is not behind it: %q is not in its status", name, line)
+				return fmt.Errorf("a thread (%s) is not restricted: %q is missing from its status", name, line)
 			}
 		}
 	}

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// Workers that can't start, one after the other, would keep a machine busy with
-// starting them. What programs do to their workers doesn't count.
+// Without a limit, workers that fail to start one after the other would keep the
+// machine busy. What programs do to their workers does not count as a failure.
 const (
-	patience      = 3 // how many may fail in a row before the next has to wait
+	freeFailures  = 3 // consecutive failures before the pool waits
 	firstInterval = 100 * time.Millisecond
 	lastInterval  = 10 * time.Second
 )
 
-// ErrCannotStart is returned by [Pool.Run] at once, while the pool waits before
-// it tries again to start a worker. The message says what the last one wrote.
-var ErrCannotStart = errors.New("workers can't be started")
+// ErrCannotStart is returned by [Pool.Run] while the pool waits before it tries again
+// to start a worker. The message includes what the last worker wrote.
+var ErrCannotStart = errors.New("workers cannot be started")
 
-// starter starts workers, and waits longer and longer between those that fail.
+// starter starts workers and backs off if they fail.
 type starter struct {
 	start func(context.Context) (*instance, error)
 
 	mu       sync.Mutex
-	failures int // since the last worker that did anything
+	failures int // since a worker last did anything
 	err      error
 	next     time.Time // when to try again
 }
 
-// worker starts one, or says why none may be started now.
-func (s *starter) worker(ctx context.Context) (*instance, error) {
+// instance starts a worker, or returns [ErrCannotStart].
+func (s *starter) instance(ctx context.Context) (*instance, error) {
 	if err := s.allowed(); err != nil {
 		return nil, err
 	}
@@ -42,22 +42,22 @@ func (s *starter) worker(ctx context.Context) (*instance, error) {
 	return w, err
 }
 
-// allowed says whether it is time for another try, which is then this one.
+// allowed returns nil if a worker may be started now, by the caller and nobody else.
 func (s *starter) allowed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failures < patience {
+	if s.failures < freeFailures {
 		return nil
 	}
 	if wait := time.Until(s.next); wait > 0 {
-		return fmt.Errorf("%w: %d failed in a row, the next try is in %v; the last: %w",
+		return fmt.Errorf("%w: %d failed in a row, the next try is in %v; the last error: %w",
 			ErrCannotStart, s.failures, wait.Round(time.Millisecond), s.err)
 	}
 	s.next = time.Now().Add(s.interval())
 	return nil
 }
 
-// failed notes a worker that never came to do anything.
+// failed records a worker that never did anything.
 func (s *starter) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,17 +66,17 @@ func (s *starter) failed(err error) {
 	s.next = time.Now().Add(s.interval())
 }
 
-// worked notes a worker that did something.
+// worked records a worker that did something.
 func (s *starter) worked() {
 	s.mu.Lock()
 	s.failures = 0
 	s.mu.Unlock()
 }
 
-// interval doubles with each failure.
+// interval returns how long to wait. It doubles with each failure.
 func (s *starter) interval() time.Duration {
 	d := firstInterval
-	for i := patience; i < s.failures && d < lastInterval; i++ {
+	for i := freeFailures; i < s.failures && d < lastInterval; i++ {
 		d *= 2
 	}
 	return min(d, lastInterval)

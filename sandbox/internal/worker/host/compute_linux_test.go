@@ -15,8 +15,8 @@ func TestBusyMachine(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Kind: child.Sandbox, Max: 1})
 	pid := p.idle[0].cmd.Process.Pid
-	j := job(`const end = Date.now() + 3000; while (Date.now() < end); "done"`)
-	j.Limits.Time, j.Limits.Compute = 2*time.Minute, 2*time.Second
+	j := job(`const end = Date.now() + 1000; while (Date.now() < end); "done"`)
+	j.Limits.Time, j.Limits.Compute = 2*time.Minute, 700*time.Millisecond
 	ended, busy := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(busy)

@@ -26,7 +26,7 @@ func TestJudgedTooLate(t *testing.T) {
 // TestEngine runs programs with the engine itself, harmful ones included.
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	p := newPool(t, Options{Kind: child.Sandbox})
+	p := newPool(t, Options{Kind: child.Sandbox, Memory: 64 << 20})
 	members := ""
 	for i := range 300 {
 		members += "a" + itoa(i) + ": 1, "

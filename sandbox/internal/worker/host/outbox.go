@@ -7,68 +7,61 @@ import (
 	"sync"
 )
 
-// errUnread says that a worker lets more wait than the host keeps for it.
-var errUnread = errors.New("the worker doesn't read what it is sent")
+// errUnread is the error for a worker that leaves too much unread.
+var errUnread = errors.New("the worker does not read what it is sent")
 
-// outbox is where the host writes to a worker, and never waits for it to read: a
-// program that keeps its worker busy must not keep a tool's handler. What the
-// connection doesn't take at once waits here, up to a limit, and a goroutine sees
-// to it until the connection is closed, which is when the run's time is over at
-// the latest.
+// outbox writes to a worker without waiting for it to read, so that a program that
+// keeps its worker busy does not block a tool's handler. It buffers what the connection
+// does not accept at once, up to a limit, for a goroutine that writes until the
+// connection is closed, which happens when the run's time is over at the latest.
 type outbox struct {
 	link  link
 	limit int
 
 	mu      sync.Mutex
 	waiting []byte
-	unread  int   // bytes that the connection has not taken yet
-	err     error // the connection's end
+	unread  int   // bytes that the connection has not accepted
+	err     error // of the connection
 	writer  sync.WaitGroup
 }
 
-// link is the host's end of the connection.
+// link is the host's end of a connection.
 type link interface {
 	io.ReadWriteCloser
-	// try writes as much as is taken at once, which may be nothing.
-	try(b []byte) (n int, err error)
-	// lastWords ends reading soon: the process is dead.
-	lastWords()
+	// tryWrite writes what the connection accepts without blocking, possibly nothing.
+	tryWrite(b []byte) (n int, err error)
+	// expire makes reads fail soon, because the process is dead.
+	expire()
 }
 
-// Write implements io.Writer. Where nothing else waits, any length is taken.
+// Write implements [io.Writer]. It accepts any length if nothing else is waiting.
 func (o *outbox) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.err != nil:
 		return 0, o.err
-	case o.unread == 0:
-		return len(b), o.first(b)
-	case o.unread+len(b) > o.limit:
-		return 0, fmt.Errorf("%w: %d bytes wait for it", errUnread, o.unread)
+	case o.unread > 0 && o.unread+len(b) > o.limit:
+		return 0, fmt.Errorf("%w: %d bytes are waiting", errUnread, o.unread)
+	case o.unread > 0:
+		o.waiting = append(o.waiting, b...)
+		o.unread += len(b)
+		return len(b), nil
 	}
-	o.waiting = append(o.waiting, b...)
-	o.unread += len(b)
+	n, err := o.link.tryWrite(b)
+	if err != nil {
+		o.err = err
+		return n, err
+	}
+	if n < len(b) {
+		o.unread = len(b) - n
+		o.waiting = append(o.waiting[:0], b[n:]...)
+		o.writer.Go(o.drain)
+	}
 	return len(b), nil
 }
 
-// first writes when nothing waits, and leaves the rest to a goroutine.
-func (o *outbox) first(b []byte) error {
-	n, err := o.link.try(b)
-	if err != nil {
-		o.err = err
-		return err
-	}
-	if n == len(b) {
-		return nil
-	}
-	o.unread = len(b) - n
-	o.waiting = append(o.waiting[:0], b[n:]...)
-	o.writer.Go(o.drain)
-	return nil
-}
-
-// drain writes until nothing waits.
+// drain writes until nothing is waiting.
 func (o *outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,8 +78,8 @@ func (o *outbox) drain() {
 	}
 }
 
-// close waits for the end of what is being written to a connection that is closed.
-// From here on nothing else is.
+// close stops accepting data and waits for the goroutine that writes. The connection
+// must be closed already.
 func (o *outbox) close() {
 	o.mu.Lock()
 	if o.err == nil {
@@ -96,7 +89,7 @@ func (o *outbox) close() {
 	o.writer.Wait()
 }
 
-// empty says that the connection has taken everything.
+// empty reports whether the connection has accepted everything.
 func (o *outbox) empty() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

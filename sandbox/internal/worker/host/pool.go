@@ -17,63 +17,73 @@ import (
 // ErrClosed is returned by [Pool.Run] after [Pool.Close].
 var ErrClosed = errors.New("the pool of workers is closed")
 
-// errNested says that the process may not start workers.
-var errNested = errors.New("this process is a worker itself: start no sandbox from code that runs in one, or in the init of a package")
+var errNested = errors.New("this process is a worker itself: " +
+	"do not start a sandbox from code that runs in a worker or in the init of a package")
 
-// Options says how a pool's workers are. The zero value is a good choice.
+// Options configures a pool. The zero value is a good choice.
 type Options struct {
-	Kind         string           // whose workers: a name given to Hook; default Sandbox
-	Memory       int64            // bytes each may use on top of what it needs empty; default 256 MiB
-	Max          int              // how many there are at most, together using Max × Memory; default twice GOMAXPROCS, at least 4
-	Warm         int              // how many stay when there is nothing to do; default 1
-	Idle         time.Duration    // after how long the others end; default 30 s
-	Command      []string         // a dedicated program and its arguments instead of this executable
-	InheritEnv   []string         // names of variables that package inits before ours need; gone before any program runs
-	StartTimeout time.Duration    // default 30 s
-	MinIsolation worker.Isolation // what a worker must have to be used; later ones what the first one had
+	// Kind is the kind of worker, as registered by child.Hook. Default: child.Sandbox.
+	Kind string
+	// Memory is how many bytes a worker may use in addition to what it needs when it is
+	// empty. Default: 256 MiB.
+	Memory int64
+	// Max is the maximum number of workers. Default: twice GOMAXPROCS, at least 4.
+	Max int
+	// Warm is how many workers stay when there is nothing to do. Default: 1.
+	Warm int
+	// Idle is when the other idle workers end. Default: 30 seconds.
+	Idle time.Duration
+	// Command is a program and its arguments to run instead of this executable.
+	Command []string
+	// InheritEnv names environment variables that other packages' inits need. They are
+	// removed before a program runs.
+	InheritEnv []string
+	// StartTimeout is how long a worker may take to become ready. Default: 30 seconds.
+	StartTimeout time.Duration
+	// MinIsolation is what a worker must have to be used. In addition, every worker must
+	// have what the first one had.
+	MinIsolation worker.Isolation
 }
 
-// mostWorkers is more than any machine has use for.
-const mostWorkers = 4096
-
-// smallestMemory is what the engine itself needs to do anything.
-const smallestMemory = 16 << 20
+const (
+	maxWorkers = 4096
+	minMemory  = 16 << 20 // what the engine itself needs
+)
 
 func (o *Options) complete() error {
-	o.Kind = defaulted(o.Kind, child.Sandbox)
-	o.Memory = defaulted(o.Memory, 256<<20)
-	o.Max = defaulted(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
-	o.Warm = min(defaulted(o.Warm, 1), o.Max)
-	o.Idle = defaulted(o.Idle, 30*time.Second)
-	o.StartTimeout = defaulted(o.StartTimeout, 30*time.Second)
-	if o.Memory < smallestMemory {
-		return fmt.Errorf("a memory of %d bytes is too small to run anything: give at least %d", o.Memory, int64(smallestMemory))
+	o.Kind = orDefault(o.Kind, child.Sandbox)
+	o.Memory = orDefault(o.Memory, 256<<20)
+	o.Max = orDefault(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.Warm = min(orDefault(o.Warm, 1), o.Max)
+	o.Idle = orDefault(o.Idle, 30*time.Second)
+	o.StartTimeout = orDefault(o.StartTimeout, 30*time.Second)
+	if o.Memory < minMemory {
+		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
-	if o.Max > mostWorkers {
-		return fmt.Errorf("%d workers are too many: %d at most", o.Max, mostWorkers)
+	if o.Max > maxWorkers {
+		return fmt.Errorf("%d workers are too many: use at most %d", o.Max, maxWorkers)
 	}
 	if o.Max < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 {
-		return errors.New("an option is negative: leave it zero for the default")
+		return errors.New("an option is negative: use zero for the default")
 	}
 	return nil
 }
 
-func defaulted[T comparable](value, otherwise T) T {
+func orDefault[T comparable](value, def T) T {
 	var zero T
 	if value == zero {
-		return otherwise
+		return def
 	}
 	return value
 }
 
-// Pool runs jobs in worker processes, and is safe for concurrent use. A job has
-// a worker for itself, from beginning to end: one that runs others through its
-// tools, in the same pool, takes a worker for each.
+// Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
+// for itself: a tool that runs another job in the same pool takes a second worker.
 type Pool struct {
 	opts Options
-	// slots bounds the workers: whoever holds, starts or ends one has a slot, and
-	// a new one is started only where none is idle. It is the queue, too: those who
-	// wait to send on a channel are served in the order in which they came.
+	// slots bounds the number of workers: a slot is taken by each worker that runs a
+	// job, starts or ends. It is also the queue, because goroutines that wait to send on
+	// a channel are served in order.
 	slots chan struct{}
 	done  chan struct{} // closed by Close
 
@@ -81,19 +91,18 @@ type Pool struct {
 	close   sync.Once
 
 	mu    sync.Mutex
-	idle  []idler // the last one is the next to be used
-	sweep *time.Timer
+	idle  []idleInstance // the last one is used next
+	sweep *time.Timer    // calls trim
 	trims sync.WaitGroup
 }
 
-// idler is a worker that waits since a time.
-type idler struct {
+type idleInstance struct {
 	*instance
 	since time.Time
 }
 
-// NewPool starts a pool with one worker, so that an environment in which none
-// can live is reported now.
+// NewPool returns a pool. It starts one worker, so that an environment in which no
+// worker can run is reported now.
 func NewPool(o Options) (*Pool, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -113,26 +122,24 @@ func NewPool(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Isolation is what the first worker has, and all others have at least.
+// Isolation returns what the first worker has. All others have at least that.
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
-// Run runs one job in a worker of its own, waiting for one if all are busy, as
-// long as those who came before; the job's limit of time counts from when it has
-// one. Whatever the program does to its worker, there is a result. An error is
-// nothing that the program is guilty of: ctx was done before it began, the pool
-// is closed, the job can't be sent, no worker can be started ([ErrCannotStart] if
-// it wasn't even tried, as several have failed).
+// Run runs one job in its own worker. If all workers are busy, it waits in line; the
+// job's time limit starts after that. Whatever the program does to its worker, Run
+// returns a result. An error means that the program has not run: ctx was done, the pool
+// is closed, the job cannot be encoded, or no worker can be started ([ErrCannotStart]
+// if Run did not try because several have failed).
 //
-// The methods of host are called on the calling goroutine, or on another while that
-// waits, and not after Run has returned; if one panics, Run does. If ctx is done
-// during the run, the result is a failure of kind [engine.Stopped], a tenth of a
-// second later at most.
+// Run calls the methods of host on its own goroutine, and never after it has returned.
+// If one of them panics, so does Run. If ctx is done during the run, the result is a
+// failure of kind [engine.Stopped], at most a tenth of a second later.
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	for lost := false; ; {
 		res, err := p.try(ctx, job, host)
 		switch {
-		case errors.Is(err, errLeftover), errors.Is(err, errStale): // of which no new worker has either
-		case errors.Is(err, errLost) && !lost: // the system may kill any worker at any time, but hardly two
+		case errors.Is(err, errLeftover), errors.Is(err, errStale): // cannot happen in a new worker
+		case errors.Is(err, errLost) && !lost: // the system may kill a worker at any time, but hardly two
 			lost = true
 		case errors.Is(err, errLost):
 			return res, nil
@@ -142,7 +149,7 @@ func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*eng
 	}
 }
 
-// try runs a job in the worker that comes first.
+// try runs a job in one worker.
 func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	if err := p.enter(ctx); err != nil {
 		return nil, err
@@ -152,7 +159,7 @@ func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*eng
 		p.leave()
 		return nil, err
 	}
-	reusable := false // and stays so if host panics
+	reusable := false // stays false if host panics
 	defer func() { p.give(w, reusable) }()
 	res, reusable, err := w.do(ctx, job, host)
 	if w.spoke {
@@ -173,34 +180,32 @@ func (p *Pool) enter(ctx context.Context) error {
 	case <-p.done:
 		return ErrClosed
 	}
-	select {
-	case <-p.done:
+	if p.Closed() {
 		p.leave()
 		return ErrClosed
-	default:
-		return nil
 	}
+	return nil
 }
 
 func (p *Pool) leave() { <-p.slots }
 
-// take returns an idle worker, or a new one. The caller has a slot.
+// take returns an idle worker or a new one. The caller has a slot.
 func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	for {
 		w := p.unpark(job)
 		if w == nil {
-			return p.starter.worker(ctx)
+			return p.starter.instance(ctx)
 		}
 		if w.process.idle() {
 			return w, nil
 		}
 		if w.retire(); !w.spoke {
-			p.starter.failed(w.ended())
+			p.starter.failed(w.exitError())
 		}
 	}
 }
 
-// give takes a worker back, and the slot with it.
+// give returns a worker and the slot.
 func (p *Pool) give(w *instance, reusable bool) {
 	if reusable {
 		p.park(w)
@@ -214,36 +219,31 @@ func (p *Pool) give(w *instance, reusable bool) {
 	}()
 }
 
-// warm starts a worker where none is idle. If that fails, the next run tries
-// again, and has the error.
+// warm starts a worker if none is idle. If that fails, the next run tries again and
+// returns the error.
 func (p *Pool) warm() {
-	select {
-	case <-p.done:
-		return
-	default:
-	}
 	p.mu.Lock()
 	needed := len(p.idle) == 0
 	p.mu.Unlock()
-	if !needed {
+	if !needed || p.Closed() {
 		return
 	}
-	if w, err := p.starter.worker(context.Background()); err == nil {
+	if w, err := p.starter.instance(context.Background()); err == nil {
 		p.park(w)
 	}
 }
 
-// park puts a worker aside for the next run.
+// park makes a worker idle.
 func (p *Pool) park(w *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.idle = append(p.idle, idler{w, time.Now()})
+	p.idle = append(p.idle, idleInstance{w, time.Now()})
 	if len(p.idle) == p.opts.Warm+1 {
 		p.sweep.Reset(p.opts.Idle)
 	}
 }
 
-// unpark returns the idle worker that a job should have, or nil.
+// unpark returns the idle worker for a job, or nil.
 func (p *Pool) unpark(job *engine.Job) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,24 +256,24 @@ func (p *Pool) unpark(job *engine.Job) *instance {
 	return w
 }
 
-// trim ends the workers that have been idle for long, and comes back for those
-// that haven't.
+// trim ends the workers that have been idle for too long, and schedules itself for the
+// others.
 func (p *Pool) trim() {
 	p.mu.Lock()
 	old := 0
 	for old < len(p.idle)-p.opts.Warm && time.Since(p.idle[old].since) >= p.opts.Idle {
 		old++
 	}
-	tired := append([]idler(nil), p.idle[:old]...)
-	if len(tired) > 0 { // to add nothing beside a Wait that ends is misuse, too
-		p.trims.Add(len(tired))
+	expired := slices.Clone(p.idle[:old])
+	if len(expired) > 0 { // even Add(0) must not run concurrently with the end of Wait
+		p.trims.Add(len(expired))
 	}
 	p.idle = append(p.idle[:0], p.idle[old:]...)
 	if len(p.idle) > p.opts.Warm {
 		p.sweep.Reset(p.opts.Idle - time.Since(p.idle[0].since))
 	}
 	p.mu.Unlock()
-	for _, w := range tired {
+	for _, w := range expired {
 		w.retire()
 		p.trims.Done()
 	}
@@ -289,22 +289,22 @@ func (p *Pool) Closed() bool {
 	}
 }
 
-// Close waits for the runs in progress, which it doesn't cancel, and ends all
-// workers. Runs that have not begun return [ErrClosed]. When Close returns, no
-// process, descriptor or goroutine of the pool is left.
+// Close ends all workers after the runs in progress, which it does not cancel. Runs that
+// have not begun return [ErrClosed]. When Close returns, all processes, descriptors and
+// goroutines of the pool are gone.
 func (p *Pool) Close() error {
 	p.close.Do(func() {
 		close(p.done)
 		for range cap(p.slots) {
-			p.slots <- struct{}{} // and keep it
+			p.slots <- struct{}{} // never released
 		}
 		p.mu.Lock()
-		last := p.idle
-		p.idle = nil // for a trim that begins only now
+		rest := p.idle
+		p.idle = nil // a trim that begins now finds nothing
 		p.mu.Unlock()
 		p.sweep.Stop()
 		p.trims.Wait()
-		for _, w := range last {
+		for _, w := range rest {
 			w.retire()
 		}
 	})

@@ -42,7 +42,7 @@ func FuzzHost(f *testing.F) {
 		w := newInstanceOn(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
 		w.in.Limit = func(worker.Kind) int { return 1 << 12 }
 		r := &run{w: w, id: 1, job: job("x"), host: h}
-		res, err := r.talk()
+		res, err := r.exchange()
 		if res == nil && err == nil {
 			t.Errorf("%v, %v", res, err)
 		}
@@ -55,10 +55,10 @@ func FuzzHost(f *testing.F) {
 // recorded is a worker's side of a conversation. It hears nothing.
 type recorded struct{ io.Reader }
 
-func (recorded) Write(b []byte) (int, error) { return len(b), nil }
-func (recorded) try(b []byte) (int, error)   { return len(b), nil }
-func (recorded) Close() error                { return nil }
-func (recorded) lastWords()                  {}
+func (recorded) Write(b []byte) (int, error)    { return len(b), nil }
+func (recorded) tryWrite(b []byte) (int, error) { return len(b), nil }
+func (recorded) Close() error                   { return nil }
+func (recorded) expire()                        {}
 
 // distrustful is a host that checks what the run promises it.
 type distrustful struct {

@@ -7,24 +7,24 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// A worker keeps the VMs of the last sessions that ran in it, and the preludes that
-// it has compiled last. The host remembers which these are: the next program of a
-// session goes to the worker that has its VM, if that is idle, and without the
-// session's log; one with a prelude, without its text.
+// A worker keeps the VMs of the sessions that ran in it last, and the preludes that it
+// compiled last. The host remembers them: it sends the next program of a session to the
+// worker that has the VM, if that is idle, without the session's log, and a job with a
+// known prelude without the prelude's text.
 
-// errStale says that a worker has forgotten a session or a prelude.
-var errStale = errors.New("the worker does not have the session, or the prelude")
+// errStale is the error for a worker that no longer has a session or prelude.
+var errStale = errors.New("the worker does not have the session or the prelude")
 
-// holds says whether the worker has the VM that a session goes on in.
+// holds reports whether the worker has the VM in which a session continues.
 func (w *instance) holds(s *engine.SessionJob) bool {
 	steps, ok := w.sessions[s.Key]
 	return ok && steps == s.Step
 }
 
-// remember notes what the worker has after a run.
+// remember records whether the worker has a session's VM after a run.
 func (w *instance) remember(s *engine.SessionJob, res *engine.Result) {
 	if w.sessions == nil || len(w.sessions) > engine.MaxSessions {
-		w.sessions = map[string]int{} // it has forgotten some, and we do not know which
+		w.sessions = map[string]int{} // the worker has dropped some, and the host does not know which
 	}
 	switch f := res.Failure; {
 	case res.Submitted:
@@ -38,51 +38,50 @@ func (w *instance) remember(s *engine.SessionJob, res *engine.Result) {
 	}
 }
 
-// knows says whether the worker has compiled a prelude.
+// knows reports whether the worker has compiled a prelude.
 func (w *instance) knows(p *engine.Prelude) bool { return p != nil && w.preludes[p.Hash] }
 
-// learn notes that the worker has compiled a prelude.
-func (w *instance) learn(p *engine.Prelude, compiled bool) {
-	if p == nil || !compiled || w.preludes[p.Hash] {
+// learn records that the worker has compiled a prelude.
+func (w *instance) learn(p *engine.Prelude) {
+	if p == nil || w.preludes[p.Hash] {
 		return
 	}
 	if w.preludes == nil || len(w.preludes) == engine.MaxPreludes {
-		w.preludes = map[string]bool{} // it has forgotten some, and we do not know which
+		w.preludes = map[string]bool{} // the worker has dropped some, and the host does not know which
 	}
 	w.preludes[p.Hash] = true
 }
 
-// outgoing is a job as it is sent: the worker knows the tools, and perhaps the
-// session and the prelude, of which it is then spared the rest.
-func (w *instance) outgoing(job *engine.Job) (sent *engine.Job, spared bool) {
+// outgoing returns a job without what the worker has, and whether that includes a
+// session or prelude.
+func (w *instance) outgoing(job *engine.Job) (sent *engine.Job, abridged bool) {
 	out := *job
 	out.Tools = nil
 	if s := job.Session; s != nil && w.holds(s) {
-		out.Session, spared = &engine.SessionJob{Key: s.Key, Step: s.Step, List: s.List, Kept: true}, true
+		out.Session, abridged = &engine.SessionJob{Key: s.Key, Step: s.Step, List: s.List, Kept: true}, true
 	}
 	if w.knows(job.Prelude) {
-		out.Prelude, spared = &engine.Prelude{Hash: job.Prelude.Hash}, true
+		out.Prelude, abridged = &engine.Prelude{Hash: job.Prelude.Hash}, true
 	}
-	return &out, spared
+	return &out, abridged
 }
 
-// rebuilds says whether a job makes the worker run the session's programs again.
-func (w *instance) rebuilds(job *engine.Job) bool {
+// replays reports whether the worker must run the session's earlier programs again.
+func (w *instance) replays(job *engine.Job) bool {
 	s := job.Session
 	return s != nil && len(s.Log) > 0 && !w.holds(s)
 }
 
-// choose returns the place of the idle worker that a job should have: the one
-// with its session, or its prelude, or the one that was used last; -1 if there is
-// none.
+// choose returns the index of the idle worker for a job: the one with its session, the
+// one with its prelude, or the one that was used last. It returns -1 if none is idle.
 func (p *Pool) choose(job *engine.Job) int {
 	if s := job.Session; s != nil {
-		if i := slices.IndexFunc(p.idle, func(w idler) bool { return w.holds(s) }); i >= 0 {
+		if i := slices.IndexFunc(p.idle, func(w idleInstance) bool { return w.holds(s) }); i >= 0 {
 			return i
 		}
 	}
 	if prelude := job.Prelude; prelude != nil {
-		if i := slices.IndexFunc(p.idle, func(w idler) bool { return w.knows(prelude) }); i >= 0 {
+		if i := slices.IndexFunc(p.idle, func(w idleInstance) bool { return w.knows(prelude) }); i >= 0 {
 			return i
 		}
 	}

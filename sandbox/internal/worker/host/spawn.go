@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,37 +13,34 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// drain is how long what a dead worker has written is still read. Only a process
-// that it has started, and that got away, could write for longer.
-const drain = 2 * time.Second
+// drainTime is how long the output of a dead worker is still read. Only a process that
+// the worker started, and that was not killed with it, could write for longer.
+const drainTime = 2 * time.Second
 
-// breaths are the steps in which that comes to its end: a host that stands still for so
-// long takes one of them, and reads what is there in the next.
-const breaths = 10
-
-// process is the process of a worker.
+// process is the operating system's process of a worker.
 type process struct {
 	cmd    *exec.Cmd
-	link   link          // to what the worker reads and writes
-	keep   []io.Closer   // what has to stay open as long as the process lives
+	link   link          // the host's end of the connection
+	keep   []io.Closer   // stay open as long as the process lives
 	log    *stderrLog    // its standard error
-	exited chan struct{} // closed when it is reaped; cmd.ProcessState is set then
+	exited chan struct{} // closed after Wait; cmd.ProcessState is set then
 
 	mu     sync.Mutex
-	reaped bool // its number may be another's now
+	reaped bool // its process ID may belong to another process
 }
 
-// command returns the command of a worker, which has yet to get its descriptors.
+// command returns the command that starts a worker.
 func command(o *Options, token string) (*exec.Cmd, error) {
 	path, args, err := executable(o)
 	if err != nil {
 		return nil, err
 	}
 	cmd := &exec.Cmd{
-		Path: path,
-		Args: append([]string{child.Marker + o.Kind}, args...),
-		Dir:  string(os.PathSeparator),
-		Env:  []string{child.TokenEnv + "=" + token, "GOMAXPROCS=" + strconv.Itoa(child.Processors)},
+		Path:      path,
+		Args:      append([]string{child.Marker + o.Kind}, args...),
+		Dir:       string(os.PathSeparator),
+		Env:       []string{child.TokenEnv + "=" + token, "GOMAXPROCS=" + strconv.Itoa(child.Processors)},
+		WaitDelay: drainTime,
 	}
 	for _, name := range o.InheritEnv {
 		if value, ok := os.LookupEnv(name); ok {
@@ -54,22 +50,24 @@ func command(o *Options, token string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// executable returns what to start.
+// executable returns the program that becomes the worker, and its arguments.
 func executable(o *Options) (path string, args []string, err error) {
 	if len(o.Command) > 0 {
 		return o.Command[0], o.Command[1:], nil
 	}
 	if !child.Registered(o.Kind) {
-		return "", nil, fmt.Errorf("nothing in this program can become a worker of kind %q: import the package that has its hook, or set a command", o.Kind)
+		return "", nil, fmt.Errorf("this program cannot become a worker of kind %q: "+
+			"import the package that registers the kind, or set a command", o.Kind)
 	}
 	if mode := buildMode(); mode != "" && mode != "exe" && mode != "pie" {
-		return "", nil, fmt.Errorf("this code was built with -buildmode=%s, so the running executable is another program: set a command that is a worker", mode)
+		return "", nil, fmt.Errorf("this code was built with -buildmode=%s, so the running executable "+
+			"is a different program: set a command that is a worker", mode)
 	}
 	path, err = self()
 	return path, nil, err
 }
 
-// buildMode returns the mode this code was built in, if that is known.
+// buildMode returns the mode in which this code was built, or "" if it is unknown.
 func buildMode() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -83,51 +81,30 @@ func buildMode() string {
 	return ""
 }
 
-// start starts the process. Whatever happens to it, it is reaped.
+// start starts a worker process and waits for it in the background.
 func start(o *Options, token string) (*process, error) {
 	cmd, err := command(o, token)
 	if err != nil {
 		return nil, err
 	}
-	c := &process{cmd: cmd, log: &stderrLog{}, exited: make(chan struct{})}
-	stderr, w, err := os.Pipe()
-	if err != nil {
+	p := &process{cmd: cmd, log: &stderrLog{}, exited: make(chan struct{})}
+	cmd.Stderr = p.log
+	if err := p.connect(); err != nil {
 		return nil, err
 	}
-	defer w.Close()
-	cmd.Stderr = w
-	if err := c.connect(); err != nil {
-		stderr.Close()
-		return nil, err
-	}
-	go c.reap(stderr)
-	return c, nil
-}
-
-// reap waits for the end of the process and of what it has written.
-func (c *process) reap(stderr *os.File) {
-	copied := make(chan struct{})
 	go func() {
-		defer close(copied)
-		_, err := io.Copy(c.log, stderr)
-		for n := 1; n < breaths && errors.Is(err, os.ErrDeadlineExceeded); n++ {
-			_ = stderr.SetReadDeadline(time.Now().Add(drain / breaths))
-			_, err = io.Copy(c.log, stderr)
+		p.wait()
+		p.link.expire()
+		for _, k := range p.keep {
+			k.Close()
 		}
+		close(p.exited)
 	}()
-	c.wait()
-	_ = stderr.SetReadDeadline(time.Now().Add(drain / breaths))
-	<-copied
-	stderr.Close()
-	c.link.lastWords()
-	for _, k := range c.keep {
-		k.Close()
-	}
-	close(c.exited)
+	return p, nil
 }
 
-// kill ends the process and the connection.
-func (c *process) kill() {
-	c.end()
-	c.link.Close()
+// kill ends the process and closes the connection.
+func (p *process) kill() {
+	p.end()
+	p.link.Close()
 }

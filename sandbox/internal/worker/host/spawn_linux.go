@@ -1,88 +1,63 @@
 package host
 
 import (
-	"bytes"
-	"fmt"
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// self is this executable, even if its file has been replaced or deleted.
+// self returns the path of this executable, which works even if the file has been
+// replaced or deleted.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// connect starts the process with its end of a socket and of the pipe that tells
-// it that we live.
-func (c *process) connect() error {
+// connect starts the process with its end of a socket, and of a pipe that breaks when
+// the host dies.
+func (p *process) connect() error {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return os.NewSyscallError("socketpair", err)
 	}
-	host, theirs := os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "host")
+	ours, theirs := os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "host")
 	defer theirs.Close()
 	alive, lives, err := os.Pipe()
 	if err != nil {
-		host.Close()
+		ours.Close()
 		return err
 	}
 	defer alive.Close()
-	c.cmd.ExtraFiles = []*os.File{theirs, alive} // linkFD and livenessFD
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.cmd.Start(); err != nil {
-		host.Close()
+	p.cmd.ExtraFiles = []*os.File{theirs, alive} // harden.LinkFD and harden.LivenessFD
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		ours.Close()
 		lives.Close()
 		return err
 	}
-	c.link = newLink(host)
-	c.keep = append(c.keep, lives)
+	p.link = newLink(ours)
+	p.keep = append(p.keep, lives)
 	return nil
 }
 
-// wait reaps the process and ends what it has started. Before it is reaped nobody
-// else can have its number, which is its group's too.
-func (c *process) wait() {
-	for unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+// wait waits for the process and kills the processes that it started. No other process
+// can have its ID, which is also that of its group, before Wait returns.
+func (p *process) wait() {
+	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
-	c.end()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.cmd.Wait()
-	c.reaped = true
+	p.end()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.cmd.Wait()
+	p.reaped = true
 }
 
-// end kills the process and what it has started.
-func (c *process) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.reaped {
-		_ = unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL)
+// end kills the process and the processes that it started.
+func (p *process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		_ = unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
 	}
 }
 
-// exiting is the flag of a process that has begun to end (PF_EXITING in the kernel).
-const exiting = 4
-
-// dying says whether the process has begun to end, of which this one has yet to hear:
-// on a busy machine both take their time.
-func (c *process) dying() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.reaped {
-		return true
-	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
-	name := bytes.LastIndexByte(stat, ')') // which may have anything in it
-	fields := bytes.Fields(stat[name+1:])  // state, parent, group, session, terminal, its group, flags
-	if len(fields) < 7 {
-		return false
-	}
-	flags, err := strconv.Atoi(string(fields[6]))
-	return err == nil && flags&exiting != 0
-}
-
-// idle says whether an idle worker is alive and keeps silent, as it must.
-func (c *process) idle() bool {
-	return c.link.(*hostLink).silent()
-}
+// idle reports whether a worker without a job is alive and silent, as it must be.
+func (p *process) idle() bool { return p.link.(*socket).silent() }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// self is the file this executable was started from. If it has been replaced
-// since, the worker is the new program.
+// self returns the path from which this executable was started. If the file has been
+// replaced since then, the worker is the new program.
 func self() (string, error) { return os.Executable() }
 
-// connect starts the process with pipes as standard input and output. A package
-// that prints in its init, before the hook, spoils the handshake.
-func (c *process) connect() error {
+// connect starts the process with pipes as standard input and output. A package that
+// prints in its init breaks the handshake.
+func (p *process) connect() error {
 	stdin, in, err := os.Pipe()
 	if err != nil {
 		return err
@@ -25,59 +25,51 @@ func (c *process) connect() error {
 		return errors.Join(err, in.Close())
 	}
 	defer stdout.Close()
-	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
-	if err := c.cmd.Start(); err != nil {
+	p.cmd.Stdin, p.cmd.Stdout = stdin, stdout
+	if err := p.cmd.Start(); err != nil {
 		return errors.Join(err, in.Close(), out.Close())
 	}
-	c.link = pipes{out, in}
+	p.link = pipes{out, in}
 	return nil
 }
 
-// wait reaps the process. What it may have started lives on.
-func (c *process) wait() {
-	_ = c.cmd.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reaped = true
+// wait waits for the process. Processes that it started survive.
+func (p *process) wait() {
+	_ = p.cmd.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaped = true
 }
 
 // end kills the process.
-func (c *process) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.reaped {
-		_ = c.cmd.Process.Kill()
+func (p *process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		_ = p.cmd.Process.Kill()
 	}
 }
 
-// dying says whether the process has ended, of which its worker has yet to hear.
-func (c *process) dying() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.reaped
-}
-
-// idle says whether an idle worker is alive. That it keeps silent is not seen
-// before its next run.
-func (c *process) idle() bool {
+// idle reports whether a worker without a job is alive. What it wrote in the meantime
+// is found by its next run.
+func (p *process) idle() bool {
 	select {
-	case <-c.exited:
+	case <-p.exited:
 		return false
 	default:
 		return true
 	}
 }
 
-// pipes is a pair of pipes as one connection.
+// pipes is a connection of two pipes.
 type pipes struct{ out, in *os.File }
 
 func (p pipes) Read(b []byte) (int, error)  { return p.out.Read(b) }
 func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
 func (p pipes) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
 
-// try implements link. Nobody knows what a pipe takes without waiting.
-func (p pipes) try([]byte) (int, error) { return 0, nil }
+// tryWrite implements link. A pipe does not say what it would accept without blocking.
+func (p pipes) tryWrite([]byte) (int, error) { return 0, nil }
 
-// lastWords implements link. It does nothing on Windows, where pipes have no
-// deadlines.
-func (p pipes) lastWords() { _ = p.out.SetReadDeadline(time.Now().Add(drain)) }
+// expire implements link. It has no effect on Windows, where pipes have no deadlines.
+func (p pipes) expire() { _ = p.out.SetReadDeadline(time.Now().Add(drainTime)) }

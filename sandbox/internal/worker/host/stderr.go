@@ -5,44 +5,42 @@ import (
 	"sync"
 )
 
-// logEnd is how much of either end of a worker's standard error is kept. What
-// kills a Go program is told first, and what it did last.
-const logEnd = 4 << 10
+// logPart is how much is kept of the beginning and of the end of a worker's standard
+// error. What kills a Go program comes first, what it did last comes at the end.
+const logPart = 4 << 10
 
-// tail keeps the beginning and the end of what is written to it.
+// stderrLog keeps the beginning and the end of what is written to it.
 type stderrLog struct {
 	mu         sync.Mutex
 	head, rest []byte
 	cut        bool
 }
 
-func (t *stderrLog) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := min(len(p), logEnd-len(t.head))
-	t.head = append(t.head, p[:n]...)
-	t.rest = append(t.rest, p[n:]...)
-	if over := len(t.rest) - logEnd; over > 0 {
-		t.rest, t.cut = append(t.rest[:0], t.rest[over:]...), true
+func (l *stderrLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(p), logPart-len(l.head))
+	l.head = append(l.head, p[:n]...)
+	l.rest = append(l.rest, p[n:]...)
+	if over := len(l.rest) - logPart; over > 0 {
+		l.rest, l.cut = append(l.rest[:0], l.rest[over:]...), true
 	}
 	return len(p), nil
 }
 
 // String returns what was kept.
-func (t *stderrLog) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	parts := [][]byte{t.head, t.rest}
+func (l *stderrLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	gap := ""
-	if t.cut {
+	if l.cut {
 		gap = "\n…\n"
 	}
-	return string(bytes.TrimSpace(bytes.Join(parts, []byte(gap))))
+	return string(bytes.TrimSpace(bytes.Join([][]byte{l.head, l.rest}, []byte(gap))))
 }
 
-// reset forgets everything.
-func (t *stderrLog) reset() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.head, t.rest, t.cut = t.head[:0], t.rest[:0], false
+func (l *stderrLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.head, l.rest, l.cut = l.head[:0], l.rest[:0], false
 }
