@@ -71,7 +71,7 @@ func TestRawIsCompactAndOwn(t *testing.T) {
 }
 
 func TestLargeSchemaCompilesSoon(t *testing.T) {
-	long(t)
+	skipSlow(t)
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`{"properties": {"a": true`)
@@ -79,7 +79,7 @@ func TestLargeSchemaCompilesSoon(t *testing.T) {
 		fmt.Fprintf(&b, `, "p%d": {"type": "string"}`, i)
 	}
 	b.WriteString(`}}`)
-	inTime(t, func() { compile(t, b.String()) })
+	compile(t, b.String())
 }
 
 // TestSlowPattern has values on which a pattern takes forever. Whether they match
@@ -100,6 +100,9 @@ func TestSlowPattern(t *testing.T) {
 	} {
 		t.Run(test.schema, func(t *testing.T) {
 			t.Parallel()
+			if test.schema != is {
+				skipSlow(t)
+			}
 			s := compile(t, test.schema)
 			for range 2 {
 				checkLines(t, s.Validate([]byte(slow)), []string{why})
@@ -118,9 +121,7 @@ func TestSlowPatterns(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items": {"pattern": "^(a+)+$"}}`)
 	value := "[" + strings.Repeat(`"aaaaaaaaaaaaaaaaaa!",`, 10_000) + `""]`
-	inTime(t, func() {
-		checkLines(t, s.Validate([]byte(value)), []string{"the value could not be checked: the pattern /^(a+)+$/ takes too long on this value"})
-	})
+	checkLines(t, s.Validate([]byte(value)), []string{"the value could not be checked: the pattern /^(a+)+$/ takes too long on this value"})
 }
 
 func BenchmarkValidate(b *testing.B) {
