@@ -26,7 +26,7 @@ func nested(deep int, op, inside string) string {
 // through with the time for patterns before. And as the members of an object are
 // checked in any order, one in a hundred times what rules an alternative out comes
 // first so often that the value is known not to fit, though not where.
-var gaveUp = regexp.MustCompile("is too intricate to be checked|takes too long on this value|is too large and nested too deep to say where")
+var gaveUp = regexp.MustCompile("is too complex to be checked|takes too long on this value|is too large and too deeply nested to say where")
 
 func TestAlternativesAreBounded(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestLargeAndDeep(t *testing.T) {
 	}
 	s := compile(t, arrays)
 	checkLines(t, s.Validate(value(`"x"`)), nil)
-	checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema; it is too large and nested too deep to say where"})
+	checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema, but is too large and too deeply nested to say where"})
 	checkLines(t, s.ValidatePartial(value(`null`), []string{"/0"}), nil)
 }
 
@@ -230,7 +230,7 @@ func TestProductsAreBounded(t *testing.T) {
 			s := compile(t, test.schema)
 			var found []schema.Finding
 			found = s.Validate([]byte(test.value))
-			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "the value is too intricate to be checked: its schema has too many rules to try on ") {
+			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "the value is too complex to be checked: its schema has too many rules for ") {
 				t.Errorf("got %q", clip(lines(found)))
 			}
 			found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"})
