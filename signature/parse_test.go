@@ -305,7 +305,7 @@ func TestParseErrors(t *testing.T) {
 		{"a: int(ge='1') -> b", `column 11: the rule ge takes a number, not "1"`},
 		{"a: str(min_length=1.5) -> b", `column 19: the rule min_length takes a whole number, 0 or more, not 1.5`},
 		{"a: str(ge=1) -> b", `column 8: the rule "ge" does not go with str; its rules are min_length, max_length, pattern, format, title, default, examples, desc`},
-		{`a: str(format="dat") -> b`, `column 15: the format "dat" is not known; did you mean date?`},
+		{`a: str(format="dat") -> b`, `column 15: unknown format "dat"; did you mean date?`},
 		{`a: str(max_length=1, examples=["a", "bc"]) -> b`, `column 31: the example "bc" does not fit: the value must have at most 1 character, not 2`},
 		{`a: int(examples=["one"]) -> b`, `column 17: the example "one" does not fit: the value must be an integer, not "one"`},
 		{"a: Optional[int](ge=1) -> b", `column 18: the rule ge does not go with a union; put it behind the type that it is about, as in int(ge=0) | None`},

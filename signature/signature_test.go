@@ -81,7 +81,7 @@ func TestNewErrors(t *testing.T) {
 		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
-		}, answer](), `signature: input field "day": jsonschema tag: the format "dat" is not known; did you mean date?`},
+		}, answer](), `signature: input field "day": jsonschema tag: unknown format "dat"; did you mean date?`},
 		{"both ways", newError[question, question](), `signature: output field "text": there is an input field of that name; rename one`},
 	}
 	for _, test := range tests {

@@ -199,7 +199,7 @@ func (hopeless) Enum() []any    { return []any{"a", func() {}} }
 
 func TestEnumErrors(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[struct{ A nothing }, done](), `signature: input field "A": type signature_test.nothing has a method Enum that lists no values`)
+	checkError(t, newError[struct{ A nothing }, done](), `signature: input field "A": type signature_test.nothing has a method Enum that returns no values`)
 	checkError(t, newError[struct{ A hopeless }, done](), `signature: input field "A": type signature_test.hopeless has a method Enum with a value that does not encode: json: unsupported type: func()`)
 }
 

@@ -14,36 +14,36 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// A schema that recurses through alternatives checks what is nested n deep up
-// to alternativesⁿ times, and one of thousands of rules applies them all to every
-// item of an array. Whoever writes the schema or the value chooses how many. So
-// every validation counts its steps, and ends when there were too many.
+// A schema that recurses through alternatives checks a value nested n deep up to
+// alternativesⁿ times, and a schema with thousands of rules applies them all to
+// every item of an array. Since schema and value may be hostile, every validation
+// counts its steps and ends when there are too many.
 const (
-	baseSteps   = 200_000                // in one validation, one more for each byte of the value,
-	valueSteps  = 12                     // and so many for each
+	baseSteps   = 200_000                // of one validation, plus one for each byte of the value,
+	valueSteps  = 12                     // plus these for each
 	firstValues = 30_000                 // of the first values
-	stepBytes   = 500                    // of a string that are read in the time of a step
+	stepBytes   = 500                    // of a string that are read in one step
 	stepDigits  = 20                     // of a number
-	patience    = 250 * time.Millisecond // for all matches of patterns in one validation
-	patienceFor = time.Microsecond / 2   // for each byte of the value
-	bigEnum     = 50                     // values that are looked up, not compared one by one
+	patience    = 250 * time.Millisecond // for all pattern matches of one validation,
+	patienceFor = time.Microsecond / 2   // plus this for each byte of the value
+	bigEnum     = 50                     // values from which an enum is looked up in a map
 )
 
-// maxPlaces is how many values a value may have, times their depth, for its
-// errors to be collected: each holds the path to its place.
+// maxPlaces is the largest number of values, times their depth, for which errors
+// are collected, since each error holds the path to its place.
 const maxPlaces = 4_000_000
 
-// guard is a compiled schema that counts its steps, and the time that its
-// patterns take. It is for one validation at a time.
+// guard is a compiled schema that counts its steps and the time that its patterns
+// take. It serves one validation at a time.
 type guard struct {
 	compiled *jsonschema.Schema
-	opposite *jsonschema.Schema // for values of which it is only asked whether they fit: it collects no errors
-	steps    int                // that are left
-	patience time.Duration      // that is left
+	opposite *jsonschema.Schema // its negation, which validates without collecting errors
+	steps    int                // left
+	patience time.Duration      // left
 }
 
-// newGuard compiles a schema and arms it. It also returns all schemas that can be
-// reached, by place.
+// newGuard compiles a schema and makes it count. It also returns all reachable
+// schemas by place.
 func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, error) {
 	g := &guard{patience: math.MaxInt64}
 	if err := g.build(doc, formats); err != nil {
@@ -60,8 +60,8 @@ func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, err
 	return g, rules, nil
 }
 
-// arm makes a schema count. The library asks for the format before all that
-// leads to other schemas.
+// arm makes a schema count. The library checks the format before it applies other
+// schemas.
 func (g *guard) arm(s *jsonschema.Schema, t toll) {
 	hook(s, func(v any) error {
 		g.spend(t.own * weightOf(v))
@@ -88,8 +88,7 @@ func (g *guard) spend(steps int) {
 	}
 }
 
-// compare counts the items that are compared with one another, to the last value
-// in them.
+// compare counts the values that the check of uniqueItems compares.
 func (g *guard) compare(v any) {
 	g.spend(2 * weightOf(v))
 	switch v := v.(type) {
@@ -104,8 +103,8 @@ func (g *guard) compare(v any) {
 	}
 }
 
-// begin allows for the validation of a value. The deeper it is, the more each
-// error takes, which holds a path.
+// begin sets the limits for the validation of a value. Errors of a deep value cost
+// more, since each holds a path.
 func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 	g.steps = baseSteps + d.Bytes + valueSteps*min(d.Values, firstValues)
 	if collecting {
@@ -114,8 +113,8 @@ func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 	g.patience = patience + time.Duration(d.Bytes)*patienceFor
 }
 
-// toll is how many steps a schema takes that was entered: above all, to enter
-// others, some of which never ask.
+// toll is the cost of applying a schema, in steps. It includes entering other
+// schemas, since some of them never check a format.
 type toll struct {
 	own    int // for a value
 	each   int // for each member of a value
@@ -142,7 +141,7 @@ func tollOf(s *jsonschema.Schema, followed bool) toll {
 		}
 		t.each += most
 	}
-	if followed { // by name, in case that nothing looks at them
+	if followed { // the library tracks unevaluated members by name
 		t.each += 1 + len(sameValue(s))
 	}
 	t.name = 2 * len(s.PatternProperties)
@@ -154,8 +153,8 @@ func tollOf(s *jsonschema.Schema, followed bool) toll {
 	return t
 }
 
-// entry is how many steps it takes to enter a schema, until the format is asked,
-// and to compare numbers with its bounds.
+// entry returns the steps it takes to enter a schema and to compare a number with
+// its bounds, constant and enum.
 func entry(s *jsonschema.Schema) int {
 	size := 4
 	for _, bound := range []*big.Rat{s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum, s.MultipleOf} {
@@ -172,8 +171,8 @@ func entry(s *jsonschema.Schema) int {
 	return size / 4
 }
 
-// sizeOf is how long it takes to compare values with this one, in quarters of a
-// step. Numbers are parsed each time.
+// sizeOf returns the cost of a comparison with a value, in quarters of a step.
+// Numbers are parsed each time.
 func sizeOf(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -191,8 +190,7 @@ func sizeOf(v any) int {
 	return n
 }
 
-// weightOf is how many times as long as another one a value takes that has no
-// members.
+// weightOf returns the cost of a scalar relative to a short one.
 func weightOf(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -205,8 +203,8 @@ func weightOf(v any) int {
 	return 1
 }
 
-// memberRules groups the schemas that s applies to members of its value: of
-// each group, at most one applies to a member.
+// memberRules groups the schemas that s applies to the members of its value. At
+// most one of each group applies to a member.
 func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	var either []*jsonschema.Schema
 	for _, p := range s.Properties {
@@ -227,7 +225,7 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	return groups
 }
 
-// hook lets a function check values before the schema's format does.
+// hook runs a check of values before the schema's format.
 func hook(s *jsonschema.Schema, check func(any) error) {
 	f := jsonschema.Format{Name: "writ", Validate: check}
 	if next := s.Format; next != nil {
@@ -242,14 +240,14 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 	s.Format = &f
 }
 
-// exhausted is the panic that ends a validation.
+// exhausted is the panic value that ends a validation after too many steps.
 type exhausted struct{}
 
-// ended words why there is no answer.
+// ended explains why a validation has no result.
 func ended(broken any, d *jsonvalue.Document) problem {
 	switch b := broken.(type) {
 	case exhausted:
-		return tooIntricate(d)
+		return tooComplex(d)
 	case slow:
 		return b.problem()
 	default:
@@ -257,20 +255,19 @@ func ended(broken any, d *jsonvalue.Document) problem {
 	}
 }
 
-// tooIntricate words that a validation has been given up.
-func tooIntricate(d *jsonvalue.Document) problem {
+func tooComplex(d *jsonvalue.Document) problem {
 	return problem{
-		text: fmt.Sprintf("is too intricate to be checked: its schema has too many rules to try on %s, nested %d deep", plural(d.Values, "value"), d.Deepest),
-		hint: "make it smaller, or nest it less deep",
+		text: fmt.Sprintf("is too complex to be checked: its schema has too many rules for %s, nested %d deep",
+			plural(d.Values, "value"), d.Deepest),
+		hint: "make it smaller or nest it less deeply",
 	}
 }
 
-// tooLarge words that a value does not fit, but no more is known.
 func tooLarge() problem {
-	return problem{text: "does not fit its schema; it is too large and nested too deep to say where"}
+	return problem{text: "does not fit its schema, but is too large and too deeply nested to say where"}
 }
 
-// ifKnown returns a problem of a value unless parts of it are unknown.
+// ifKnown returns a problem unless parts of the value are unknown.
 func (x *explainer) ifKnown(p problem) []problem {
 	if x.unknown != nil {
 		return nil
@@ -278,7 +275,7 @@ func (x *explainer) ifKnown(p problem) []problem {
 	return []problem{p}
 }
 
-// takeEnum looks the values of a long enum up, where the library compares all.
+// takeEnum replaces a long enum by a lookup, since the library compares all values.
 func takeEnum(s *jsonschema.Schema) {
 	if s.Enum == nil || len(s.Enum.Values) < bigEnum {
 		return
@@ -301,13 +298,13 @@ func takeEnum(s *jsonschema.Schema) {
 	})
 }
 
-// notInEnum is why an enum that was taken over refused a value. The library
-// takes it for an error of format.
+// notInEnum is the error of an enum that [takeEnum] replaced. The library reports
+// it as an error of format.
 type notInEnum []any
 
 func (notInEnum) Error() string { return "is not in the enum" }
 
-// restore gives an error the kind that it would have without [takeEnum].
+// restore gives an error the kind it would have without [takeEnum].
 func restore(e *jsonschema.ValidationError) {
 	if k, ok := e.ErrorKind.(*kind.Format); ok {
 		if values, ok := k.Err.(notInEnum); ok {
@@ -316,8 +313,7 @@ func restore(e *jsonschema.ValidationError) {
 	}
 }
 
-// scalarKey returns a text that is the same for equal values, of those that have
-// no members.
+// scalarKey returns a string that is the same for equal scalars.
 func scalarKey(v any) (string, bool) {
 	switch v := v.(type) {
 	case nil:

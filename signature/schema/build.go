@@ -11,15 +11,15 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// home is the made-up URL of the schema being compiled, and opposite that of one
-// that is met by what the other is not.
+// home is the invented URL of the schema being compiled, and opposite that of its
+// negation.
 const (
 	home     = "writ:schema"
 	opposite = "writ:opposite"
 )
 
-// build compiles a decoded schema, and its opposite. The library is not trusted
-// never to panic on what a stranger wrote.
+// build compiles a decoded schema and its negation. It recovers from panics of the
+// library, since the schema may be hostile.
 func (g *guard) build(doc any, formats bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,14 +45,14 @@ func (g *guard) build(doc any, formats bool) (err error) {
 	return err
 }
 
-// noLoader keeps schemas from reaching the network and the disk.
+// noLoader prevents schemas from reading the network and the disk.
 type noLoader struct{}
 
 // Load implements [jsonschema.URLLoader].
 func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
 
 // wording turns an error of the library into one that names the place in the
-// schema and not the made-up URL.
+// schema instead of the invented URL.
 func wording(doc any, err error) error {
 	var (
 		invalid *jsonschema.SchemaValidationError
@@ -88,8 +88,8 @@ func invalidSchema(doc any, err *jsonschema.SchemaValidationError) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
-// place returns the JSON pointer that a schema's location names, or the
-// location itself if it is not in the compiled document.
+// place returns the JSON pointer of a schema's location, or the location itself if
+// it is outside the compiled document.
 func place(location string) string {
 	fragment, ok := strings.CutPrefix(location, home+"#")
 	if !ok {
@@ -101,8 +101,8 @@ func place(location string) string {
 	return fragment
 }
 
-// index lists all schemas that can be reached, by place, and adapts them: it
-// disarms formats of the drafts that assert them, and takes over property names
+// index returns all reachable schemas by place, after adapting them: it disables
+// the formats that early drafts assert, and replaces the checks of property names
 // and long enums.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
@@ -123,8 +123,8 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 	return found
 }
 
-// takeNames replaces propertyNames by an extension, because the library
-// reports it at a place that later siblings overwrite.
+// takeNames replaces propertyNames by an extension, because the library reports
+// errors of it at a place that later siblings overwrite.
 func takeNames(s *jsonschema.Schema) {
 	if s.PropertyNames != nil {
 		s.Extensions = append(s.Extensions, names{s.PropertyNames})

@@ -8,9 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// choice explains that none of several alternatives fits, by what is wrong with
-// the one that was meant, if that can be told. There are no problems if one of
-// the alternatives may yet fit.
+// choice explains that no alternative fits, by the problems of the one that was
+// probably meant. It returns none if an alternative may still fit.
 func (x *explainer) choice(e *jsonschema.ValidationError) []problem {
 	var branches [][]problem
 	for _, cause := range e.Causes {
@@ -46,7 +45,7 @@ func prefer(branches [][]problem, good func([]problem) bool) [][]problem {
 	return some
 }
 
-// wrongKind reports whether a branch is for another kind of value altogether.
+// wrongKind reports whether a branch expects another type of value.
 func wrongKind(branch []problem, here []string) bool {
 	p := branch[0]
 	return len(branch) == 1 && len(p.types) > 0 && slices.Equal(p.at, here)
@@ -55,7 +54,7 @@ func wrongKind(branch []problem, here []string) bool {
 // wrongValue reports whether a constant, such as the tag of a union, differs.
 func wrongValue(p problem) bool { return len(p.values) > 0 }
 
-// common returns what all branches expect at one and the same place.
+// common returns what all branches expect at the same place.
 func common(branches [][]problem) (problem, bool) {
 	for _, p := range branches[0] {
 		if joined, ok := joinAt(p, branches[1:]); ok {
@@ -79,7 +78,7 @@ func joinAt(p problem, branches [][]problem) (problem, bool) {
 	return p, true
 }
 
-// noneFits names the nearest of the alternatives.
+// noneFits describes the problems of the nearest alternative.
 func (x *explainer) noneFits(here []string, branches, meant [][]problem) problem {
 	near := slices.MinFunc(meant, func(a, b []problem) int { return len(a) - len(b) })
 	var lines []string

@@ -13,16 +13,15 @@ const (
 	maxResolve = 20 // references followed to what constrains a value
 )
 
-// comment returns what the type of a property does not say, as a comment behind
-// it: its constraints, which also describe formats, then its description. A unit is never
-// left out.
+// comment returns a comment with what the type of a property does not say: its
+// constraints, including the format, and its description. A unit is always included.
 func (p *printer) comment(s spot, property string) string {
 	text, unit := p.docs(s, property), p.unit(s)
 	switch {
 	case text == "":
 		return remark(unit)
 	case !strings.Contains(text, unit):
-		return remark(besides(unit, text))
+		return remark(joinDocs(unit, text))
 	}
 	return remark(text)
 }
@@ -47,11 +46,11 @@ func (p *printer) docs(s spot, property string) string {
 }
 
 func briefly(_, constraints, description string) string {
-	return besides(constraints, summary(strings.Join(strings.Fields(description), " ")))
+	return joinDocs(constraints, summary(strings.Join(strings.Fields(description), " ")))
 }
 
-// besides joins constraints and a description, if there are both.
-func besides(constraints, description string) string {
+// joinDocs joins constraints and a description.
+func joinDocs(constraints, description string) string {
 	if constraints == "" || description == "" {
 		return constraints + description
 	}
@@ -65,8 +64,8 @@ func (p *printer) description(s spot) string {
 	return p.schema.concrete(s).text("description")
 }
 
-// concrete returns the schema that constrains a value: the target of a
-// reference, and of what may be null, the rest.
+// concrete returns the schema that constrains a value: the target of a reference, and
+// the non-null alternative of a nullable schema.
 func (s *Schema) concrete(from spot) spot {
 	for range maxResolve {
 		next, ok := s.target(from)
@@ -81,7 +80,7 @@ func (s *Schema) concrete(from spot) spot {
 	return from
 }
 
-// notNull returns the only alternative beside null.
+// notNull returns the only alternative to null.
 func notNull(s spot) (spot, bool) {
 	either := append(s.list("anyOf"), s.list("oneOf")...)
 	if len(either) != 2 {
@@ -97,7 +96,7 @@ func notNull(s spot) (spot, bool) {
 	}
 }
 
-// facts lists the constraints that help whoever writes a value.
+// facts lists the constraints that help the author of a value.
 func (p *printer) facts(of spot) []string {
 	of = p.schema.concrete(of)
 	all := p.constraints(of)
@@ -112,8 +111,7 @@ func (p *printer) facts(of spot) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-// unit returns the unit of the numbers that a value is made of, however deep in lists
-// and maps. They mean nothing without it.
+// unit returns the unit of the numbers in a value, at any depth of lists and maps.
 func (p *printer) unit(s spot) string {
 	for range maxResolve {
 		s = p.schema.concrete(s)
@@ -129,7 +127,7 @@ func (p *printer) unit(s spot) string {
 	return ""
 }
 
-// format returns the format of a text. That of a number is its unit.
+// format returns the format of a string. The format of a number is its unit.
 func format(s spot) string {
 	if name := s.text("format"); name != Nanoseconds {
 		return name
@@ -137,7 +135,7 @@ func format(s spot) string {
 	return ""
 }
 
-// blank are the defaults that anybody would expect.
+// blank are defaults that need not be shown.
 var blank = []string{"false", "null", `""`, "[]", "{}"}
 
 func (p *printer) constraints(s spot) []string {
@@ -157,7 +155,8 @@ func (p *printer) constraints(s spot) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-// kindOfNumber says that a number is whole, and in which range. Of an enum, the values do.
+// kindOfNumber describes the range of a number and whether it is an integer, except
+// for an enum, whose values show both.
 func kindOfNumber(s spot) []string {
 	if s.has("enum") {
 		return nil
@@ -169,7 +168,7 @@ func kindOfNumber(s spot) []string {
 	return all
 }
 
-// short puts a fact between two texts, or drops it if it is long or empty.
+// short puts a fact between two texts, or returns nothing if it is long or empty.
 func short(before, fact, after string) string {
 	if fact == "" || len(fact) > maxFact {
 		return ""
@@ -177,7 +176,7 @@ func short(before, fact, after string) string {
 	return before + fact + after
 }
 
-// size writes a range of lengths. In brief it is one only if it is narrow.
+// size writes a range of lengths. The brief form has only narrow ranges.
 func (p *printer) size(s spot, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	if p.options.Brief && (from == "1" || !s.has(low)) && (len(to) > 2 || !s.has(high)) {

@@ -17,7 +17,7 @@ const (
 	maxParts   = 50_000   // parts of schemas that are searched for defaults
 )
 
-// defaults are those of the members of a value.
+// defaults are the defaults of the members of a value.
 type defaults struct {
 	own   []member             // of properties
 	under map[string]*defaults // in properties
@@ -33,11 +33,11 @@ type member struct {
 // Complete adds the defaults of the schema to a value that fits it, in nested
 // objects too. The value itself is returned if there is nothing to add.
 //
-// A default counts if it fits its own schema and has at most 4 KiB. One that is
-// null says that there is none. Defaults within defaults and in alternatives of
-// which it is not certain that they apply are not looked at. If the value with
-// its defaults would not fit any more, as where a oneOf requires this property
-// or that, or if they add more than 64 KiB, nothing is added.
+// A default is used if it fits its own schema and has at most 4 KiB. A default of
+// null means that there is none. Defaults within defaults and in alternatives that
+// may not apply are ignored. If the value with its defaults would no longer fit,
+// for example because a oneOf requires either of two properties, or if the
+// defaults add more than 64 KiB, nothing is added.
 func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	if s.defaults == nil {
 		return value
@@ -58,9 +58,9 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	return full
 }
 
-// CheckDefaults returns what is wrong with the defaults in the schema, wherever
-// they stand, or nil: those that [Schema.Complete] would pass over because they do
-// not fit or are too long. Null is never wrong, since it says that there is none.
+// CheckDefaults returns the problems of the defaults anywhere in the schema that
+// [Schema.Complete] would ignore because they do not fit or are too long. Null is
+// never a problem.
 func (s *Schema) CheckDefaults() []Finding {
 	if !mentions(s.raw, "default") {
 		return nil
@@ -100,8 +100,8 @@ func (s *Schema) checkDefault(at string) []Finding {
 	return findings
 }
 
-// mentions reports whether a schema may have a keyword, perhaps one that is
-// written with escapes.
+// mentions reports whether a schema may have a keyword, which may be written with
+// escapes.
 func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
@@ -153,7 +153,7 @@ type finder struct {
 	parts int
 }
 
-// certain is [certain] within what one search may look at.
+// certain is [certain] within the limit of one search.
 func (f *finder) certain(s *jsonschema.Schema) []*jsonschema.Schema {
 	if f.parts > maxParts {
 		return nil
@@ -163,8 +163,7 @@ func (f *finder) certain(s *jsonschema.Schema) []*jsonschema.Schema {
 	return parts
 }
 
-// of returns the defaults within what a schema describes, which may be described
-// by itself again.
+// of returns the defaults within the values of a schema, which may be recursive.
 func (f *finder) of(s *jsonschema.Schema) *defaults {
 	if d := f.known[s]; d != nil {
 		return d
@@ -201,8 +200,7 @@ func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	return s.Items2020
 }
 
-// certain adds to the parts of a schema those that apply to whatever it applies
-// to, null aside.
+// certain appends the schemas that apply to every value of a schema, except null.
 func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Schema {
 	parts = append(parts, s)
 	if s.Ref != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Encode returns a Go value as JSON for this schema, which [Of] made of its
-// type. It is what encoding/json makes of it, except that nil slices, maps and
-// byte slices are empty and not null, since nobody who reads the schema expects
-// a null, and that <, > and & stay as they are. The result is not validated.
-// A method of v that panics is an error.
+// Encode returns a Go value as JSON. The schema must be that of its type, made by
+// [Of]. The result differs from that of encoding/json in that nil slices, maps and
+// byte slices are empty instead of null, as the schema says, and that <, > and &
+// are not escaped. It is not validated. If a method of v panics, Encode returns an
+// error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -55,8 +55,8 @@ type writer struct {
 
 const maxKept = 64 << 10 // bytes of a buffer that is used again
 
-// fills reports whether a schema may have a nil anywhere that is empty and not
-// null: a list, a map or bytes, besides the struct itself.
+// fills reports whether values of a schema may contain a nil list, map or byte
+// slice.
 func fills(v any, raw json.RawMessage) bool {
 	objects := bytes.Count(raw, []byte(`"object"`))
 	if root, _ := v.(map[string]any); root["properties"] != nil {
@@ -88,8 +88,7 @@ func fill(schema, v any) any {
 	return v
 }
 
-// solid returns the schema of what is there: of a pointer that is not nil, what
-// it points to.
+// solid returns the schema of a value: for a non-nil pointer, that of its element.
 func solid(schema, v any) map[string]any {
 	rule, _ := schema.(map[string]any)
 	if either, ok := rule["anyOf"].([]any); ok && v != nil && len(either) > 0 {

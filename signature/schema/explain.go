@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -24,12 +22,11 @@ type explainer struct {
 	literals map[string][]string // of an enum or constant, by its place
 }
 
-// maxProblems is how many problems of one value are explained. Whoever has
-// mended so many may ask again.
+// maxProblems is the number of problems of one value that are explained.
 const maxProblems = 20
 
-// check validates the value. Broken is the panic that ended it, or nil: a guard's
-// or the library's, which is not trusted never to do so.
+// check validates the value. Broken is the panic value, of a guard or of the library,
+// that ended the validation, or nil.
 func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any) {
 	defer func() {
 		if broken = recover(); broken != nil {
@@ -43,15 +40,15 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits the schema that has this opposite. Broken
-// is as in check.
+// fits reports whether the value fits the schema with the given negation. Broken is
+// as in check.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil
 }
 
-// explain returns the problems of one error; none if it hangs on an unknown
-// place.
+// explain returns the problems of one error, or none if the error depends on an
+// unknown place.
 func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	if joins(e) {
 		return x.every(e)
@@ -83,8 +80,7 @@ func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	return []problem{x.single(e)}
 }
 
-// joins reports whether an error only joins its causes, all of which are to be
-// mended.
+// joins reports whether an error only joins its causes, all of which must be fixed.
 func joins(e *jsonschema.ValidationError) bool {
 	switch e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
@@ -94,11 +90,10 @@ func joins(e *jsonschema.ValidationError) bool {
 	}
 }
 
-// every explains the first of all errors that an error joins, and counts the
-// rest.
+// every explains the first of the errors that an error joins, and counts the rest.
 func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	errs := x.leaves(e, nil)
-	slices.SortStableFunc(errs, byImportance) // the library goes over members in any order
+	slices.SortStableFunc(errs, byImportance) // the library visits members in random order
 	var all []problem
 	more := 0
 	for _, e := range errs {
@@ -117,9 +112,11 @@ func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	return cut(all, more)
 }
 
-// leaves collects the errors that an error joins, but for those that hang on
-// an unknown place.
-func (x *explainer) leaves(e *jsonschema.ValidationError, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+// leaves collects the errors that an error joins, except those that depend on an
+// unknown place.
+func (x *explainer) leaves(
+	e *jsonschema.ValidationError, all []*jsonschema.ValidationError,
+) []*jsonschema.ValidationError {
 	restore(e)
 	switch {
 	case x.unknown.decides(e, x.root):
@@ -133,8 +130,8 @@ func (x *explainer) leaves(e *jsonschema.ValidationError, all []*jsonschema.Vali
 	return all
 }
 
-// byImportance puts wrong values first, since they tell which alternative was
-// meant, then goes by place.
+// byImportance puts wrong values first, since they show which alternative was meant,
+// and sorts the others by place.
 func byImportance(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(
 		cmp.Compare(importance(a), importance(b)),
@@ -144,8 +141,8 @@ func byImportance(a, b *jsonschema.ValidationError) int {
 	)
 }
 
-// about is the name that an error is about, of those of which an object may have
-// several.
+// about returns the property name that an error is about, for the kinds of errors
+// that occur several times at one place.
 func about(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.PropertyNames:
@@ -168,7 +165,7 @@ func importance(e *jsonschema.ValidationError) int {
 	}
 }
 
-// extent is how many problems there are in an error that is not explained.
+// extent returns the number of problems in an error that is not explained.
 func extent(e *jsonschema.ValidationError) int {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
@@ -180,7 +177,7 @@ func extent(e *jsonschema.ValidationError) int {
 	}
 }
 
-// first returns the first names, in order, and how many more there are.
+// first returns the first names, sorted, and the number of the others.
 func first(names []string) ([]string, int) {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) <= maxProblems {
@@ -189,7 +186,7 @@ func first(names []string) ([]string, int) {
 	return names[:maxProblems], len(names) - maxProblems
 }
 
-// cut keeps the first problems, and adds one that stands for the rest.
+// cut keeps the first problems, and adds one that counts the rest.
 func cut(all []problem, more int) []problem {
 	if len(all) > maxProblems {
 		more += len(all) - maxProblems
@@ -205,7 +202,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	var others []string
 	if rule := x.rule(e); rule.AdditionalProperties == nil {
-		others = strangers(given, rule)
+		others = unnamed(given, rule)
 	}
 	names, more := first(names)
 	var all []problem
@@ -219,7 +216,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 	return cut(all, more)
 }
 
-// surplus words properties that the schema does not have.
+// surplus reports properties that the schema does not have.
 func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []problem {
 	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	free := unused(given, x.rule(e))
@@ -248,8 +245,8 @@ func dependent(e *jsonschema.ValidationError, with string, names []string) []pro
 	return all
 }
 
-// forbidden words a schema that is false; unevaluatedProperties: false arrives
-// as one.
+// forbidden reports a value where the schema is false, as for
+// unevaluatedProperties: false.
 func (x *explainer) forbidden(e *jsonschema.ValidationError) []problem {
 	p := problem{at: e.InstanceLocation, text: "is not allowed"}
 	if strings.HasSuffix(place(e.SchemaURL), "/unevaluatedProperties") {
@@ -258,13 +255,13 @@ func (x *explainer) forbidden(e *jsonschema.ValidationError) []problem {
 	return []problem{p}
 }
 
-// rule returns the compiled schema that raised the error; an empty one if it is
-// not of the document.
+// rule returns the compiled schema that raised the error, or an empty one if it is
+// outside the document.
 func (x *explainer) rule(e *jsonschema.ValidationError) *jsonschema.Schema {
 	return cmp.Or(x.rules[place(e.SchemaURL)], &jsonschema.Schema{})
 }
 
-// unused returns the properties of a rule that an object lacks, in order.
+// unused returns the properties of a rule that an object lacks, sorted.
 func unused(object any, rule *jsonschema.Schema) []string {
 	given, _ := object.(map[string]any)
 	var free []string
@@ -276,8 +273,8 @@ func unused(object any, rule *jsonschema.Schema) []string {
 	return free
 }
 
-// strangers returns the properties of an object that a rule does not name.
-func strangers(object any, rule *jsonschema.Schema) []string {
+// unnamed returns the properties of an object that a rule does not name.
+func unnamed(object any, rule *jsonschema.Schema) []string {
 	given, _ := object.(map[string]any)
 	var others []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -288,7 +285,7 @@ func strangers(object any, rule *jsonschema.Schema) []string {
 	return others
 }
 
-// single words an error about one value.
+// single returns the problem of an error about one value.
 func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	v, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	p := problem{at: e.InstanceLocation, given: jsonvalue.Describe(v)}
@@ -305,7 +302,7 @@ func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	return p
 }
 
-// allowed writes the values of an enum or the constant that an error is about.
+// allowed returns the literals of the enum or constant that an error is about.
 func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []string {
 	key := fmt.Sprintf("%T %s", e.ErrorKind, e.SchemaURL)
 	known, ok := x.literals[key]
@@ -317,117 +314,4 @@ func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []strin
 		x.literals[key] = known
 	}
 	return known
-}
-
-// limit words an error about size, form or content.
-func limit(k jsonschema.ErrorKind, given string) string {
-	switch k := k.(type) {
-	case *kind.Minimum:
-		return "must be at least " + decimal(k.Want) + ", not " + given
-	case *kind.Maximum:
-		return "must be at most " + decimal(k.Want) + ", not " + given
-	case *kind.ExclusiveMinimum:
-		return "must be more than " + decimal(k.Want) + ", not " + given
-	case *kind.ExclusiveMaximum:
-		return "must be less than " + decimal(k.Want) + ", not " + given
-	case *kind.MultipleOf:
-		return "must be a multiple of " + decimal(k.Want) + ", not " + given
-	case *kind.Pattern:
-		return "must match /" + k.Want + "/, not " + given
-	case *kind.Format:
-		return "must be " + formatName(k.Want) + ", not " + given
-	default:
-		return size(k)
-	}
-}
-
-func size(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.MinLength:
-		return "must have at least " + plural(k.Want, "character") + ", not " + strconv.Itoa(k.Got)
-	case *kind.MaxLength:
-		return "must have at most " + plural(k.Want, "character") + ", not " + strconv.Itoa(k.Got)
-	case *kind.MinItems:
-		return "must have at least " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got)
-	case *kind.MaxItems:
-		return "must have at most " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got)
-	case *kind.MinProperties:
-		return "must have at least " + propertyCount(k.Want) + ", not " + strconv.Itoa(k.Got)
-	case *kind.MaxProperties:
-		return "must have at most " + propertyCount(k.Want) + ", not " + strconv.Itoa(k.Got)
-	default:
-		return content(k)
-	}
-}
-
-func content(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.AdditionalItems:
-		return "must have " + plural(k.Count, "item") + " fewer"
-	case *kind.UniqueItems:
-		return fmt.Sprintf("must not repeat an item: [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
-	case *kind.Contains:
-		return "must have an item of the form that the schema's \"contains\" asks for"
-	case *kind.MinContains:
-		return fmt.Sprintf("must have at least %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
-	case *kind.MaxContains:
-		return fmt.Sprintf("must have at most %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
-	case *kind.OneOf:
-		return fmt.Sprintf("must match exactly one alternative, but matches number %d and %d", k.Subschemas[0]+1, k.Subschemas[1]+1)
-	case *kind.Not:
-		return "has a form that is not allowed"
-	default:
-		return "does not fit its schema"
-	}
-}
-
-func articles(types []string) []string {
-	words := make([]string, len(types))
-	for i, t := range types {
-		switch t {
-		case "null":
-			words[i] = t
-		case "integer", "array", "object":
-			words[i] = "an " + t
-		default:
-			words[i] = "a " + t
-		}
-	}
-	return words
-}
-
-func plural(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
-}
-
-func propertyCount(n int) string {
-	if n == 1 {
-		return "1 property"
-	}
-	return strconv.Itoa(n) + " properties"
-}
-
-// decimal writes a number without loss where it is whole, and shortest otherwise.
-func decimal(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	f, _ := r.Float64()
-	return strconv.FormatFloat(f, 'g', -1, 64)
-}
-
-func formatName(format string) string {
-	switch format {
-	case "date-time":
-		return "a date-time such as 2026-01-31T15:04:05Z"
-	case "date":
-		return "a date such as 2026-01-31"
-	case "time":
-		return "a time such as 15:04:05Z"
-	default:
-		return "of format " + format
-	}
 }

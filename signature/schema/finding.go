@@ -9,21 +9,21 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Finding is one way in which a value violates a schema, worded for whoever
-// wrote the value.
+// Finding is one way in which a value violates a schema, in words for the author of
+// the value.
 type Finding struct {
-	// Path is where in the value, as JavaScript writes it: items[0].name. It is
+	// Path is the place in the value as JavaScript writes it: items[0].name. It is
 	// empty for the whole value.
 	Path string `json:"path"`
-	// Message is what is wrong, expected and given: must be an integer, not "ten".
+	// Message says what is expected and what was given: must be an integer, not "ten".
 	Message string `json:"message"`
-	// Hint is what to do about it, where that can be guessed: did you mean limit?
+	// Hint suggests a fix, if one can be guessed: did you mean limit?
 	Hint string `json:"hint,omitempty"`
 
-	more int // how many findings this one only counts
+	more int // number of further findings that this one counts
 }
 
-// Summary puts findings on one line, the first ten of them.
+// Summary returns the first ten findings on one line.
 func Summary(findings []Finding) string {
 	const most = 10
 	var lines []string
@@ -51,16 +51,16 @@ func (f Finding) String() string {
 	return subject + " " + f.Message + " (" + f.Hint + ")"
 }
 
-// problem is a finding in the making. What is expected is kept in parts, so
-// that the alternatives of a union can be told as one.
+// problem is a finding that is not worded yet. Its parts are kept apart, so that
+// the problems of several alternatives can be joined.
 type problem struct {
-	at     []string // where
-	types  []string // kinds of value that would do: "an integer"
-	values []string // values that would do, as literals
-	given  string   // what is there instead
-	text   string   // the message, if the above cannot tell it
+	at     []string // place
+	types  []string // expected types, such as "an integer"
+	values []string // expected values, as literals
+	given  string   // value found instead
+	text   string   // message, if not composed of the above
 	hint   string
-	more   int // instead of all that: how many problems are not told
+	more   int // if set, the problem only counts problems that are not reported
 }
 
 // expects reports whether the problem is one of type or of allowed values.
@@ -88,10 +88,11 @@ func (p problem) join(other problem) problem {
 	return p
 }
 
-// findings sorts problems by place, words them and drops repetitions.
+// findings sorts problems by place, words them and removes duplicates.
 func (x *explainer) findings(problems []problem) []Finding {
 	slices.SortStableFunc(problems, func(a, b problem) int {
-		return cmp.Or(slices.CompareFunc(a.at, b.at, jsonvalue.CompareTokens), cmp.Compare(a.message(), b.message()), cmp.Compare(a.hint, b.hint))
+		return cmp.Or(slices.CompareFunc(a.at, b.at, jsonvalue.CompareTokens),
+			cmp.Compare(a.message(), b.message()), cmp.Compare(a.hint, b.hint))
 	})
 	var all []Finding
 	more := 0
@@ -111,7 +112,7 @@ func (x *explainer) findings(problems []problem) []Finding {
 	return all
 }
 
-// alternatives joins words as speech does: a, b or c.
+// alternatives joins words as in "a, b or c".
 func alternatives(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -54,12 +54,11 @@ func lines(findings []schema.Finding) []string {
 	return all
 }
 
-// long leaves out, where -short is given, what computes for long and in which nothing
-// runs at once.
-func long(t *testing.T) {
+// skipSlow skips a test that computes for long, unless all tests are to run.
+func skipSlow(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes long, and is not run with -short")
+	if os.Getenv("WRIT_TEST_FULL") != "1" {
+		t.Skip("slow; set WRIT_TEST_FULL=1 to run it")
 	}
 }
 

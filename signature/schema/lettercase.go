@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// OtherCase returns the names in a value that differ only in case from a property that
-// the schema describes in the same place. A program that reads the value with
-// encoding/json takes one for the other, and another program does not. Levels is how
-// many objects and arrays one in the other are searched; 0 is all.
+// OtherCase returns the names in a value that differ only in case from a property
+// that the schema describes at the same place. Encoding/json decodes such a name as
+// the property, while other programs do not. Levels is the depth to which objects
+// and arrays are searched; 0 means all.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	d, err := jsonvalue.Decode(value, maxValueDepth, false)
 	if err != nil {
@@ -32,10 +32,10 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	return (&explainer{root: d.Value}).findings(cut(w.problems, 0))
 }
 
-// caseWalk goes through a value together with the schemas that may describe it.
+// caseWalk walks a value together with the schemas that may describe it.
 type caseWalk struct {
-	steps    int      // schemas and names that may still be visited
-	at       []string // where it is
+	steps    int      // left: schemas and names to visit
+	at       []string // current place
 	problems []problem
 }
 
@@ -78,7 +78,7 @@ func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	if len(unknown) == 0 {
 		return
 	}
-	described := map[string]string{} // by what is the same in every case
+	described := map[string]string{} // by folded name
 	for _, s := range schemas {
 		for name := range s.Properties {
 			described[foldCase(name)] = max(described[foldCase(name)], name)
@@ -141,7 +141,7 @@ func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	return all
 }
 
-// schemasIn returns the schemas among what keywords hold.
+// schemasIn returns the schemas in the values of keywords.
 func schemasIn(values ...any) []*jsonschema.Schema {
 	var all []*jsonschema.Schema
 	for _, v := range values {
@@ -157,7 +157,7 @@ func schemasIn(values ...any) []*jsonschema.Schema {
 	return all
 }
 
-// fold returns a text that is the same for all texts that differ only in case.
+// foldCase returns the same text for all texts that differ only in case.
 func foldCase(text string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

@@ -7,24 +7,24 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Whoever writes a value chooses how many names there are to compare, and how
-// long they are.
+// These limits bound the work, since the author of a value chooses the number and
+// length of the names.
 const (
 	maxName       = 64    // bytes of names that are compared
 	maxCandidates = 500   // names that one is compared with
 	maxCompared   = 2_000 // names compared in one validation
 )
 
-// Nearest returns the one of among that whoever wrote name probably meant, or
-// "" if none is near. It considers names of up to 64 bytes, and of those of a
-// similar length the first 500.
+// Nearest returns the candidate that the author of name probably meant, or "" if
+// none is similar. It considers names of up to 64 bytes, and the first 500 of a
+// similar length.
 func Nearest(name string, among []string) string {
 	near, _ := nearest(name, among, maxCandidates)
 	return near
 }
 
-// nearest is [Nearest] within a number of comparisons; it returns how many it
-// took.
+// nearest is [Nearest] with at most the given number of comparisons. It also
+// returns how many it made.
 func nearest(name string, among []string, most int) (string, int) {
 	if len(name) > maxName || most <= 0 {
 		return "", 0
@@ -51,7 +51,7 @@ func nearest(name string, among []string, most int) (string, int) {
 	return best, compared
 }
 
-// near is [Nearest] within what one validation may compare.
+// near is [Nearest] within the limit of one validation.
 func (x *explainer) near(name string, among []string) string {
 	best, compared := nearest(name, among, min(maxCandidates, maxCompared-x.compared))
 	x.compared += compared
@@ -75,9 +75,8 @@ func (x *explainer) nearestValue(given any, allowed []any) string {
 	return ""
 }
 
-// distance counts the letters to insert, delete, replace or swap with their
-// neighbour to turn one folded name into the other. It gives up once they must
-// be as many as enough.
+// distance returns the number of letters to insert, delete, replace or swap with
+// their neighbor to turn one folded name into the other. It stops at enough.
 func distance(a, b []rune, enough int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -112,7 +111,7 @@ func differ(a, b rune) int {
 
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// fold makes customerId, customer_id and customer-id alike.
+// fold maps customerId, customer_id and customer-id to the same runes.
 func fold(name string) []rune {
 	return []rune(separators.Replace(strings.ToLower(name)))
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// DropNulls removes from a decoded value that fits the schema every member, in
-// nested objects too, that is null, not required, and of a type that is nullable:
-// there null means that there is no value, as it does for a pointer of a Go struct.
-// Members that the schema does not name stay. It changes value.
+// DropNulls removes from a decoded value that fits the schema every member, in nested
+// objects too, that is null, not required, and of a nullable type: such a null means
+// the same as a missing member, as for a pointer in a Go struct. Members that the
+// schema does not name stay. It changes value.
 func (s *Schema) DropNulls(value any) {
 	if mentions(s.raw, "null") {
 		dropNulls(value, s.compiled, nullAllowed)
 	}
 }
 
-// DropUnset returns a value without the members, in nested objects too, that are null, not
-// required, and must not be null: those that a model which follows [Schema.Strict] leaves
-// unset. What is not JSON, or has a name twice, is returned as it is.
+// DropUnset returns a value without the members, in nested objects too, that are null,
+// not required, and of a type that is not nullable. A model that follows
+// [Schema.Strict] leaves optional members unset this way. DropUnset returns a value
+// that is not JSON or repeats a name unchanged.
 func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
@@ -52,8 +53,8 @@ func dropUnset(value any, s *jsonschema.Schema) {
 	dropInUnions(value, s)
 }
 
-// dropInUnions does so where the value is one of several alternatives: as the first one has
-// it that the value then fits.
+// dropInUnions drops unset members where a schema has alternatives, as the first
+// alternative requires that the value then fits.
 func dropInUnions(value any, s *jsonschema.Schema) {
 	for _, part := range certain(s, nil) {
 		for _, either := range [][]*jsonschema.Schema{part.AnyOf, part.OneOf} {
@@ -82,7 +83,7 @@ func dropInUnions(value any, s *jsonschema.Schema) {
 	}
 }
 
-// copied is a copy of a decoded value.
+// copied returns a deep copy of a decoded value.
 func copied(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -101,7 +102,7 @@ func copied(value any) any {
 	return value
 }
 
-// replace puts the members of a copy into the value.
+// replace replaces the members of a value by those of its copy.
 func replace(value, c any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -136,7 +137,7 @@ func dropNulls(value any, s *jsonschema.Schema, droppable func(*jsonschema.Schem
 	}
 }
 
-// nullAllowed reports whether the schema names null as an alternative to a type.
+// nullAllowed reports whether the schema has null as an alternative to another type.
 func nullAllowed(s *jsonschema.Schema) bool {
 	if s.Types != nil && slices.Contains(s.Types.ToStrings(), "null") {
 		return true

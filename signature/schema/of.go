@@ -14,21 +14,23 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Of returns the schema of a Go type as encoding/json encodes it, described
-// further by the tags of github.com/invopop/jsonschema:
+// Of returns the schema of a Go type as encoding/json encodes it, refined by tags as
+// in github.com/invopop/jsonschema:
 //
 //	Mood string `json:"mood" jsonschema:"enum=good,enum=bad,description=How it sounds."`
 //
-// The schema is inline, and a struct admits no other properties than its
-// fields. A field is required unless it is a pointer, omitempty or omitzero, or
-// has a default; a pointer may also be null, but not one in a slice or map. A type
-// that encodes itself is described by its JSONSchema method, by "string" if it
-// encodes as text, and otherwise admits anything, as do any and [json.RawMessage].
-// A [big.Int] is an integer, and a [time.Duration] one of the format [Nanoseconds]. Small
-// kinds of numbers have a minimum and a maximum. A type with a method Enum, which returns
-// a slice of its values, has no others:
+// The schema is inline, and a struct admits only its fields as properties. A field
+// is required unless it is a pointer, omitempty or omitzero, or has a default; a
+// pointer may also be null, but not one in a slice or map. A type that encodes itself
+// is described by its JSONSchema method, or by "string" if it encodes as text, and
+// otherwise admits any value, as do any and [json.RawMessage]. A [big.Int] is an
+// integer, and a [time.Duration] an integer of the format [Nanoseconds]. Numeric types
+// of up to 32 bits have a minimum and a maximum.
 //
-//	func (Mood) Enum() []Mood { return []Mood{"good", "bad"} }
+// Reflection cannot list the constants of a type, so an enum lists them in a method,
+// which makes them the only values wherever the type is used:
+//
+//	func (Mood) Enum() []Mood { return []Mood{Good, Bad} }
 //
 // The rules of a tag are, by the JSON type:
 //
@@ -78,8 +80,7 @@ var (
 	anything       = reflect.TypeFor[any]()
 )
 
-// generator describes types. It keeps the structs it is inside of, to notice
-// recursion.
+// generator describes types. It keeps the enclosing types to detect recursion.
 type generator struct{ inside []reflect.Type }
 
 func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, error) {
@@ -101,8 +102,8 @@ func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, err
 }
 
-// special describes the types that say themselves how they look, or whose kind
-// would mislead; nil for all others.
+// special describes the types that describe or encode themselves, and returns nil
+// for all others.
 func special(t reflect.Type) *jsonschema.Schema {
 	p := reflect.PointerTo(t)
 	switch {
@@ -205,7 +206,7 @@ func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema,
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
 }
 
-// keyed reports whether encoding/json takes a type as the key of a map.
+// keyed reports whether encoding/json accepts a type as the key of a map.
 func keyed(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -248,7 +249,8 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, nil
 }
 
-// nullable admits null, too. The description stays where readers look for it.
+// nullable returns a schema that also admits null. The description moves to its top
+// level.
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil || reflect.DeepEqual(s, &jsonschema.Schema{}) {
 		return s
@@ -282,15 +284,16 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// enumerate adds the values of a type that lists them by a method Enum.
+// enumerate adds the values that the type's method Enum lists.
 func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
 	list, ok := reflect.PointerTo(t).MethodByName("Enum")
-	if !ok || t.Kind() == reflect.Pointer || list.Type.NumIn() != 1 || list.Type.NumOut() != 1 || list.Type.Out(0).Kind() != reflect.Slice {
+	if !ok || t.Kind() == reflect.Pointer || list.Type.NumIn() != 1 ||
+		list.Type.NumOut() != 1 || list.Type.Out(0).Kind() != reflect.Slice {
 		return nil
 	}
 	values := list.Func.Call([]reflect.Value{reflect.New(t)})[0]
 	if values.Len() == 0 {
-		return typeError(path, t, "has a method Enum that lists no values")
+		return typeError(path, t, "has a method Enum that returns no values")
 	}
 	s.Enum = nil
 	for i := range values.Len() {
@@ -303,7 +306,7 @@ func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
 	return nil
 }
 
-// asJSON returns what a value is as JSON, decoded again.
+// asJSON encodes a value and decodes it again.
 func asJSON(v any) (decoded any, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

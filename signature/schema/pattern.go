@@ -14,10 +14,10 @@ const (
 	matchTimeout = 100 * time.Millisecond
 )
 
-// pattern is an ECMAScript regular expression, which JSON Schema asks for and
-// Go's own do not support. It backtracks, so matches have a time limit. Whether
-// there is a match that was not found in time is unknown, and under a "not" either
-// answer could let a value pass: the whole validation ends.
+// pattern is an ECMAScript regular expression, as JSON Schema requires and Go's
+// regexp package does not support. It backtracks, so matches have a time limit.
+// If a match takes longer, the whole validation ends, since under a "not" either
+// answer could make a value valid.
 type pattern struct {
 	*regexp2.Regexp
 	guard *guard
@@ -43,7 +43,7 @@ func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
 
 // MatchString reports whether s has a match.
 func (p *pattern) MatchString(s string) bool {
-	matched, took, err := undisturbed(func() (bool, error) { return p.Regexp.MatchString(s) })
+	matched, took, err := measure(func() (bool, error) { return p.Regexp.MatchString(s) })
 	p.guard.patience -= took
 	if err != nil || p.guard.patience < 0 {
 		panic(slow{p.String()})
@@ -51,16 +51,17 @@ func (p *pattern) MatchString(s string) bool {
 	return matched
 }
 
-// quickly is how long a match takes of which nothing more need be known.
-const quickly = 5 * time.Millisecond
+// shortMatch is the duration up to which a match is not repeated.
+const shortMatch = 5 * time.Millisecond
 
-// undisturbed tries a match, and once more if it took long: the clock also runs while
-// others have the processor. The shorter one counts.
-func undisturbed(match func() (bool, error)) (matched bool, took time.Duration, err error) {
+// measure runs a match and returns how long it took. It runs a long match twice and
+// counts the shorter duration, since the clock also runs while other processes
+// have the processor.
+func measure(match func() (bool, error)) (matched bool, took time.Duration, err error) {
 	start := time.Now()
 	matched, err = match()
 	took = time.Since(start)
-	if err == nil && took < quickly {
+	if err == nil && took < shortMatch {
 		return matched, took, nil
 	}
 	start = time.Now()
@@ -68,9 +69,11 @@ func undisturbed(match func() (bool, error)) (matched bool, took time.Duration, 
 	return matched, min(took, time.Since(start)), err
 }
 
-// slow is the panic that ends a validation in which a pattern took too long.
+// slow is the panic value that ends a validation when a pattern takes too long.
 type slow struct{ pattern string }
 
 func (s slow) problem() problem {
-	return problem{text: "could not be checked: the pattern /" + jsonvalue.Clip(s.pattern) + "/ takes too long on this value"}
+	return problem{
+		text: "could not be checked: the pattern /" + jsonvalue.Clip(s.pattern) + "/ takes too long on this value",
+	}
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A match that had to wait for the processor, long or too long, is no slow one; and what
-// takes too long once more does.
-func TestUndisturbed(t *testing.T) {
+// TestMeasure checks that only a match that is slow twice counts as slow.
+func TestMeasure(t *testing.T) {
 	t.Parallel()
 	tooLong := errors.New("it takes too long")
 	for _, c := range []struct {
@@ -25,7 +24,7 @@ func TestUndisturbed(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			tries := 0
-			matched, took, err := undisturbed(func() (bool, error) {
+			matched, took, err := measure(func() (bool, error) {
 				if tries++; tries == 2 {
 					time.Sleep(c.second)
 					return true, nil
@@ -38,7 +37,7 @@ func TestUndisturbed(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := undisturbed(func() (bool, error) { return false, tooLong }); !errors.Is(err, tooLong) {
+	if _, _, err := measure(func() (bool, error) { return false, tooLong }); !errors.Is(err, tooLong) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,8 +1,8 @@
 // Package schema compiles JSON Schemas, makes them from Go types, checks
 // values against them and prints them as TypeScript.
 //
-// What is wrong with a value is reported as a list of findings, all at once
-// and worded for whoever wrote the value, be it a person or a model:
+// Validation reports all problems of a value at once, in words that help the
+// author of the value, a person or a model, to fix them:
 //
 //	package main
 //
@@ -52,34 +52,34 @@ type Schema struct {
 	raw      json.RawMessage
 	document *jsonvalue.Document
 	compiled *jsonschema.Schema
-	// rules are the compiled schemas by JSON pointer (or by URL, outside the
-	// document).
+	// rules are the compiled schemas by JSON pointer, or by URL outside the
+	// document.
 	rules map[string]*jsonschema.Schema
 
 	defaults *defaults // nil if there are none
-	fills    bool      // nulls of [Schema.Encode]
-	anyText  bool      // and nothing else is admitted
-	formats  bool      // are asserted
+	fills    bool      // Encode may have to replace nulls
+	anyText  bool      // every string is valid, and nothing else
+	formats  bool      // "format" is checked
 
 	busy  sync.Mutex
-	guard *guard    // of which compiled is a part; for whoever holds busy
-	more  sync.Pool // of *guard, for all others
+	guard *guard    // contains compiled; used while busy is held
+	more  sync.Pool // of *guard, for concurrent validations
 }
 
-// Compile compiles a schema of any draft from 4 to 2020-12, the latest being
-// the default. It loads nothing: a $ref to another document is an error.
-// "format" is an annotation, not a check, since what servers accept differs
+// Compile compiles a schema of any draft from 4 to 2020-12; without "$schema" it
+// is the latest. It loads nothing: a $ref to another document is an error.
+// "format" is an annotation and not checked, since what servers accept differs
 // from what the standards say.
 //
-// The error says what is wrong and where. Schemas that no honest author writes
-// are refused: with a name twice in one object, nested deeper than 200, of more
-// than 10,000 values, or so intertwined that checking one value takes too long.
+// The error says what is wrong and where. Compile also refuses a schema that
+// repeats a name in an object, is nested deeper than 200, has more than 10,000
+// values, or combines so many schemas that checking one value takes too long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
 
-// WithFormats returns the schema that checks "format", too, as those do that [Of]
-// makes. Formats that [CheckFormat] refuses are not checked.
+// WithFormats returns the schema with "format" checked, as schemas of [Of] are.
+// Formats that [CheckFormat] refuses are not checked.
 func (s *Schema) WithFormats() (*Schema, error) {
 	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
 		return s, nil
@@ -115,33 +115,36 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 
-// Mentions reports whether a text stands in the schema, without copying it.
+// Mentions reports whether the schema contains a text, without copying it.
 func (s *Schema) Mentions(text string) bool { return bytes.Contains(s.raw, []byte(text)) }
 
-// Validate returns what is wrong with a JSON value, in a stable order, or nil if
-// it fits: the first 20 problems, and how many more there are. Malformed JSON,
+// AnyText reports whether the schema admits every string and nothing else, so
+// that strings need no validation.
+func (s *Schema) AnyText() bool { return s.anyText }
+
+// Validate returns the problems of a JSON value in a stable order, or nil if it
+// is valid: the first 20 problems, and how many more there are. Malformed JSON,
 // repeated properties and nesting deeper than 1,000 are findings too. Numbers are
 // compared exactly, whatever their size.
 //
-// Whoever writes the schema may make it check every part of a value thousands of
-// times, or by a pattern that takes forever. So validation takes a limited number
+// A hostile schema may check every part of a value thousands of times, or use a
+// pattern that backtracks endlessly. Validation therefore takes a limited number
 // of steps and, for patterns, a limited time, in proportion to the size of the
-// value; a value that needs more is not valid, whatever the schema makes of it.
+// value; a value that needs more is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
 
-// ValidatePartial checks a value of which parts are not known yet, such as the
-// arguments of a call in a program that has not run: it reports only what must
-// fail, whatever the unknown parts turn out to be.
+// ValidatePartial checks a value some of whose parts are unknown, such as the
+// arguments of a call in a program that has not run. It reports only problems
+// that remain whatever the unknown parts turn out to be.
 //
 // The JSON pointers in unknown name the unknown places, which hold null in
 // value. A pointer that ends in "/..." says that the object or array before it
-// may have more members than are seen, because something is spread into it.
-// Names are known even where values are not: a misspelt property is reported
-// also if its value is unknown. A property that a later spread may overwrite is
-// itself an unknown place. A value that takes too many steps is left to
-// [Schema.Validate].
+// may have further members, because something is spread into it. Names are known
+// even where values are not: a misspelled property is reported even if its value
+// is unknown. A property that a later spread may overwrite is itself an unknown
+// place. ValidatePartial does not report that a value takes too many steps.
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
 	if len(unknown) == 0 {
 		return s.Validate(value)
@@ -162,8 +165,8 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 	return x.findings(append(cut(problems, d.Surplus), s.check(x, d)...))
 }
 
-// check validates a value. What is not certain is not a problem of a value that
-// is known in part.
+// check validates a value. For a partly unknown value, it returns only problems
+// that are certain.
 func (s *Schema) check(x *explainer, d *jsonvalue.Document) []problem {
 	g, free, err := s.acquire()
 	if err != nil {
@@ -191,7 +194,7 @@ func (s *Schema) check(x *explainer, d *jsonvalue.Document) []problem {
 	}
 }
 
-// acquire returns a guard for one validation, and what gives it back.
+// acquire returns a guard for one validation and a function that releases it.
 func (s *Schema) acquire() (*guard, func(), error) {
 	if s.busy.TryLock() {
 		return s.guard, s.busy.Unlock, nil
@@ -209,4 +212,16 @@ func compact(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	return b.Bytes()
+}
+
+func anyText(v any) bool {
+	keywords, _ := v.(map[string]any)
+	for name := range keywords {
+		switch name {
+		case "type", "title", "description", "default", "examples":
+		default:
+			return false
+		}
+	}
+	return keywords["type"] == "string"
 }

@@ -11,8 +11,7 @@ const (
 	maxSentence = 400 // bytes of that sentence
 )
 
-// Sentences takes a description apart: into sentences, the items of a list, and
-// lines that stand by themselves.
+// Sentences splits a description into sentences, list items, and separate lines.
 func Sentences(description string) []string {
 	var all []string
 	for _, paragraph := range paragraphs(description) {
@@ -32,9 +31,9 @@ var (
 	terminal = regexp.MustCompile(`[.!?:;。！？]["')\]]*$`)
 )
 
-const shortLine = 60 // bytes of a line that nobody would have had to break
+const shortLine = 60 // bytes up to which a line was not broken to fit a page
 
-// paragraphs joins the lines that were only broken to fit a page.
+// paragraphs joins lines that were only broken to fit a page.
 func paragraphs(text string) []string {
 	var all []string
 	open := false // the next line may belong to the last one
@@ -53,19 +52,25 @@ func paragraphs(text string) []string {
 	return all
 }
 
-var telling = regexp.MustCompile("(?i)\\b(ISO|RFC|UTC|UUID|YYYY|glob|regex|regexp|pattern|wildcard|format|formatted|syntax|encoded|base64|e\\.g|i\\.e|for example|such as|like|must|cannot|required|mandatory|absolute|relative|units?|bytes|(milli)?seconds|minutes|hours|days|pixels|percent|timestamp|epoch|separated|indexed|0-based|1-based|inclusive|exclusive|prefix|suffix|starts?|escaped?|one of|possible values|allowed|accepted|supported|options|max(imum)?|min(imum)?)\\b|https?://|[\"'`\u201c](\\S{1,30})[\"'`\u201d]")
+var formatWords = regexp.MustCompile("(?i)\\b(" +
+	"ISO|RFC|UTC|UUID|YYYY|glob|regex|regexp|pattern|wildcard|format|formatted|syntax|encoded|base64|" +
+	"e\\.g|i\\.e|for example|such as|like|must|cannot|required|mandatory|absolute|relative|units?|bytes|" +
+	"(milli)?seconds|minutes|hours|days|pixels|percent|timestamp|epoch|separated|indexed|0-based|1-based|" +
+	"inclusive|exclusive|prefix|suffix|starts?|escaped?|one of|possible values|allowed|accepted|" +
+	"supported|options|max(imum)?|min(imum)?" +
+	")\\b|https?://|[\"'`\u201c](\\S{1,30})[\"'`\u201d]")
 
-// MentionsFormat reports whether a sentence seems to say how a value must look: its
-// format, units, limits or an example. Those are what a caller cannot guess.
+// MentionsFormat reports whether a sentence seems to specify the form of a value: its
+// format, unit, limits or an example.
 func MentionsFormat(sentence string) bool {
 	heading := strings.HasSuffix(strings.TrimRight(sentence, "*_ "), ":")
-	return !heading && strings.Contains(sentence, " ") && telling.MatchString(sentence)
+	return !heading && strings.Contains(sentence, " ") && formatWords.MatchString(sentence)
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
 
-// summary cuts a text at the end of a sentence, since half a sentence about a
-// format misleads. The text has no line breaks.
+// summary cuts a text without line breaks after a sentence, since half a sentence
+// about a format misleads.
 func summary(text string) string {
 	if len(text) <= maxSummary {
 		return text
@@ -83,7 +88,7 @@ func summary(text string) string {
 	return cutAtWord(text, maxSentence)
 }
 
-// sentences returns where each sentence of a text ends.
+// sentences returns the end of each sentence in a text.
 func sentences(text string) []int {
 	var ends []int
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
@@ -94,7 +99,8 @@ func sentences(text string) []int {
 	return append(ends, len(text))
 }
 
-// abbreviated reports whether the period between two texts ends no sentence.
+// abbreviated reports whether the period between two texts belongs to an
+// abbreviation.
 func abbreviated(before, after string) bool {
 	for _, short := range []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl"} {
 		if strings.HasSuffix(before, short) {

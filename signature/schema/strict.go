@@ -8,21 +8,22 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Limits of [Schema.Strict], below those of the providers.
+// Limits of [Schema.Strict], which are below those of the providers.
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000
 	maxStrictEnum  = 1000 // values in all
 )
 
-// Strict returns the schema as providers enforce it when a model writes JSON: an object in
-// which every property is required and no other is allowed, with null in place of what may
-// be missing. Properties keep their order, and descriptions stay. Constraints such as
-// minimum, maxLength and pattern are left out: what fits the result need not fit s, so
-// validate the value with its unset members dropped by [Schema.DropUnset].
+// Strict returns the schema in the subset that providers enforce when a model writes
+// JSON: an object in which every property is required and no other is allowed, and
+// optional properties may be null. Properties keep their order, and descriptions stay.
+// Constraints such as minimum, maxLength and pattern are left out, so a value that fits
+// the result need not fit s: drop its unset members with [Schema.DropUnset], then
+// validate it.
 //
 // It reports false if the subset cannot express the schema: maps, values of any type,
-// tuples, recursive types, and schemas that are very large.
+// tuples, recursive types, and very large schemas.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
 	root := spot{value: s.document.Value}
@@ -40,7 +41,7 @@ func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 type reducer struct {
 	schema  *Schema
 	out     bytes.Buffer
-	follows []string // the references being followed
+	follows []string // references being followed
 	depth   int
 	nodes   int
 	values  int // of enums
@@ -48,7 +49,7 @@ type reducer struct {
 	failed  bool
 }
 
-// write writes one schema, which may be null besides if nullable.
+// write writes one schema. If nullable, it also admits null.
 func (r *reducer) write(s spot, nullable bool) {
 	r.nodes++
 	if r.depth++; r.depth > 4*maxStrictDepth || r.nodes > maxStrictNodes {
@@ -81,7 +82,7 @@ func (r *reducer) write(s spot, nullable bool) {
 	}
 }
 
-// reference writes what a $ref names in its place.
+// reference writes the target of a $ref in its place.
 func (r *reducer) reference(s spot, nullable bool) {
 	target, ok := r.schema.target(s)
 	at := jsonvalue.Pointer(target.at)
@@ -94,7 +95,7 @@ func (r *reducer) reference(s spot, nullable bool) {
 	r.follows = r.follows[:len(r.follows)-1]
 }
 
-// only writes the one schema of an allOf.
+// only writes the single schema of an allOf.
 func (r *reducer) only(s spot, nullable bool) {
 	if all := s.list("allOf"); len(all) == 1 && len(typesOf(s)) == 0 {
 		r.write(all[0], nullable)
@@ -103,7 +104,8 @@ func (r *reducer) only(s spot, nullable bool) {
 	r.failed = true
 }
 
-// enum writes the values of one type. Null among them makes it nullable.
+// enum writes values, which must have one type. A null among them makes it
+// nullable.
 func (r *reducer) enum(s spot, values []any, nullable bool) {
 	named := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
 	nullable = nullable || len(named) < len(values)

@@ -14,40 +14,39 @@ const (
 	maxTypeNodes = 10_000 // of one type; local references can multiply
 )
 
-// TypeOptions says how much of a schema [Schema.TypeScript] shows.
+// TypeOptions controls how much of a schema [Schema.TypeScript] prints.
 type TypeOptions struct {
-	// Docs adds constraints and descriptions as comments behind properties.
+	// Docs adds constraints and descriptions as comments after properties.
 	Docs bool
-	// Describe writes the comment behind a property, given its constraints and
-	// description as the schema has them; it is made harmless. Nil shows, with
-	// Docs, the constraints and up to 160 bytes of the description, cut at a
-	// sentence.
+	// Describe returns the comment after a property, given its constraints and
+	// description. The result is passed to [Comment]. If Describe is nil and Docs is
+	// set, the comment has the constraints and up to 160 bytes of the description, cut
+	// after a sentence.
 	Describe func(property, constraints, description string) string
-	// Show says whether to show a property of the outermost object. Nil shows
-	// all.
+	// Show reports whether to print a property of the outermost object. If nil, all
+	// are printed.
 	Show func(property, typ string) bool
-	// Brief leaves out constraints that hardly a caller violates: lengths, and
-	// that something is not empty.
+	// Brief leaves out constraints that callers rarely violate: lengths, and that
+	// something is not empty.
 	Brief bool
-	// Depth is how many levels of objects show their properties; deeper ones
-	// are printed as object. Zero means all.
+	// Depth is the number of levels of objects that are printed with their
+	// properties; deeper ones are printed as object. Zero means all.
 	Depth int
-	// Enum is how many values of an enum are shown, if there are more; the
-	// type then also admits all others. Zero means all.
+	// Enum is the number of values of a longer enum that are printed; the type then
+	// also admits all others. Zero means all.
 	Enum int
-	// Cut, if set, is called when Depth or Enum leaves something out.
+	// Cut, if not nil, is called when Depth or Enum leaves something out.
 	Cut func()
 }
 
-// TypeScript returns the schema as an inline TypeScript type on one line, such
-// as
+// TypeScript returns the schema as an inline TypeScript type on one line, such as
 //
 //	{mood: "good" | "bad"; limit?: number /* integer, 1–100, default 20 */}
 //
-// Nil options mean with comments and in full depth. Nothing in the schema can
-// break out of a comment, a string or a fenced block. What has no equivalent,
-// as recursion and conditions, is unknown or left out: every valid value has the
-// type, but not every value of the type is valid.
+// Nil options mean comments and full depth. Nothing in the schema can end a comment,
+// a string or a fenced block early. Schemas without an equivalent, such as recursion
+// and conditions, become unknown or are left out: every valid value has the type, but
+// not every value of the type is valid.
 func (s *Schema) TypeScript(o *TypeOptions) string {
 	if o == nil {
 		o = &TypeOptions{Docs: true}
@@ -61,7 +60,7 @@ func (s *Schema) TypeScript(o *TypeOptions) string {
 type printer struct {
 	schema  *Schema
 	options TypeOptions
-	follows []string // the references being followed
+	follows []string // references being followed
 	depth   int      // of nesting
 	objects int      // levels of objects
 	nodes   int
@@ -130,7 +129,7 @@ func (p *printer) expression(s spot) expr {
 	}
 }
 
-// parts returns the types that a value must have all at once.
+// parts returns the types that a value must have at the same time.
 func (p *printer) parts(s spot) []expr {
 	parts := []expr{p.byType(s)}
 	if s.has("$ref") {
@@ -174,7 +173,7 @@ func (p *printer) cut() {
 	}
 }
 
-// some prints the first of many values and the type that they all have.
+// some prints the first of many values and their common type.
 func some(first []expr, more int, kind string) expr {
 	shown := unite(first)
 	if shown.text == unknownType.text {
@@ -183,7 +182,7 @@ func some(first []expr, more int, kind string) expr {
 	return expr{fmt.Sprintf("%s | %s /* and %d more values */", shown.text, kind, more), atUnion}
 }
 
-// kindOf returns the type that values have in common.
+// kindOf returns the common type of values.
 func kindOf(values []any) string {
 	kind := ""
 	for _, v := range values {
@@ -202,7 +201,7 @@ func kindOf(values []any) string {
 	return kind
 }
 
-// reference prints the schema that a $ref names, unless that is being printed.
+// reference prints the target of a $ref, unless that is being printed already.
 func (p *printer) reference(s spot) expr {
 	target, ok := p.schema.target(s)
 	if !ok || slices.Contains(p.follows, jsonvalue.Pointer(target.at)) {
@@ -224,7 +223,7 @@ func (s *Schema) target(from spot) (spot, bool) {
 	return spot{at, v}, ok
 }
 
-// byType prints what "type" and the keywords of objects and arrays say.
+// byType prints the type according to "type" and the keywords of objects and arrays.
 func (p *printer) byType(s spot) expr {
 	types := typesOf(s)
 	if len(types) == 0 {
@@ -237,7 +236,7 @@ func (p *printer) byType(s spot) expr {
 	return unite(all)
 }
 
-// typesOf returns the types that a schema admits; none for all.
+// typesOf returns the types that a schema admits, or none if it admits all.
 func typesOf(s spot) []string {
 	switch t := s.keyword("type").(type) {
 	case string:
@@ -255,7 +254,7 @@ func typesOf(s spot) []string {
 	}
 }
 
-// implied guesses the type where there is none but only one makes sense.
+// implied returns the type that the keywords imply if "type" is missing.
 func implied(s spot) []string {
 	switch {
 	case s.has("properties"):

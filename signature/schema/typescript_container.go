@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// anyObject is the type of objects of which nothing more is known.
+// anyObject is the type of objects without known properties.
 const anyObject = "Record<string, unknown>"
 
 func (p *printer) object(s spot) string {
@@ -33,7 +33,7 @@ func (p *printer) enter() bool {
 
 func (p *printer) leave() { p.objects-- }
 
-// members prints the properties, each but the first with its separator.
+// members prints the properties; each except the first begins with its separator.
 func (p *printer) members(s spot) []string {
 	required, _ := s.keyword("required").([]any)
 	names := p.schema.names(s, "properties")
@@ -51,7 +51,7 @@ func (p *printer) members(s spot) []string {
 	return separate(all)
 }
 
-// member returns false for what is not to be shown.
+// member prints a property, and reports whether it is shown.
 func (p *printer) member(s spot, name string, required bool) (string, bool) {
 	typ := p.expression(s).text
 	if p.objects == 1 && p.options.Show != nil && !p.options.Show(name, typ) {
@@ -64,7 +64,7 @@ func (p *printer) member(s spot, name string, required bool) (string, bool) {
 	return key(name) + mark + typ + p.comment(s, name), true
 }
 
-// separate puts "; " before all members but the first.
+// separate puts "; " before all members except the first.
 func separate(members []string) []string {
 	for i := range members {
 		if i > 0 {
@@ -104,8 +104,8 @@ func (p *printer) array(s spot) string {
 	return p.expression(s.child("items")).within(atAtom) + "[]"
 }
 
-// tuple prints an array whose first items have types of their own. What follows
-// them is told by "items" or, in older drafts, by "additionalItems".
+// tuple prints an array whose first items have types of their own. The type of
+// further items is in "items" or, in early drafts, in "additionalItems".
 func (p *printer) tuple(s spot, first []spot) string {
 	var all []string
 	for _, item := range first {

@@ -19,7 +19,7 @@ const (
 
 var unknownType = expr{"unknown", atAtom}
 
-// within returns the text, in parentheses if it binds less tightly than asked.
+// within returns the text, in parentheses if it binds less tightly than bind.
 func (e expr) within(bind int) string {
 	if e.bind < bind {
 		return "(" + e.text + ")"
@@ -27,7 +27,7 @@ func (e expr) within(bind int) string {
 	return e.text
 }
 
-// unite prints a union. Null comes last, as people write it.
+// unite prints a union. Null comes last.
 func unite(all []expr) expr {
 	var texts []string
 	null := false
@@ -61,8 +61,8 @@ func intersect(all []expr) expr {
 	return combine(texts, " & ", atIntersection, all, "unknown")
 }
 
-// combine joins what is left of some types, or returns the one that is left as
-// it was, or what stands for none.
+// combine joins the remaining types. It returns a single remaining type unchanged, and
+// none if no type remains.
 func combine(texts []string, with string, bind int, from []expr, none string) expr {
 	switch len(texts) {
 	case 0:

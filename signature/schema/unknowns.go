@@ -8,10 +8,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// unknowns are the places of a value that are not known yet, as a tree of
-// tokens: there may be as many of them as errors. Nil stands for none.
+// unknowns are the unknown places of a value, as a tree of tokens. Nil means that
+// all is known.
 type unknowns struct {
-	place bool // the content may be anything
+	place bool // the value here may be anything
 	open  bool // the object or array may have more members
 	under map[string]*unknowns
 }
@@ -31,7 +31,7 @@ func newUnknowns(pointers []string) *unknowns {
 	return u
 }
 
-// plant returns the node of a place, which it makes if there is none.
+// plant returns the node of a place, creating it if necessary.
 func (u *unknowns) plant(at []string) *unknowns {
 	for _, token := range at {
 		if u.under == nil {
@@ -58,8 +58,7 @@ func (u *unknowns) node(at []string) *unknowns {
 	return u
 }
 
-// decides reports whether an error may vanish with what the unknown places turn
-// out to be.
+// decides reports whether an error may vanish, depending on the unknown places.
 func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	if u == nil {
 		return false
@@ -100,8 +99,8 @@ func (u *unknowns) opens(at []string) bool {
 	return n != nil && n.open
 }
 
-// shift reports whether a place is in an array with a spread, where an item's
-// index is not certain.
+// shift reports whether a place is in an array with a spread, where the index of
+// an item is uncertain.
 func (u *unknowns) shift(at []string, root any) bool {
 	for i, token := range at {
 		if u == nil {
@@ -116,8 +115,8 @@ func (u *unknowns) shift(at []string, root any) bool {
 	return false
 }
 
-// conditional reports whether a schema applies only because of what other parts
-// of the value are like.
+// conditional reports whether a schema applies only if other parts of the value
+// have a certain form.
 func conditional(schemaURL string) bool {
 	at := jsonvalue.Tokens(place(schemaURL))
 	for i := 0; i < len(at); i++ {

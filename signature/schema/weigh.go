@@ -14,9 +14,9 @@ const (
 	maxChain  = 100    // of schemas that one value descends through
 )
 
-// weigh refuses schemas that would check one and the same value without end,
-// exponentially often, or so deep that the stack overflows. How often schemas are
-// applied to what is inside of the value depends on the value; see [guard].
+// weigh refuses schemas that would check one and the same value endlessly,
+// exponentially often, or so deep that the stack overflows. How often schemas
+// apply to the members of a value depends on the value; see [guard].
 func weigh(root *jsonschema.Schema) error {
 	w := weigher{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -35,14 +35,14 @@ func weigh(root *jsonschema.Schema) error {
 
 type weight struct{ checks, chain int }
 
-// weigher remembers the weights; nil marks a schema being weighed.
+// weigher caches the weights. Nil marks a schema that is being weighed.
 type weigher map[*jsonschema.Schema]*weight
 
 func (w weigher) weight(s *jsonschema.Schema) (weight, error) {
 	if known, seen := w[s]; seen && known != nil {
 		return *known, nil
 	} else if seen {
-		return weight{}, fmt.Errorf("%q refers to itself without end", "#"+place(s.Location))
+		return weight{}, fmt.Errorf("the reference at %q is circular", "#"+place(s.Location))
 	}
 	w[s] = nil
 	total := weight{checks: 1}
@@ -61,7 +61,7 @@ func (w weigher) weight(s *jsonschema.Schema) (weight, error) {
 	return total, nil
 }
 
-// sameValue returns the schemas that s applies to the value it is given.
+// sameValue returns the schemas that s applies to its own value.
 func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}
 	if s.DynamicRef != nil {
@@ -77,7 +77,7 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	return present(all)
 }
 
-// innerValues returns the schemas that s applies to members of its value.
+// innerValues returns the schemas that s applies to the members of its value.
 func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{
 		s.PropertyNames, s.UnevaluatedProperties,
@@ -100,8 +100,8 @@ func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
 	return present(all)
 }
 
-// appendMembers appends in an order that is always the same: it decides at which of
-// several schemas weigh stops.
+// appendMembers appends in sorted order, so that weigh always reports the same
+// schema.
 func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Schema) []*jsonschema.Schema {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		all = append(all, members[name])
@@ -109,7 +109,8 @@ func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Sche
 	return all
 }
 
-// appendSchemas appends what one of the library's fields of several types holds.
+// appendSchemas appends the schemas in a field of the library that has several
+// types.
 func appendSchemas(all []*jsonschema.Schema, field any) []*jsonschema.Schema {
 	switch f := field.(type) {
 	case *jsonschema.Schema:
