@@ -239,18 +239,18 @@ func TestCompilerErrors(t *testing.T) {
 		want     string
 	}{
 		"an error": {func(context.Context, string) (*sandbox.Compiled, error) { return nil, errors.New("no disk") }, "sandbox: compile the program: no disk"},
-		"nothing":  {func(context.Context, string) (*sandbox.Compiled, error) { return nil, nil }, "sandbox: the program's compiler has returned nothing, and no error"},
+		"nothing":  {func(context.Context, string) (*sandbox.Compiled, error) { return nil, nil }, "sandbox: the compiler returned neither a program nor an error"},
 		"a map that is none": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte("{}")}, nil
 			},
-			"sandbox: the program's compiler: source map: version 0 is not read, nor are sections; only plain maps of version 3",
+			"sandbox: the compiler: source map: version 0 is not read, nor are sections; only plain maps of version 3",
 		},
 		"a map of nothing": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) + `"}`)}, nil
 			},
-			"sandbox: the program's compiler: its source map has 1048603 bytes; 65544 are allowed",
+			"sandbox: the source map of the compiler has 1048603 bytes; 65544 are allowed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ func Tamper(s *Session) error {
 		return errors.New("the session is empty")
 	}
 	s.log[0].Value = json.RawMessage("2")
-	s.box.tier.(*inProcess).engine = new(engine.Engine)
+	s.box.runner.(*inProcess).engine = new(engine.Engine)
 	return nil
 }
 

@@ -244,7 +244,7 @@ func TestRecordRefused(t *testing.T) {
 		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)), "line 2 of its record: there is no call 1"},
 		"nameless":     {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)), "line 2 of its record: a tool has no name"},
 		"not a name":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":["a;b"]}]}`)), `line 2 of its record: the name "a;b" is not an identifier`},
-		"input":        {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"inputs":[{"name":"a b","json":1}]}`)), `line 2 of its record: the name "a b" is reserved or no identifier`},
+		"input":        {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"inputs":[{"name":"a b","json":1}]}`)), `line 2 of its record: the name "a b" is reserved or not an identifier`},
 	} {
 		session, n, err := box.RestoreSession([]byte(c.record))
 		if want := sandbox.ErrSessionLost.Error() + ": " + c.want; session != nil || n != 0 || !errors.Is(err, sandbox.ErrSessionLost) || err.Error() != want {

@@ -135,7 +135,7 @@ func TestModuleRules(t *testing.T) {
 			[]sandbox.Import{{Module: "lodash", Line: 1, Column: 1}, {Module: "evil", Line: 1, Column: 1}},
 			`the module "evil" is not allowed (do without it)`,
 		},
-		"unknown": {nil, "does not say what the program imports"},
+		"unknown": {nil, "the compiler does not report imports"},
 	} {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: "1", Compiler: compiler(
 			func(_ context.Context, source string) (*sandbox.Compiled, error) {

@@ -514,7 +514,7 @@ func TestMisuse(t *testing.T) {
 	t.Parallel()
 	for _, box := range []*sandbox.Sandbox{nil, {}} {
 		_, err := box.Run(t.Context(), sandbox.Program{Source: "1"})
-		want := "sandbox: this one is nil or empty; make one by New, and look at the error that it returned"
+		want := "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
 		if err == nil || err.Error() != want || box.Close() != nil {
 			t.Errorf("got %v, want %s", err, want)
 		}
