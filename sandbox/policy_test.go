@@ -134,7 +134,7 @@ sent`
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 bytes; 40 are allowed; send less at a time"]`
+		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 bytes, and at most 40 are allowed; send less at a time"]`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
 		}
