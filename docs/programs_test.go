@@ -42,7 +42,7 @@ var printed = map[string]string{
 		"custommer_id is not a known property (did you mean customer_id?)\nlimit must be an integer, not \"ten\"",
 	"tools":                "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is required; idd is not a known property (did you mean id?)",
 	"tools/declare":        "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
-	"tools/journal":        "\"mail 1\" <nil> sent: 1 from the record: false\n\"mail 1\" <nil> sent: 1 from the record: true",
+	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
 	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it doesn't listen
 	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}\n\"refunded a1 with the key [redacted]\" <nil>\n" +

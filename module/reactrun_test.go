@@ -208,7 +208,7 @@ func TestReActOfBrokenHandlers(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if told := model.Requests()[1].Last(); told != "panics failed: the tool broke down" {
+	if told := model.Requests()[1].Last(); told != "panics failed: the tool crashed" {
 		t.Errorf("the model is told: %s", told)
 	}
 }

@@ -82,7 +82,7 @@ submit({total: 3});`)
 		t.Errorf("the outbox has %s", got)
 	}
 	const want = `The program was stopped before the call send({"to":"bob"}), which was not made: ` +
-		`E2 made exactly this call and reported an error, so it may have taken effect. First look whether it did, ` +
+		`E2 made exactly this call and reported an error, so it may have taken effect. First check whether it did, ` +
 		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call.
 
 Write the whole program again, not only the rest.

@@ -64,7 +64,7 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 		{`console.log(await result({})); await result({})`, `{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
 		{`try { await fails({}) } catch (e) { console.error(e, e.stack); return [e.message, String(e), e.data ?? null] }`, `["login with [redacted]: [redacted]","ToolError: login with [redacted]: [redacted]",null]`},
 		{`try { await failsWithData({}) } catch (e) { return e.data }`, `{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
-		{`try { await panics({}) } catch (e) { return e.message }`, `"the tool broke down; whether it took effect is unknown"`},
+		{`try { await panics({}) } catch (e) { return e.message }`, `"the tool crashed; whether it took effect is unknown"`},
 		{`await fails({})`, ``},
 		{`await fatal({})`, ``},
 		{`try { await fatal({}) } finally { 1 }`, ``},
@@ -134,7 +134,7 @@ sent`
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 bytes; 40 are allowed; send less at a time"]`
+		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 bytes, and at most 40 are allowed; send less at a time"]`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
 		}

@@ -11,18 +11,18 @@ import (
 // Call is one call of one tool by a running program.
 type Call struct {
 	ID      int             // 1, 2, … in the order in which the program made its calls
-	Tool    *Binding        // what is called
-	Args    json.RawMessage // the argument, valid against the tool's InputSchema and with its defaults; not to be modified
-	Repeat  *Repeat         // what the program says about a repeated effect; usually nil
-	Line    int             // where the program calls; from 1, 0 if unknown
+	Tool    *Binding        // the tool that is called
+	Args    json.RawMessage // valid for the tool's InputSchema, with its defaults; must not be modified
+	Repeat  *Repeat         // the call's second argument, about a repeated effect; usually nil
+	Line    int             // of the call in the program, from 1; 0 if unknown
 	Column  int
-	Program string // the source of that program; "" if unknown
+	Program string // the program's source; "" if unknown
 
 	flight *flight // nil outside of a Dispatcher
 }
 
-// Performed returns the arguments with which the tool was called last, which policies
-// further in may have changed; nil if it was not called.
+// Performed returns the arguments with which the tool was called last. Inner policies may
+// have changed them. Performed returns nil if the tool was not called.
 func (c Call) Performed() json.RawMessage {
 	if c.flight == nil {
 		return nil
@@ -30,8 +30,7 @@ func (c Call) Performed() json.RawMessage {
 	return c.flight.args()
 }
 
-// SourceLine returns the line of the program that makes the call, as far as it
-// is known.
+// SourceLine returns the line of the program that makes the call, or "" if it is unknown.
 func (c Call) SourceLine() string {
 	line := 1
 	for text := range lines(c.Program) {
@@ -43,7 +42,7 @@ func (c Call) SourceLine() string {
 	return ""
 }
 
-// lines splits a program as JavaScript does.
+// lines returns the lines of a program. They end where JavaScript ends lines.
 func lines(program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for rest := strings.ReplaceAll(program, "\r\n", "\n"); ; {
@@ -61,16 +60,16 @@ func lines(program string) iter.Seq[string] {
 	}
 }
 
-// Repeat is what a program says about a call that resembles an earlier one, as the
-// second argument of the call. Entries are named as the journal names them: "E7".
+// Repeat is the second argument of a call. With it, a program says how the call relates to
+// earlier calls that it resembles. Entries have the IDs of the journal, such as "E7".
 type Repeat struct {
-	Same     string   `json:"same,omitempty"`     // it is that call: take its recorded result
-	Again    EntryIDs `json:"again,omitempty"`    // do these effects once more, on purpose
-	Distinct EntryIDs `json:"distinct,omitempty"` // it is another effect than these; "all" is every one that is done
+	Same     string   `json:"same,omitempty"`     // the call is this entry: return its recorded result
+	Again    EntryIDs `json:"again,omitempty"`    // repeat these effects on purpose
+	Distinct EntryIDs `json:"distinct,omitempty"` // the effect differs from these; "all" means every entry that is ok
 	Fresh    bool     `json:"fresh,omitempty"`    // this unclassified tool only reads
 }
 
-// EntryIDs are names of entries. As JSON they are one name or a list.
+// EntryIDs are the IDs of journal entries. Their JSON is a string or an array.
 type EntryIDs []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -85,8 +84,8 @@ func (e *EntryIDs) UnmarshalJSON(raw []byte) error {
 
 // Caller performs calls. Implementations are safe for concurrent use.
 type Caller interface {
-	// Call returns the result as JSON, nil for undefined. An error becomes a
-	// [ToolError] in the program unless it is [Fatal], which ends the run.
+	// Call returns the result as JSON; nil means undefined. An error becomes a
+	// [ToolError] in the program, unless it is [Fatal] and ends the run.
 	Call(ctx context.Context, c Call) (json.RawMessage, error)
 }
 
@@ -96,13 +95,12 @@ type CallerFunc func(ctx context.Context, c Call) (json.RawMessage, error)
 // Call calls f.
 func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) { return f(ctx, c) }
 
-// Policy stands around every call that reaches a tool: it may refuse it, change
+// Policy wraps the Caller of every call that reaches a tool. It may refuse the call, change
 // its arguments, delay it, retry it, or look at its result.
 //
-// To refuse, return a [ToolError] of kind [KindDenied] without calling next:
-// the model reads the message. What next returns is a *ToolError or [Fatal].
-// Arguments that a policy changes are validated again; nothing else of the Call
-// can be changed. A policy cannot make a call undone: what it returns instead
-// of a result that next gave is recorded, and told, as the failure of a call
-// that was made.
+// To refuse a call, return a [ToolError] of kind [KindDenied] without calling next. The
+// model reads its message. The errors of next are *ToolError or [Fatal]. Arguments that a
+// policy changes are validated again; changes to other fields of the Call have no effect.
+// If a policy returns an error after next has returned a result, the error is recorded and
+// reported as that of a call that was made.
 type Policy func(next Caller) Caller

@@ -13,9 +13,9 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Dispatcher takes the calls of one run down the chain: validate, look up in
-// the journal, policies, record, handler, record. It is what a sandbox uses. It
-// is safe for concurrent use.
+// Dispatcher performs the calls of one run. It validates each call, looks it up in the
+// journal, and takes it through the policies to the handler. A sandbox uses it. It is safe
+// for concurrent use.
 type Dispatcher struct {
 	bindings []*Binding
 	policies []Policy
@@ -26,17 +26,17 @@ type Dispatcher struct {
 	waiting map[*flight]context.CancelFunc // calls on their way to their tool
 }
 
-// Dispatcher returns the chain for one run. A nil journal records nothing.
-func (s *Set) Dispatcher(l Attempt) *Dispatcher {
+// Dispatcher returns a Dispatcher for one attempt of a run. If a is nil, nothing is
+// recorded.
+func (s *Set) Dispatcher(a Attempt) *Dispatcher {
 	if s == nil {
 		return &Dispatcher{}
 	}
-	return &Dispatcher{bindings: s.bindings, policies: s.policies, attempt: l}
+	return &Dispatcher{bindings: s.bindings, policies: s.policies, attempt: a}
 }
 
-// End says that the program is over: a call that has not reached its tool never
-// will, and a policy that waits for somebody's approval is told by its context.
-// Calls that are with their tools go on.
+// End marks the end of the program. Calls that have not been dispatched to their tools are
+// rejected, and the contexts of their policies are canceled. Dispatched calls continue.
 func (d *Dispatcher) End() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,8 +47,8 @@ func (d *Dispatcher) End() {
 	d.waiting = nil
 }
 
-// wait notes a call that is on its way to its tool. It reports whether the program
-// still runs.
+// wait registers a call that is not yet dispatched. It reports whether the program is still
+// running.
 func (d *Dispatcher) wait(f *flight) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,8 +62,8 @@ func (d *Dispatcher) wait(f *flight) bool {
 	return true
 }
 
-// arrive notes that a call is with its tool, or over. It reports whether the
-// program still runs.
+// arrive unregisters a call that is about to be dispatched, or has ended. It reports
+// whether the program is still running.
 func (d *Dispatcher) arrive(f *flight) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,22 +71,22 @@ func (d *Dispatcher) arrive(f *flight) bool {
 	return !d.ended
 }
 
-// IssuedCall is a call that has been validated and looked up.
+// IssuedCall is a call that has been validated and looked up in the journal.
 type IssuedCall struct {
-	// Recorded says that the journal has the outcome and nothing will be done.
+	// Recorded is set if the journal has the result, so that the tool is not called.
 	Recorded bool
 
-	flight *flight // nil if the end is known
+	flight *flight // nil if result and err are known
 	result json.RawMessage
 	err    error
 }
 
-// Refused is a call that is answered by an error, and not made.
+// Refused returns a call that is not made: Perform returns the error.
 func Refused(te *ToolError) IssuedCall { return IssuedCall{err: te} }
 
-// Perform performs the call, on any goroutine, and must be called once. Its error
-// is a *[ToolError] for the program, or ends the run: a *[HoldError] or a [Fatal]
-// error.
+// Perform performs the call. It must be called once, on any goroutine. Its error is a
+// *[ToolError], which goes to the program, or a *[HoldError] or [Fatal] error, which ends
+// the run.
 func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	if i.flight == nil {
 		return i.result, i.err
@@ -94,8 +94,8 @@ func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	return i.flight.perform(ctx)
 }
 
-// Args returns the arguments with which the call was made, which policies may have
-// changed; nil if it did not reach its tool.
+// Args returns the arguments with which the tool was called. Policies may have changed
+// them. Args returns nil if the tool was not called.
 func (i IssuedCall) Args() json.RawMessage {
 	if i.flight == nil {
 		return nil
@@ -103,10 +103,9 @@ func (i IssuedCall) Args() json.RawMessage {
 	return i.flight.args()
 }
 
-// Issue takes in one call; tool is an index into [Set.Bindings]. It validates
-// the arguments and consults the journal, which is quick, and must be called in
-// the order in which the program makes its calls. What is wrong with the call
-// is told by Perform.
+// Issue validates the arguments of a call and looks it up in the journal, without blocking.
+// The tool is an index into [Set.Bindings]. Issue must be called in the order in which the
+// program makes its calls. [IssuedCall.Perform] returns its errors.
 func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 	if tool < 0 || tool >= len(d.bindings) {
 		return IssuedCall{err: &ToolError{Kind: KindUnknownTool, Message: "the tool does not exist"}}
@@ -131,7 +130,7 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 	return IssuedCall{flight: f}
 }
 
-// ending is a journal's error as one that ends the run.
+// ending returns an error of the journal as one that ends the run.
 func ending(err error) error {
 	if hold, ok := errors.AsType[*HoldError](err); ok {
 		return hold
@@ -143,8 +142,8 @@ func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *Too
 	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
-// flight is one call being made. Policies may let it reach the handler never,
-// once or often; it stands for the most that any of these tries may have done.
+// flight is a call that is being performed. Policies may call the handler any number of
+// times; state is the one in which the most may have been done.
 type flight struct {
 	call       Call
 	entry      Entry // nil without a journal
@@ -152,24 +151,23 @@ type flight struct {
 	cancel     context.CancelFunc // of the policies
 
 	mu        sync.Mutex
-	pending   int // tries without an answer yet
-	did       State
-	settled   bool            // the journal has been told how the call ended
-	performed json.RawMessage // what the tool was called with; nil if it was not
+	pending   int // tries that have not ended
+	state     State
+	settled   bool            // the journal has the result of the call
+	performed json.RawMessage // arguments with which the tool was called; nil if it was not
 }
 
-// args returns what the tool was called with; nil if it was not.
+// args returns the arguments with which the tool was called, or nil if it was not.
 func (f *flight) args() json.RawMessage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.performed
 }
 
-// errEnded answers calls of a program that is over.
+// errEnded is the error of calls that were not dispatched when the program ended.
 var errEnded = &ToolError{Kind: KindDenied, Message: "the program ended before the call was made"}
 
-// perform takes the call through the policies. Whatever happens, the entry is
-// settled.
+// perform takes the call through the policies. It always settles the journal's entry.
 func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	result, err := f.chain(ctx)
 	if err == nil && len(result) > 0 && !json.Valid(result) {
@@ -178,7 +176,7 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	if hold, ok := errors.AsType[*HoldError](err); ok && !IsFatal(err) {
 		err = hold
 	} else if err != nil && !IsFatal(err) {
-		err = f.honest(asToolError(ctx, f.call.Tool, err))
+		err = f.corrected(asToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
@@ -187,8 +185,8 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	return result, err
 }
 
-// settle tells the journal how the call ended. If a try is still under way, as behind a
-// policy that gave up waiting, the end of that try is told, too.
+// settle records in the journal how the call ended. If a policy has stopped waiting for a
+// try, that try is recorded when it ends.
 func (f *flight) settle(result json.RawMessage, err error) {
 	if f.entry == nil {
 		return
@@ -200,7 +198,7 @@ func (f *flight) settle(result json.RawMessage, err error) {
 }
 
 func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindDenied, "a policy broke down")
+	defer f.recovered(&err, KindDenied, "a policy crashed")
 	ctx, f.cancel = context.WithCancel(ctx)
 	defer f.cancel()
 	if !f.dispatcher.wait(f) || ctx.Err() != nil {
@@ -216,8 +214,7 @@ func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) 
 	return caller.Call(ctx, f.call)
 }
 
-// try calls the handler, with the arguments of c, which policies may have
-// changed.
+// try calls the handler with the arguments of c, which policies may have changed.
 func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	b := f.call.Tool
 	if !bytes.Equal(c.Args, f.call.Args) {
@@ -237,14 +234,14 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 		err = asToolError(ctx, b, err)
 	}
 	f.end(ctx, result, err)
-	if err != nil && !f.dispatcher.wait(f) { // a policy may try again, and ask somebody before
+	if err != nil && !f.dispatcher.wait(f) { // a policy may ask for approval and try again
 		f.cancel()
 	}
 	return result, err
 }
 
 func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindUnknown, "the tool broke down"+unsure)
+	defer f.recovered(&err, KindUnknown, "the tool crashed"+unsure)
 	if !f.acts() {
 		return f.call.Tool.Handler(ctx, args)
 	}
@@ -253,12 +250,12 @@ func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.
 	return result, w.whole(err)
 }
 
-// acts reports whether the call may change something.
+// acts reports whether the call may have an effect.
 func (f *flight) acts() bool {
 	return f.call.Tool.ReplayClass() != Read
 }
 
-// recovered, when deferred, turns a panic into an error.
+// recovered turns a panic into an error. It must be deferred.
 func (f *flight) recovered(err *error, kind, message string) {
 	if p := recover(); p != nil {
 		cause := fmt.Errorf("tools: %s panicked: %v\n%s", f.call.Tool.Path(), p, debug.Stack())
@@ -282,50 +279,49 @@ func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
 	return nil
 }
 
-// end takes in how a try ended. A result that comes when its context is done may
-// have come too late for whoever asked, and is then no result that a policy
-// withholds.
+// end records how a try ended. If the context is done, the caller may have stopped waiting
+// for the result, so that the state is unknown rather than ok.
 func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	did := StateOf(err)
-	if ctx.Err() != nil {
-		did = min(did, StateUnknown)
+	state := StateOf(err)
+	if state == StateOK && ctx.Err() != nil {
+		state = StateUnknown
 	}
-	if f.acts() && did <= StateFailed {
+	if f.acts() && (state == StateRejected || state == StateFailed) {
 		withinOf(ctx).add(-1)
 	}
-	f.did = max(f.did, did)
+	f.state = maxState(f.state, state)
 	if f.settled && f.entry != nil && (err != nil || json.Valid(result)) {
 		f.entry.Settled(result, err, f.pending > 0)
 	}
 }
 
-// outcome is the most that the tries may have done by now.
-func (f *flight) outcome() State {
+// stateOfTries returns the state of all tries together.
+func (f *flight) stateOfTries() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
-		return max(f.did, StateUnknown)
+		return maxState(f.state, StateUnknown)
 	}
-	return f.did
+	return f.state
 }
 
-// honest keeps an error from claiming less than the tries may have done: a
-// policy may have refused a result, or have failed to repeat what timed out. An
-// error that leaves open what was done claims nothing.
-func (f *flight) honest(te *ToolError) *ToolError {
-	did, said := f.outcome(), StateOf(te)
-	if said >= did || said == StateUnknown {
+// corrected returns an error whose kind does not deny what the tries may have done: a
+// policy may have refused the result of a call that was made, or failed to repeat one that
+// timed out.
+func (f *flight) corrected(te *ToolError) *ToolError {
+	state, claimed := f.stateOfTries(), StateOf(te)
+	if claimed == StateUnknown || maxState(state, claimed) == claimed {
 		return te
 	}
 	switch {
-	case did == StateOK:
+	case state == StateOK:
 		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case did == StateUnknown && !f.acts():
-		te.Kind, te.Message = KindUnknown, "an earlier try had no answer; the last one: "+te.Message
-	case did == StateUnknown:
+	case state == StateUnknown && !f.acts():
+		te.Kind, te.Message = KindUnknown, "an earlier try got no answer; the last one: "+te.Message
+	case state == StateUnknown:
 		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
 		te.Kind = KindFailed

@@ -322,7 +322,7 @@ func TestToolErrors(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			if got := tools.StateOf(err); got != test.is {
-				t.Errorf("got outcome %d, want %d", got, test.is)
+				t.Errorf("got state %s, want %s", got, test.is)
 			}
 			if te := (*tools.ToolError)(nil); !errors.As(test.err, &te) && !errors.Is(err, test.err) {
 				t.Errorf("the host does not see %v behind %v", test.err, err)
@@ -337,7 +337,7 @@ func TestOutcomeOf(t *testing.T) {
 		t.Error("nil is done, and an error of unknown kind maybe")
 	}
 	if got := tools.StateOf(fmt.Errorf("half: %w", denied("no"))); got != tools.StateFailed {
-		t.Errorf("what wraps a refusal has outcome %d", got)
+		t.Errorf("what wraps a refusal has state %s", got)
 	}
 	if tools.Fatal(nil) != nil || tools.HostOnly(nil) != nil || tools.IsFatal(nil) {
 		t.Error("nil does not stay nil")
@@ -362,7 +362,7 @@ func TestCauses(t *testing.T) {
 
 func TestPanics(t *testing.T) {
 	t.Parallel()
-	const broken = "t unknown: the tool broke down; whether it took effect is unknown"
+	const broken = "t unknown: the tool crashed; whether it took effect is unknown"
 	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("boom") }}
 	fine := &tools.Tool{Name: "t", Handler: handler(`"ok"`, nil)}
 	before := policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { panic("boom") })
@@ -383,13 +383,13 @@ func TestPanics(t *testing.T) {
 	}{
 		{"handler", bomb, nil, broken, "dispatched, settled " + broken},
 		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken, "dispatched, settled " + broken},
-		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
-		{"policy after the call", fine, []tools.Policy{after}, "t invalid_result: the call was made, but its result is withheld: a policy broke down",
-			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy broke down"},
-		{"policy after a panic", bomb, []tools.Policy{after}, "t unknown: an earlier try may have taken effect; the last one: a policy broke down",
-			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy broke down"},
-		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
-		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }}, "t denied: a policy broke down", "settled t denied: a policy broke down"},
+		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
+		{"policy after the call", fine, []tools.Policy{after}, "t invalid_result: the call was made, but its result is withheld: a policy crashed",
+			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy crashed"},
+		{"policy after a panic", bomb, []tools.Policy{after}, "t unknown: an earlier try may have taken effect; the last one: a policy crashed",
+			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
+		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
+		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy without a cause", fine, []tools.Policy{swallow}, `"mended"`, `dispatched, settled "mended"`},
 	}
 	for _, test := range tests {

@@ -216,7 +216,7 @@ func wording(ctx context.Context, err error) *ToolError {
 func acted(err error) string {
 	switch e := err.(type) {
 	case *ToolError:
-		if e.outcome() > StateFailed {
+		if maxState(e.state(), StateFailed) != StateFailed {
 			return e.Kind
 		}
 		if e.Kind != "" { // it speaks for what is behind it

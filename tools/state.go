@@ -1,22 +1,31 @@
 package tools
 
-import "errors"
-
-// State is what the way a call ended tells of its effect. The greater, the
-// more there is to reckon with.
-type State int
-
-// The states of a call that has ended.
-const (
-	StateRejected State = iota // nothing was done
-	StateFailed                // the tool answered with an error, and may have done a part
-	StateUnknown               // there was no answer
-	StateOK                    // the tool did it, even if its result is of no use
+import (
+	"errors"
+	"slices"
 )
 
-// StateOf returns what the error of a call tells of its effect; nil says that
-// it was done. An error that is [Fatal] or no [ToolError] tells nothing, which
-// is StateUnknown.
+// State says what is known of the effect of a call.
+type State string
+
+// The states of a call.
+const (
+	StateIntended   State = "intended"   // issued, not yet dispatched to the tool
+	StateDispatched State = "dispatched" // the tool was called and has not answered yet
+	StateRejected   State = "rejected"   // nothing was done: a policy refused, or the server could not be reached
+	StateFailed     State = "failed"     // the tool reported an error; the effect may have happened
+	StateUnknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
+	StateOK         State = "ok"         // done, even if the result cannot be used
+)
+
+// maxState returns the state in which the most may have been done.
+func maxState(states ...State) State {
+	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
+	return slices.MaxFunc(states, func(a, b State) int { return slices.Index(order, a) - slices.Index(order, b) })
+}
+
+// StateOf returns the state of a call that ended with err. An error that is [Fatal] or not
+// a [ToolError] means StateUnknown.
 func StateOf(err error) State {
 	if err == nil {
 		return StateOK
@@ -25,14 +34,13 @@ func StateOf(err error) State {
 	if !ok || IsFatal(err) {
 		return StateUnknown
 	}
-	did := te.outcome()
 	if err != error(te) {
-		did = max(did, StateFailed)
+		return maxState(te.state(), StateFailed)
 	}
-	return did
+	return te.state()
 }
 
-func (e *ToolError) outcome() State {
+func (e *ToolError) state() State {
 	switch e.Kind {
 	case KindUnknownTool, KindInvalidArguments, KindDenied, KindLimit, KindUnavailable:
 		return StateRejected

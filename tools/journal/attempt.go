@@ -8,28 +8,28 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt is the [tools.Attempt] of one program.
+// Attempt implements [tools.Attempt] for one program.
 type Attempt struct {
 	journal *Journal
 	step    int
-	inStep  int // its number in the step, from 1
-	number  int // its number in the run, from 1
+	inStep  int // number in the step, from 1
+	number  int // number in the run, from 1
 
 	over    bool            // the program has ended
 	named   map[*entry]bool // entries that calls of this program have named
-	changed *entry          // a read that gave another value than the same read did in an earlier attempt
+	changed *entry          // a read that returned another value than in an earlier attempt
 }
 
 var _ tools.Attempt = (*Attempt)(nil)
 
-// errOver answers a program that still makes calls when it has ended.
+// errOver is the error of calls that a program makes after its end.
 var errOver = errors.New("journal: the program that made this call has ended")
 
-// errUnanswered is what is known of a call that was given up.
+// errUnanswered is the error of calls that were dispatched when the attempt ended.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
-// Issue implements [tools.Attempt]. The error is a *[tools.HoldError] or
-// [tools.Fatal]: an *[UnknownError], or that another attempt has begun.
+// Issue implements [tools.Attempt]. Its error is a *[tools.HoldError], or a [tools.Fatal]
+// error: an *[UnknownError], or that the program has ended.
 func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {
@@ -53,11 +53,11 @@ func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	if live {
 		e = a.add(q)
 	}
-	e.takenBy = a.number
+	e.consumedBy = a.number
 	return ticket{e, live}, nil
 }
 
-// add records a call that is to be performed.
+// add records a call that will be performed.
 func (a *Attempt) add(q *query) *entry {
 	j, c := a.journal, q.call
 	e := &entry{
@@ -81,12 +81,13 @@ func (a *Attempt) add(q *query) *entry {
 	return e
 }
 
-// orphaned reports whether an effect of the step has no part in this attempt.
+// orphaned reports whether the attempt has neither consumed nor named an effect of its
+// step, nor could have seen it.
 func (a *Attempt) orphaned(e *entry) bool {
 	if a == nil {
 		return true
 	}
-	if e.takenBy == a.number || a.named[e] {
+	if e.consumedBy == a.number || a.named[e] {
 		return false
 	}
 	for _, read := range a.journal.entries {
@@ -97,8 +98,8 @@ func (a *Attempt) orphaned(e *entry) bool {
 	return true
 }
 
-// compare notes whether a read that has just been answered gave another value than
-// the same read did in an earlier attempt at the step.
+// compare notes whether a read has returned another value than the same read in an earlier
+// attempt of the step.
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {
 		if e.Step == a.step && e.attempt != a && e.State == OK && !bytes.Equal(e.Result, read.Result) {

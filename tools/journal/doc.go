@@ -1,5 +1,5 @@
-// Package journal records what a run's programs did, so that a program which is
-// written again after a failure does not do it again.
+// Package journal records the calls of a run, so that a program that is rewritten after a
+// failure does not repeat the effects of the programs before it.
 //
 //	package main
 //
@@ -24,74 +24,74 @@
 //			panic(err)
 //		}
 //		j := journal.New(nil)
-//		for range 2 { // a program that fails after its call, and the next, which makes it again
+//		for range 2 { // a program that fails after its call, and a rewritten one that repeats the call
 //			run := set.Dispatcher(j.Attempt())
 //			call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
 //			result, err := call.Perform(ctx)
-//			fmt.Println(string(result), err, "sent:", sent, "from the record:", call.Recorded)
+//			fmt.Println(string(result), err, "sent:", sent, "recorded:", call.Recorded)
 //		}
 //		j.Accept()
 //	}
 //
 // # The promise
 //
-// Within one run, and as long as the process lives, an occurrence of a call that is
-// recorded as done is never performed again by a later program, and one whose
-// outcome is uncertain is never repeated unless the program names it; if it is
-// unknown, not even then. Exempt are tools that the host declared idempotent or
-// repeatable, or whose server claims that they read or are idempotent. It is not
-// promised that an effect happens, or that two calls with different arguments are
+// Within one run, and while the process lives, an occurrence of a call that is recorded as
+// done is never performed again by a later program, and a call whose outcome is uncertain
+// is never repeated unless the program names it. If its outcome is unknown, it is not
+// repeated even then. The promise does not cover tools that the host declared idempotent or
+// repeatable, or whose server claims that they only read or are idempotent. The journal does
+// not promise that an effect happens, or that two calls with different arguments are
 // different effects.
 //
 // # Terms
 //
-// A step lasts until a program has finished and its answer was accepted; a program
-// that ends without an answer ends the step, too. Its attempts are the programs that
-// were written for it.
+// A step lasts until a program has finished and its answer was accepted. A program that ends
+// without an answer also ends the step. The programs written for a step are its attempts.
 //
-// Two calls have the same key if they have the same server, tool and arguments, or
-// of the arguments those of [tools.Hints].Identity. A call whose arguments a policy
-// has changed has two keys, as requested and as performed, and either counts.
+// Two calls have the same key if they have the same server, tool and arguments. If
+// [tools.Hints].Identity is set, only the arguments that it names count. A call whose
+// arguments a policy has changed has two keys, as requested and as performed, and either
+// matches.
 //
-// A call is uncertain if it [Failed], for a tool that reports an error may have done
-// its work (unless [tools.Hints].ErrorsAreFinal says otherwise), or if it is [Unknown].
+// A call is uncertain if it is [Failed] or [Unknown]: a tool that reports an error may have
+// done its work, unless [tools.Hints].ErrorsAreFinal is set.
+//
+// An attempt consumes an entry if it makes the call, or uses its recorded result.
 //
 // # The rules
 //
-// They decide what becomes of each call, in the order in which the program makes
-// them. The first rule that applies decides; "unconsumed" is what the program under
-// way has neither called nor taken the record of.
+// The rules decide what happens to each call, in the order in which the program makes its
+// calls. The first rule that applies decides.
 //
-//  1. A Read is performed, always. So that what a program looks at is the world as it
-//     is, reads are never answered from the record, and never held. What counts as a
-//     Read says [tools.Binding.ReplayClass].
+//  1. A Read is always performed: a program sees the current state of the world. Reads are
+//     never answered from the journal and never held. [tools.Binding.ReplayClass] decides
+//     what a Read is.
 //  2. The same call is unknown: it is performed if the tool is idempotent and no other
-//     effect on its server followed; otherwise Options.Reconcile is asked, or else the
-//     run ends with an [*UnknownError].
-//  3. The same call is done in this step and unconsumed: the record answers it. It is
-//     held if it was done after another effect on that server that is unconsumed, or
-//     if a later program, or this one, did something on that server since: what was
-//     opened, closed and opened again must not end closed. (Then an idempotent tool is
-//     performed instead.)
-//  4. The same call failed, in whatever step: it is held, unless the tool is idempotent
-//     or its errors are final, or the program names it.
-//  5. The tool was called with other arguments by an earlier program of the step, and
-//     that call is done or uncertain, and unconsumed: the call is held, unless the tool
-//     is repeatable, or idempotent and no read gave another value than before.
+//     effect on its server followed. Otherwise, Options.Reconcile is called. If it is not
+//     set, the run ends with an [*UnknownError].
+//  3. The same call is done in this step and not consumed: its recorded result is returned.
+//     The call is held if it was made after another effect on that server that is not
+//     consumed, or if a later program, or this one, had an effect on that server since:
+//     open, close, open must not end closed. In these cases, an idempotent tool is performed
+//     instead.
+//  4. The same call failed in any step: it is held, unless the tool is idempotent, its
+//     errors are final, or the program names the entry.
+//  5. An earlier program of the step called the tool with other arguments, and that call is
+//     done or uncertain and not consumed: the call is held, unless the tool is repeatable,
+//     or idempotent and no read has returned another value than before.
 //  6. The same call is done in an earlier step: it is held, with the exceptions of rule 5.
-//  7. Otherwise it is performed.
+//  7. Otherwise, the call is performed.
 //
-// A held call is not made, and ends the program, with a [*tools.HoldError]. The next
-// program answers in the second argument of the call:
+// A held call is not made. It ends the program with a [*tools.HoldError]. The next program
+// answers in the second argument of the call:
 //
-//   - {same: "E7"} takes the record of E7.
-//   - {again: "E2"} or {again: ["E2", "E5"]} does it once more, on purpose. Each name
-//     counts for calls with its own key, and once: the same words in a later program
-//     repeat nothing.
-//   - {distinct: "all"} says that the call is none of those that are done, and
-//     {distinct: ["E2"]} that it is not E2, which is uncertain.
-//   - {fresh: true} says that an unclassified tool only reads. It counts for the tool
-//     for the rest of the run.
+//   - {same: "E7"} returns the recorded result of E7.
+//   - {again: "E2"} or {again: ["E2", "E5"]} repeats the calls on purpose. Each entry applies
+//     once, to a call with its own key: the same argument in a later program repeats nothing.
+//   - {distinct: "all"} says that the call differs from all entries that are done, and
+//     {distinct: ["E2"]} that it differs from E2, which is uncertain.
+//   - {fresh: true} says that an unclassified tool only reads. It applies to the tool for the
+//     rest of the run.
 //
-// The journal is in memory, and does not outlive the process.
+// The journal is kept in memory.
 package journal

@@ -8,45 +8,44 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// State is what is known of a recorded call: [Intended], [Dispatched], [OK],
-// [Rejected], [Failed] or [Unknown].
-type State string
+// State is the state of a recorded call.
+type State = tools.State
 
 // The states of an [Entry].
 const (
-	Intended   State = "intended"   // issued, not yet with the tool
-	Dispatched State = "dispatched" // with the tool, no answer yet
-	OK         State = "ok"         // done
-	Rejected   State = "rejected"   // provably not done: a policy refused, the server could not be reached
-	Failed     State = "failed"     // the tool reported an error; the effect may have happened
-	Unknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
+	Intended   = tools.StateIntended
+	Dispatched = tools.StateDispatched
+	OK         = tools.StateOK
+	Rejected   = tools.StateRejected
+	Failed     = tools.StateFailed
+	Unknown    = tools.StateUnknown
 )
 
-// Entry is one call in the record. What it refers to is not to be modified. As JSON
-// it has the text of Err as "error".
+// Entry is the record of one call. The values that it refers to must not be modified. Its
+// JSON has the text of Err as "error".
 type Entry struct {
-	ID      string          `json:"id"`             // E1, E2, … as the model reads it
+	ID      string          `json:"id"`             // E1, E2, …
 	Step    int             `json:"step"`           // from 1
-	Attempt int             `json:"attempt"`        // that made the call; within the step, from 1
-	Tool    string          `json:"tool"`           // as a program writes it: mail.send
-	Class   tools.Class     `json:"class"`          // what a repetition of it means: see [tools.Binding.ReplayClass]
-	Args    json.RawMessage `json:"args,omitempty"` // as it was performed
+	Attempt int             `json:"attempt"`        // number of the attempt in the step, from 1
+	Tool    string          `json:"tool"`           // the path of the tool: mail.send
+	Class   tools.Class     `json:"class"`          // see [tools.Binding.ReplayClass]
+	Args    json.RawMessage `json:"args,omitempty"` // as performed
 
-	// Requested is what the program passed, if a policy has changed the arguments.
+	// Requested are the arguments that the program passed, if a policy changed them.
 	Requested json.RawMessage `json:"requested,omitempty"`
 
-	// Repeatable says that the host declared the tool so.
+	// Repeatable is the tool's hint of that name.
 	Repeatable bool `json:"repeatable,omitempty"`
 
-	// Repeats are the entries that the call does once more, on purpose.
+	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
 
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Err    error           `json:"-"` // of calls that did not end well, or whose result is of no use
+	Err    error           `json:"-"` // of a call that failed, or whose result cannot be used
 }
 
-// String is the entry on one line, long texts in part:
+// String returns the entry on one line, with long texts cut:
 //
 //	E1 mail.send({"to":"ann"}) ok → "mail 1"
 func (e Entry) String() string {
@@ -67,48 +66,47 @@ type entry struct {
 	call       tools.Call
 	id         toolID
 	server     string
-	key        string   // of the call as the program requested it
-	performed  string   // of the call as it was performed
-	fresh      bool     // the program says that its tool only reads
-	issued     int      // by the journal's clock
-	ended      int      // 0: not yet
-	called     bool     // the tool was
-	takenBy    int      // the number of the last attempt that made the call or took its record
-	reconciled bool     // Options.Reconcile was asked
-	pending    bool     // the tool is still at work
-	repeatedBy []*entry // calls that do it once more, on purpose
-	namedBy    []*entry // calls that name it
+	key        string   // of the call as requested
+	performed  string   // the key of the call as performed
+	fresh      bool     // the program passed {fresh: true}
+	issued     int      // journal's clock when the call was issued
+	ended      int      // journal's clock when the call ended; 0 before
+	called     bool     // the tool was called
+	consumedBy int      // the number of the last attempt that made the call or used its result
+	reconciled bool     // Options.Reconcile was called
+	pending    bool     // the tool is still working on the call
+	repeatedBy []*entry // calls that repeat this one on purpose
+	namedBy    []*entry // calls that name this one
 }
 
-// is reports whether this is a call with the key, as requested or as performed.
+// is reports whether the call has the key, as requested or as performed.
 func (e *entry) is(key string) bool { return e.key == key || e.performed == key }
 
 // ordered reports whether the order of the call matters.
 func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
-// done reports whether it is an effect that took place. What a policy answered by
-// itself did not.
+// done reports whether the call had an effect. A call that a policy answered had none.
 func (e *entry) done() bool { return e.ordered() && e.called && e.State == OK }
 
-// uncertain reports whether it may have taken effect.
+// uncertain reports whether the call may have had an effect.
 func (e *entry) uncertain() bool { return e.State == Failed || e.State == Unknown }
 
-// counts reports whether something may have been done for it.
+// counts reports whether the call was not rejected.
 func (e *entry) counts() bool { return e.State != Rejected }
 
-// before reports whether e had ended when the program made the other call. When the
-// tool was called says nothing: calls made at the same time wait for each other by
-// chance.
+// before reports whether e had ended when the program issued the other call. The time of
+// dispatch does not matter: the order in which concurrent calls are dispatched is random.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
 func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
-// ticket is an entry as the attempt that issued it sees it.
+// ticket is the [tools.Entry] of one call: a new entry, or a recorded one that has the
+// result of the call.
 type ticket struct {
 	*entry
-	live bool
+	live bool // the entry is new
 }
 
 // Recorded implements [tools.Entry].
@@ -124,7 +122,7 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t.State != Intended && t.State != Dispatched { // the latter if a policy tries again
+	if t.State != Intended && t.State != Dispatched { // dispatched if a policy tries again
 		return errOver
 	}
 	if !bytes.Equal(args, t.Args) {
@@ -140,8 +138,8 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	return nil
 }
 
-// changed notes the arguments with which the call is performed, unless it would then be
-// a call that was made before. What the program says of the call counts for both.
+// changed records arguments that a policy has changed. The rules apply to the changed call,
+// too, with the same second argument.
 func (t ticket) changed(args json.RawMessage) error {
 	key, err := t.binding.Key(args)
 	if err != nil {
@@ -172,36 +170,22 @@ func (t ticket) changed(args json.RawMessage) error {
 	return nil
 }
 
-// Settled implements [tools.Entry]. A late answer still counts: it is what
-// happened.
+// Settled implements [tools.Entry]. An answer that arrives after the end of the attempt is
+// recorded, too.
 func (t ticket) Settled(result json.RawMessage, err error, pending bool) {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	state := stateOf(err)
+	state := tools.StateOf(err)
 	if t.pending = pending; t.State == OK && state != OK {
-		return // a try that was given up ends after one that went well
+		return // an abandoned try has ended after a successful one
 	}
 	if err != nil && !t.called || state == Failed && t.binding.Hints.ErrorsAreFinal {
-		state = Rejected // whatever the error says, the tool was not called, or has done nothing
+		state = Rejected // the tool was not called, or says that it has done nothing
 	}
 	t.Result, t.Err = result, err
 	t.settle(state)
 	if state == OK && t.Class == tools.Read {
 		t.attempt.compare(t.entry)
-	}
-}
-
-// stateOf says what the way a call ended tells of its effect.
-func stateOf(err error) State {
-	switch tools.StateOf(err) {
-	case tools.StateRejected:
-		return Rejected
-	case tools.StateFailed:
-		return Failed
-	case tools.StateOK:
-		return OK // also if there is only a complaint to answer the repeat with
-	default:
-		return Unknown
 	}
 }

@@ -25,12 +25,12 @@ func Example() {
 		run := set.Dispatcher(j.Attempt())
 		call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
 		result, err := call.Perform(ctx)
-		fmt.Println(string(result), err, "sent:", sent, "from the record:", call.Recorded)
+		fmt.Println(string(result), err, "sent:", sent, "recorded:", call.Recorded)
 	}
 	j.Accept()
 	// Output:
-	// "mail 1" <nil> sent: 1 from the record: false
-	// "mail 1" <nil> sent: 1 from the record: true
+	// "mail 1" <nil> sent: 1 recorded: false
+	// "mail 1" <nil> sent: 1 recorded: true
 }
 
 // A program that was rewritten without a call leaves an orphan.

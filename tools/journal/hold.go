@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// unreadable refuses a second argument that says nothing about this tool.
-func (q *query) unreadable() error {
+// checkRepeat holds a call whose second argument does not apply to its tool.
+func (q *query) checkRepeat() error {
 	r, path := q.call.Repeat, q.call.Tool.Path()
 	if r == nil {
 		return nil
@@ -31,7 +31,7 @@ func (q *query) unreadable() error {
 
 func (q *query) holdUnreconciled(e *entry) error {
 	return q.hold([]*entry{e}, "%s made exactly this call, and whether it took effect is unknown. "+
-		"That is being looked up; write the whole step again", e.ID)
+		"The outcome is being looked up; write the whole step again", e.ID)
 }
 
 func (q *query) holdSkipped(e, other *entry) error {
@@ -55,7 +55,7 @@ func (q *query) sameOrAgain(e *entry) string {
 		"to do it once more, pass {again: %q}", e.ID, e.ID, e.ID)
 }
 
-// mayOnlyRead is what a program may answer if nobody has classified the tool.
+// mayOnlyRead returns the advice to pass {fresh: true} if the tool is unclassified.
 func (q *query) mayOnlyRead() string {
 	if q.class != tools.Unclassified || q.call.Tool.Hints.Destructive {
 		return ""
@@ -69,13 +69,13 @@ func (q *query) holdFailed(open []*entry) error {
 			"To do it once more, pass %s as the second argument", names(open), q.repeating(open))
 	}
 	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. "+
-		"%sFirst look whether it did, if a tool can show that. If it did, leave this call out. "+
+		"%sFirst check whether it did, if a tool can show that. If it did, leave this call out. "+
 		"If it did not, pass %s as the second argument%s",
 		names(open), q.mayOnlyRead(), q.repeating(open), q.loop(open))
 }
 
-// loop is the one answer that also fits the other calls of a loop, if the next of
-// them would be held for other entries.
+// loop returns the advice for a call in a loop, if its next calls would be held for other
+// entries: an answer that fits all of them.
 func (q *query) loop(failed []*entry) string {
 	var open []*entry
 	for _, e := range q.journal.entries {
@@ -109,7 +109,7 @@ func (q *query) holdOthers(open []*entry) error {
 			describe(q.changed.Tool, q.changed.Args))
 	}
 	if len(uncertain) > 0 {
-		text += fmt.Sprintf("First look whether %s took effect, if a tool can show that, and leave out what is done. ",
+		text += fmt.Sprintf("First check whether %s took effect, if a tool can show that, and leave out what is done. ",
 			names(uncertain))
 	}
 	if i := slices.IndexFunc(open, (*entry).isDone); i >= 0 {
@@ -124,11 +124,10 @@ func (q *query) holdOthers(open []*entry) error {
 	return q.hold(open, "%s", text)
 }
 
-// capital begins a sentence.
+// capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// maxListed is how many entries a hold shows; the observation on the program lists
-// them all.
+// maxListed is the number of entries that a hold lists. The next prompt lists all of them.
 const maxListed = 10
 
 func (e *entry) isDone() bool { return e.State == OK }
@@ -151,9 +150,8 @@ func stateOfEffect(e *entry) string {
 	}
 }
 
-// repeating is the second argument that does the calls again that failed, each with its
-// own arguments, and says of the call that it is none of the others. What the call has
-// named already stays named.
+// repeating returns the second argument that repeats the failed calls and says that the call
+// differs from the others. It includes what the call has named already.
 func (q *query) repeating(open []*entry) string {
 	var again, others []*entry
 	for _, e := range q.journal.entries {
@@ -172,8 +170,8 @@ func (q *query) repeating(open []*entry) string {
 	return "{" + list + "again: " + oneOrList(quoted(again)) + "}"
 }
 
-// noneOf says of a call that it is none of these: "all" of those that are done, and by
-// their names those that are uncertain.
+// noneOf returns the value of "distinct" for the entries: "all" for those that are done, and
+// the IDs of those that are uncertain.
 func (q *query) noneOf(open []*entry) string {
 	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
 	list := quoted(uncertain)
@@ -224,7 +222,7 @@ func describe(tool string, args json.RawMessage) string {
 	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
 }
 
-// cut shortens a text.
+// cut shortens text to at most most bytes.
 func cut(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
@@ -232,9 +230,8 @@ func cut(text string, most int) string {
 	return text
 }
 
-// UnknownError ends a run: a program makes a call that may have taken effect
-// already, and neither the model nor the journal can know. [Attempt.Issue] returns
-// it, marked as [tools.Fatal].
+// UnknownError ends a run in which a program repeats a call whose outcome is unknown.
+// [Attempt.Issue] returns it as a [tools.Fatal] error.
 type UnknownError struct {
 	Entry Entry // the earlier call
 }
@@ -242,7 +239,7 @@ type UnknownError struct {
 // Unwrap returns the error with which the earlier call ended.
 func (e *UnknownError) Unwrap() error { return e.Entry.Err }
 
-// Error says what the host can do about it.
+// Error describes the call and what the host can do.
 func (e *UnknownError) Error() string {
 	call := e.Entry.ID + " " + describe(e.Entry.Tool, e.Entry.Args)
 	if e.Entry.Class == tools.Idempotent {

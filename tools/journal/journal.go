@@ -12,39 +12,39 @@ import (
 
 // Options configures a [Journal]. Nil is the defaults.
 type Options struct {
-	// Reconcile, if set, finds out what became of a call whose outcome is unknown,
-	// for example by looking its effect up at the server. Without it, a program that
-	// makes such a call again ends the run. An error leaves the call unknown.
+	// Reconcile, if set, finds the outcome of a call whose outcome is unknown, for
+	// example by looking for its effect on the server. Without it, a program that
+	// repeats such a call ends the run. If Reconcile returns an error, the call stays
+	// unknown.
 	Reconcile func(ctx context.Context, e Entry) (Reconciled, error)
 }
 
-// Reconciled is what became of a call whose outcome was unknown.
+// Reconciled is the result of Options.Reconcile.
 type Reconciled struct {
-	State  State           // OK, Rejected if it was not done, or Unknown if that cannot be found out
-	Result json.RawMessage // of a call that is OK
+	State  State           // OK, Rejected if the call was not performed, or Unknown
+	Result json.RawMessage // if State is OK
 }
 
-// Journal is the record of one run, kept in memory. It is made by [New], and
-// safe for concurrent use.
+// Journal records the calls of one run in memory. Use [New] to create one. It is safe for
+// concurrent use.
 type Journal struct {
 	options Options
 
 	mu       sync.Mutex
 	entries  []*entry
 	byKey    map[string][]*entry
-	fresh    map[toolID]bool // unclassified tools that a program says only read
+	fresh    map[toolID]bool // unclassified tools for which a program passed {fresh: true}
 	step     int
 	attempts int      // of the open step
 	current  *Attempt // nil before the first
-	numbers  int      // attempts of the whole run
-	clock    int      // counts calls issued and ended, to tell "after" from "at the same time"
+	numbers  int      // number of attempts in the run
+	clock    int      // number of times that a call was issued or ended
 }
 
-// toolID is a tool, whatever programs call it.
+// toolID identifies a tool.
 type toolID struct{ server, name string }
 
-// New returns an empty journal whose first step is open. Nil options are the
-// defaults.
+// New returns an empty journal with its first step open. Nil options are the defaults.
 func New(o *Options) *Journal {
 	j := &Journal{step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
 	if o != nil {
@@ -53,28 +53,27 @@ func New(o *Options) *Journal {
 	return j
 }
 
-// Attempt starts an attempt at the open step: one program. The attempt before it
-// ends: its calls that are with their tools are unknown until the answer comes, and
-// its other calls are not made any more.
+// Attempt starts an attempt of the open step, for one program, and ends the attempt before
+// it. Calls of that attempt that are dispatched become unknown until their tools answer; its
+// other calls are rejected.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.giveUp()
+	j.settleOpen()
 	j.attempts++
 	j.numbers++
 	j.current = &Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
 	return j.current
 }
 
-// Accept closes the step: its program has finished, and its answer, if it gave one,
-// was accepted. It returns the orphans: effects, other than repeatable ones, that the
-// last attempt neither called nor named nor could have seen, because it read nothing
-// from their server afterwards. They were done for a program that was then rewritten
-// without them.
+// Accept closes the step, after its program has finished and its answer, if any, was
+// accepted. It returns the orphans: effects of earlier attempts that the last attempt neither
+// consumed nor named, and could not have seen because it did not read from their server
+// afterwards. Effects of repeatable tools are not orphans.
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.giveUp()
+	j.settleOpen()
 	for _, e := range j.entries {
 		if e.Step == j.step && e.done() && j.current.orphaned(e) {
 			orphans = append(orphans, e.Entry)
@@ -84,19 +83,18 @@ func (j *Journal) Accept() (orphans []Entry) {
 	return orphans
 }
 
-// End ends the attempt under way, as [Journal.Attempt] does, and starts none: the
-// program is over.
+// End ends the current attempt as [Journal.Attempt] does, without starting another.
 func (j *Journal) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.giveUp()
+	j.settleOpen()
 	if j.current != nil {
 		j.current.over = true
 	}
 }
 
-// giveUp ends the calls that are under way.
-func (j *Journal) giveUp() {
+// settleOpen settles the calls that have not ended.
+func (j *Journal) settleOpen() {
 	for _, e := range j.entries {
 		switch e.State {
 		case Intended:
@@ -109,9 +107,9 @@ func (j *Journal) giveUp() {
 	}
 }
 
-// Reconcile asks Options.Reconcile, if there is one, about every effect whose outcome
-// is unknown, whose tool is not at work any more, and of which it has not been asked
-// before, other than repeatable ones. It is called between two attempts. The error joins those of Options.Reconcile.
+// Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is
+// unknown and whose tool has returned. Effects of repeatable tools are left out. Call
+// Reconcile between two attempts. Its error joins the errors of Options.Reconcile.
 func (j *Journal) Reconcile(ctx context.Context) error {
 	if j.options.Reconcile == nil {
 		return nil
@@ -149,7 +147,7 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.reconciled = true
-	if e.State != Unknown { // its answer has come meanwhile
+	if e.State != Unknown { // the tool has answered meanwhile
 		return
 	}
 	switch r.State {
@@ -160,8 +158,7 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 	}
 }
 
-// Open returns the calls of the open step that are no reads, all its attempts
-// together, in order of issue: what a rewritten program has to reckon with.
+// Open returns the calls of all attempts of the open step, without reads, in order of issue.
 func (j *Journal) Open() []Entry {
 	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
 }

@@ -19,7 +19,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	}{plain(e), text})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written. Of Err there is only its text.
+// UnmarshalJSON reads the JSON of MarshalJSON. Only the text of Err is restored.
 func (e *Entry) UnmarshalJSON(raw []byte) error {
 	type plain Entry
 	var read struct {

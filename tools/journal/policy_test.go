@@ -96,7 +96,7 @@ func TestChangedArgumentsFailed(t *testing.T) {
 		threw: tool refund: 504
 		attempt
 		held: refund({"amount":50}) was held: E1 made exactly this call and reported an error, so it may have taken
-			| effect. First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| effect. First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E1"} as the second argument
 		attempt
 			refund({"amount":50}, {"again":"E1"}) → 2
@@ -169,12 +169,12 @@ func TestAgainDenied(t *testing.T) {
 		threw: tool refund: not approved: ask the customer first
 		attempt
 		held: refund({"amount":10}) was held: E1 made exactly this call and reported an error, so it may have taken
-			| effect. First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| effect. First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E1"} as the second argument
 		attempt
 		held: refund({"amount":20}) was held: earlier programs of this step called refund with other
 		| arguments: E1 refund({"amount":10}) (reported an error; it may have taken effect). First
-		| look whether E1 took effect, if a tool can show that, and leave out what is done. If it is
+		| check whether E1 took effect, if a tool can show that, and leave out what is done. If it is
 		| another effect, pass {distinct: "E1"} as the second argument of every call of refund. In a
 		| loop that also repeats what did not take effect, pass {again: "E1"} instead
 		attempt

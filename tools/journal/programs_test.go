@@ -90,7 +90,7 @@ var careful = []program{
 		attempt
 			mail.get_user({"to":"ann"}) → "ann@example.org"
 		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E2"} as the second argument
 		attempt
 			mail.list({}) → ["ann"]
@@ -109,7 +109,7 @@ var careful = []program{
 		attempt
 			mail.get_user({"to":"ann"}) → "ann@example.org"
 		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E2"} as the second argument
 		attempt
 			mail.list({}) → []
@@ -143,7 +143,7 @@ var careful = []program{
 		attempt
 			mail.list({}) → ["ann"]
 		held: mail.send({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E3"} as the second argument; in a loop, pass
 			| {distinct: "all", again: "E3"} with every call
 		attempt
@@ -189,7 +189,7 @@ var careful = []program{
 		held: mail.send({"to":"ann","text":"Good day."}) was held: earlier programs of this step
 		| called mail.send with other arguments: E2 mail.send({"to":"bob","text":"Hello!"})
 		| (reported an error; it may have taken effect); E1 mail.send({"to":"ann","text":"Hello!"})
-		| (done); E3 mail.send({"to":"eve","text":"Hello!"}) (done). First look whether E2 took
+		| (done); E3 mail.send({"to":"eve","text":"Hello!"}) (done). First check whether E2 took
 		| effect, if a tool can show that, and leave out what is done. If this call repeats one that
 		| is done, pass {same: "E1"} as the second argument to take its result. If it is another
 		| effect, pass {distinct: ["all", "E2"]} as the second argument of every call of mail.send.
@@ -222,7 +222,7 @@ var computing = []program{
 		held: bank.set_balance({"n":80}) was held: earlier programs of this step called
 		| bank.set_balance with other arguments: E2 bank.set_balance({"n":90}) (reported an error;
 		| it may have taken effect). bank.get_balance({}) now gives another value than before,
-		| perhaps because of that. First look whether E2 took effect, if a tool can show that, and
+		| perhaps because of that. First check whether E2 took effect, if a tool can show that, and
 		| leave out what is done. If it is another effect, pass {distinct: "E2"} as the second
 		| argument of every call of bank.set_balance. In a loop that also repeats what did not take
 		| effect, pass {again: "E2"} instead
@@ -265,7 +265,7 @@ var computing = []program{
 			tickets.count({}) → 6
 		held: tickets.create({"n":7}) was held: earlier programs of this step called tickets.create
 		| with other arguments: E2 tickets.create({"n":6}) (whether it took effect is unknown).
-		| First look whether E2 took effect, if a tool can show that, and leave out what is done. If
+		| First check whether E2 took effect, if a tool can show that, and leave out what is done. If
 		| it is another effect, pass {distinct: "E2"} as the second argument of every call of
 		| tickets.create
 		attempt
@@ -336,7 +336,7 @@ var computing = []program{
 		attempt
 			orders.create({"name":"desk"}) → 0, recorded
 		held: orders.rename({"n":0,"name":"table"}) was held: E2 made exactly this call and reported
-			| an error, so it may have taken effect. First look whether it did, if a tool can show that. If
+			| an error, so it may have taken effect. First check whether it did, if a tool can show that. If
 			| it did, leave this call out. If it did not, pass {again: "E2"} as the second argument
 		attempt
 			orders.create({"name":"desk"}) → 0, recorded
@@ -465,7 +465,7 @@ var retrying = []program{
 		threw: tool mail.send: 504
 		attempt
 		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E2"} as the second argument`, mails, "ann"},
 	{"a loop that tries again", map[int]fate{0: failAfter}, func(p *play) {
 		_ = p.attempt(func(g *guest) {
@@ -482,13 +482,13 @@ var retrying = []program{
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: 504
 		held: mail.send({"to":"ann"}) was held: E1 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E1"} as the second argument
 		attempt
 			mail.list({}) → ["ann"]
 		held: mail.send({"to":"bob"}) was held: earlier programs of this step called mail.send with
 		| other arguments: E1 mail.send({"to":"ann"}) (reported an error; it may have taken effect).
-		| First look whether E1 took effect, if a tool can show that, and leave out what is done. If
+		| First check whether E1 took effect, if a tool can show that, and leave out what is done. If
 		| it is another effect, pass {distinct: "E1"} as the second argument of every call of
 		| mail.send. In a loop that also repeats what did not take effect, pass {again: "E1"}
 		| instead
@@ -506,7 +506,7 @@ var retrying = []program{
 		accepted
 		attempt
 		held: mail.send({"to":"ann"}) was held: E1 made exactly this call and reported an error, so it
-			| may have taken effect. First look whether it did, if a tool can show that. If it did, leave
+			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
 			| this call out. If it did not, pass {again: "E1"} as the second argument`, mails, "ann"},
 	{"a timeout that was caught, and the same call in the next step", map[int]fate{0: timeoutAfter}, func(p *play) {
 		_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
@@ -659,14 +659,14 @@ var looking = []program{
 			chat.post({"to":"ann"}) → 1, recorded
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
 			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| First look whether it did, if a tool can show that. If it did, leave this call out.
+			| First check whether it did, if a tool can show that. If it did, leave this call out.
 			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
 			| again: "E3"} with every call
 		attempt
 			chat.messages({}, {"fresh":true}) → ["ann"]
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
 			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| First look whether it did, if a tool can show that. If it did, leave this call out.
+			| First check whether it did, if a tool can show that. If it did, leave this call out.
 			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
 			| again: "E3"} with every call
 		attempt

@@ -35,7 +35,7 @@ const (
 			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown
 		threw: tool mail.send: no answer in time; whether it took effect is unknown`
 	beingLookedUp = `
-		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. That is
+		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The outcome is
 			| being looked up; write the whole step again`
 	pausedAnn = `
 		stopped: journal: whether E1 mail.send({"to":"ann"}) took effect is unknown, so the call was not made again; find

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// query is a call of which the rules of the package comment decide what becomes.
+// query is a call to which the rules of the package comment are applied.
 type query struct {
 	*Attempt
 	call  tools.Call
@@ -17,10 +17,10 @@ type query struct {
 	class tools.Class
 
 	all     bool            // {distinct: "all"}
-	named   map[*entry]bool // what the second argument names
-	again   []*entry        // of these, what it does once more: calls with this key that no call has repeated yet
-	insists bool            // a record of the same call is no answer, for it is to be done once more
-	missing []string        // names that no call of the tool has
+	named   map[*entry]bool // entries that the second argument names
+	again   []*entry        // entries with this key that the call repeats on purpose
+	insists bool            // the call is a repetition, so that a recorded result is no answer
+	missing []string        // IDs in the second argument that are not those of calls of the tool
 }
 
 func (a *Attempt) query(c tools.Call, key string) *query {
@@ -38,9 +38,9 @@ func (a *Attempt) query(c tools.Call, key string) *query {
 	return q
 }
 
-// readNames finds the entries that the second argument names. Each binds to its own
-// key, and is done once more only once: the same words in a later program name what
-// was then done.
+// readNames finds the entries that the second argument names. Each is repeated only by a
+// call with its own key, and only once: if a later program names it again, it means the
+// repetition.
 func (q *query) readNames(r tools.Repeat) {
 	q.all = slices.Contains(r.Distinct, "all")
 	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
@@ -58,7 +58,7 @@ func (q *query) readNames(r tools.Repeat) {
 	}
 }
 
-// entryOf returns the entry of a name, if it is a call of the same tool.
+// entryOf returns the entry with an ID, or nil if it is not a call of the same tool.
 func (q *query) entryOf(id string) *entry {
 	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
 	if err != nil || number < 1 || number > len(q.journal.entries) {
@@ -70,19 +70,18 @@ func (q *query) entryOf(id string) *entry {
 	return nil
 }
 
-// decide says what becomes of the call: it returns the entry whose outcome answers
-// it, nil to perform it, or an error that ends the attempt. The first rule that
-// applies decides.
+// decide applies the rules. It returns the entry that has the result of the call, nil if the
+// call is to be performed, or an error that ends the attempt.
 func (q *query) decide() (*entry, error) {
 	if q.class == tools.Read { // rule 1
 		return nil, nil
 	}
-	if err := q.unreadable(); err != nil {
+	if err := q.checkRepeat(); err != nil {
 		return nil, err
 	}
 	rules := []func() (verdict, error){q.same, q.repeated, q.unknown, q.ok, q.failed, q.others, q.earlier}
 	if q.call.Tool.Hints.Repeatable {
-		rules = []func() (verdict, error){q.same, q.repeated, q.taken}
+		rules = []func() (verdict, error){q.same, q.repeated, q.repeatable}
 	}
 	for _, rule := range rules {
 		if v, err := rule(); err != nil || v.decided {
@@ -92,11 +91,10 @@ func (q *query) decide() (*entry, error) {
 	return nil, nil // rule 7
 }
 
-// verdict is what a rule says: nothing, or that the entry answers the call, or, if
-// that is nil, that the call is performed.
+// verdict is the result of a rule.
 type verdict struct {
-	decided bool
-	entry   *entry
+	decided bool   // the rule applies
+	entry   *entry // has the result of the call; nil if the call is to be performed
 }
 
 func perform() (verdict, error)           { return verdict{decided: true}, nil }
@@ -106,12 +104,12 @@ func refuse(err error) (verdict, error)   { return verdict{}, err }
 func (q *query) idempotent() bool         { return q.class == tools.Idempotent }
 func (q *query) matching() []*entry       { return q.journal.byKey[q.key] }
 func (q *query) inStep(e *entry) bool     { return e.Step == q.step }
-func (q *query) consumed(e *entry) bool   { return e.takenBy == q.number }
+func (q *query) consumed(e *entry) bool   { return e.consumedBy == q.number }
 func (q *query) recorded(e *entry) bool   { return q.inStep(e) && e.State == OK && !q.consumed(e) }
 func (q *query) sameServer(e *entry) bool { return e.server == q.call.Tool.Namespace }
 
-// unknown is rule 2. A record of the same call answers for both, unless the program
-// wants to do it once more: that may be what the unknown call did.
+// unknown is rule 2. It does not apply if there is a recorded result of the same call,
+// unless the call is a repetition: the unknown call may have been that repetition.
 func (q *query) unknown() (verdict, error) {
 	if q.unconsumed() != nil && !q.insists {
 		return undecided()
@@ -128,21 +126,21 @@ func (q *query) unknown() (verdict, error) {
 	return undecided()
 }
 
-// followed reports whether another effect on e's server came after e, which doing e
-// once more might undo.
+// followed reports whether another effect on the same server followed e. Repeating e might
+// undo it.
 func (q *query) followed(e *entry) bool {
 	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
 		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.State != Rejected && e.before(o)
 	})
 }
 
-// doneAfter reports whether the same call was made after e and is done.
+// doneAfter reports whether the same call was made again after e and is done.
 func (q *query) doneAfter(e *entry) bool {
 	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.State == OK && o.issued > e.issued })
 }
 
-// same is the answer {same: "E7"}. A name that this attempt has taken already, as in
-// a loop, says nothing more.
+// same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already,
+// as in a loop.
 func (q *query) same() (verdict, error) {
 	if q.call.Repeat == nil || q.call.Repeat.Same == "" {
 		return undecided()
@@ -150,16 +148,15 @@ func (q *query) same() (verdict, error) {
 	e := q.entryOf(q.call.Repeat.Same)
 	switch {
 	case e.State != OK:
-		return refuse(q.hold([]*entry{e}, "%s has no result to take, because its state is %s", e.ID, e.State))
+		return refuse(q.hold([]*entry{e}, "%s has no result, because its state is %s", e.ID, e.State))
 	case q.consumed(e):
 		return undecided()
 	}
 	return record(e)
 }
 
-// repeated is the answer {again: "E2"} that was given before: what was done then is
-// not done again. If it is uncertain what was done then, rules 2 and 4 decide, and the
-// record of E2 itself is no answer.
+// repeated applies {again: "E2"} if an earlier call has already repeated E2: the result of
+// that repetition is returned. If the repetition is uncertain, rules 2 and 4 decide.
 func (q *query) repeated() (verdict, error) {
 	fresh := q.again[:0:0]
 	for _, e := range q.again {
@@ -177,8 +174,8 @@ func (q *query) repeated() (verdict, error) {
 	return undecided()
 }
 
-// lastRepetition returns the first call that this attempt can take of those by which e,
-// and then these themselves, were done once more, or else the last of them.
+// lastRepetition follows the chain of repetitions of e. It returns the first whose result
+// this attempt can use, or else the last.
 func (q *query) lastRepetition(e *entry) *entry {
 	last := q.journal.repetition(e)
 	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {
@@ -187,7 +184,7 @@ func (q *query) lastRepetition(e *entry) *entry {
 	return last
 }
 
-// repetition returns the call by which e was done once more, on purpose.
+// repetition returns the call that repeated e on purpose, or nil.
 func (j *Journal) repetition(e *entry) *entry {
 	if i := slices.IndexFunc(e.repeatedBy, (*entry).counts); i >= 0 {
 		return e.repeatedBy[i]
@@ -195,7 +192,7 @@ func (j *Journal) repetition(e *entry) *entry {
 	return nil
 }
 
-// like returns the calls with one of e's keys; some may be there twice.
+// like returns the calls with one of e's keys. It may return a call twice.
 func (j *Journal) like(e *entry) []*entry {
 	if e.performed == e.key {
 		return j.byKey[e.key]
@@ -205,8 +202,8 @@ func (j *Journal) like(e *entry) []*entry {
 
 func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
 
-// unconsumed returns the first record of this call in the step that the attempt has
-// not taken.
+// unconsumed returns the first entry of the step that has a result for this call and that
+// the attempt has not consumed.
 func (q *query) unconsumed() *entry {
 	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
 		return q.matching()[i]
@@ -214,8 +211,8 @@ func (q *query) unconsumed() *entry {
 	return nil
 }
 
-// taken answers calls of repeatable tools, which have no order.
-func (q *query) taken() (verdict, error) {
+// repeatable is rule 3 for repeatable tools, whose order does not matter.
+func (q *query) repeatable() (verdict, error) {
 	if e := q.unconsumed(); e != nil && !q.insists {
 		return record(e)
 	}
@@ -240,8 +237,8 @@ func (q *query) ok() (verdict, error) {
 	return record(e)
 }
 
-// skippedBefore tells the effects that were done before e by the same attempt and that
-// this one has not come to: to answer with e now would put the two in the wrong order.
+// skippedBefore returns a filter for effects that the attempt of e had before e and that this
+// attempt has not consumed. To consume e before them would change the order.
 func (q *query) skippedBefore(e *entry) func(*entry) bool {
 	return func(o *entry) bool {
 		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] &&
@@ -249,16 +246,16 @@ func (q *query) skippedBefore(e *entry) func(*entry) bool {
 	}
 }
 
-// performed reports whether this attempt has made a call like o itself, as idempotent ones are
-// instead of being answered with o.
+// performed reports whether this attempt has performed a call like o instead of consuming o,
+// as idempotent tools do.
 func (q *query) performed(o *entry) bool {
 	return slices.ContainsFunc(q.journal.like(o), func(p *entry) bool { return p.attempt == q.Attempt && p.done() })
 }
 
-// doneSince tells the effects that came after e in another attempt: those that this
-// attempt has not called, and those that it has performed itself. (Opened, closed and
-// opened again is not closed.) That two calls of one tool, such as two mails, now come
-// in another order matters only to idempotent tools, which set something.
+// doneSince returns a filter for effects that followed e in another attempt: those that this
+// attempt has not consumed, and those that it has performed itself. (Open, close, open must
+// not end closed.) The order of two calls of the same tool, such as two mails, matters only
+// for idempotent tools, which set something.
 func (q *query) doneSince(e *entry) func(*entry) bool {
 	return func(o *entry) bool {
 		if !o.ordered() || !o.called || o.State == Rejected || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
@@ -268,8 +265,8 @@ func (q *query) doneSince(e *entry) func(*entry) bool {
 	}
 }
 
-// first returns the first entry of the call's server that fits. Unclassified tools
-// are left out: they may only read.
+// first returns the first entry of the call's server that passes the filter. Unclassified
+// tools are left out, since they may only read.
 func (q *query) first(fits func(*entry) bool) *entry {
 	i := slices.IndexFunc(q.journal.entries, func(o *entry) bool {
 		return q.sameServer(o) && o.Class != tools.Unclassified && fits(o)
@@ -280,9 +277,8 @@ func (q *query) first(fits func(*entry) bool) *entry {
 	return q.journal.entries[i]
 }
 
-// failed is rule 4. A call that was done, but whose result was an error, is as little
-// to be made again by a program that merely tries again. A call that names what it does
-// once more is surely not another one in new words, so that no later rule applies to it.
+// failed is rule 4. It also applies to a call that is done but whose result cannot be used.
+// If the call names the entry that it repeats, the later rules do not apply.
 func (q *query) failed() (verdict, error) {
 	tried := len(q.again) > 0
 	var open []*entry
@@ -308,8 +304,8 @@ func allFailed(list []*entry) bool {
 	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != Failed })
 }
 
-// changedIntoDone is rule 3 for a call that a policy has changed: its arguments are not
-// the program's, so that the program has to say what it means.
+// changedIntoDone is rule 3 for a call whose arguments a policy has changed into those of a
+// recorded call: the program has to decide.
 func (q *query) changedIntoDone() (verdict, error) {
 	if e := q.unconsumed(); e != nil && !q.idempotent() && len(q.again) == 0 {
 		return refuse(q.hold([]*entry{e}, "a policy changed its arguments into those of %s, which is done. %s",
@@ -332,8 +328,8 @@ func (q *query) others() (verdict, error) {
 	return refuse(q.holdOthers(open))
 }
 
-// conflicts reports whether a call of the same tool with other arguments may have been
-// meant to be this one.
+// conflicts reports whether a call of the same tool with other arguments may be the same
+// effect as this one.
 func (q *query) conflicts(e *entry) bool {
 	switch {
 	case e.attempt == q.Attempt, q.consumed(e), q.named[e]:
@@ -344,13 +340,13 @@ func (q *query) conflicts(e *entry) bool {
 	return e.uncertain() && !q.resolved(e)
 }
 
-// resolved reports whether an uncertain call was named since, or done.
+// resolved reports whether an uncertain call was named or repeated successfully.
 func (q *query) resolved(e *entry) bool {
 	return slices.ContainsFunc(e.namedBy, (*entry).counts) || q.doneAfter(e)
 }
 
-// harmless reports whether the call may be performed whatever was done before: its
-// tool is idempotent, and what its arguments were computed from has not changed.
+// harmless reports whether the call may be performed whatever was done before: its tool is
+// idempotent, and no read that its arguments may depend on has changed.
 func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 
 // earlier is rule 6.

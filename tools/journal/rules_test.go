@@ -27,7 +27,7 @@ const (
 		| class to Idempotent or Read`
 	unknownPut = `stopped: journal: whether E1 db.put({"k":1}) took effect is unknown, and another effect on its
 		| server followed, so the call was not made again; find out what happened, or set Options.Reconcile`
-	failed1 = `held: E1 made exactly this call and reported an error, so it may have taken effect. First look
+	failed1 = `held: E1 made exactly this call and reported an error, so it may have taken effect. First check
 		| whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again:
 		| "E1"} as the second argument`
 	earlier1 = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass
@@ -391,7 +391,7 @@ func TestRecord(t *testing.T) {
 			db.add({"n":1}) {"again":"E1"} -> !failed
 			attempt
 			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may have
-			| taken effect. First look whether it did, if a tool can show that. If it did, leave this call out. If
+			| taken effect. First check whether it did, if a tool can show that. If it did, leave this call out. If
 			| it did not, pass {again: "E2"} as the second argument
 			attempt
 			db.add({"n":1}) {"again":"E2"} -> 2
@@ -449,7 +449,7 @@ func TestRecord(t *testing.T) {
 			attempt
 			db.add({"n":1}) -> !failed
 			attempt
-			db.add({"n":1}) {"same":"E1"} -> held: E1 has no result to take, because its state is failed`,
+			db.add({"n":1}) {"same":"E1"} -> held: E1 has no result, because its state is failed`,
 			"E1 failed"},
 	})
 }
@@ -587,7 +587,7 @@ func TestFailed(t *testing.T) {
 			db.add({"n":1}) {"again":"E1"} -> !failed
 			attempt
 			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may
-			| have taken effect. First look whether it did, if a tool can show that. If it did, leave this call
+			| have taken effect. First check whether it did, if a tool can show that. If it did, leave this call
 			| out. If it did not, pass {again: "E2"} as the second argument
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
@@ -613,7 +613,7 @@ func TestFailed(t *testing.T) {
 			db.add({"n":2}) -> !failed
 			attempt
 			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error,
-			| so it may have taken effect. First look whether it did, if a tool can show that. If it
+			| so it may have taken effect. First check whether it did, if a tool can show that. If it
 			| did, leave this call out. If it did not, pass {again: ["E1", "E2"]} as the second
 			| argument
 			attempt
@@ -631,7 +631,7 @@ func TestFailed(t *testing.T) {
 			db.add({"n":2}) -> !failed
 			attempt
 			db.add({"n":2}) -> held: E2 made exactly this call and reported an error, so it may have taken effect.
-			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every
 			| call
 			attempt
@@ -645,7 +645,7 @@ func TestFailed(t *testing.T) {
 			db.add({"n":2}) -> 2
 			attempt
 			db.add({"n":1}) -> held: E1 made exactly this call and reported an error, so it may have taken effect.
-			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass
+			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass
 			| {again: "E1"} as the second argument; in a loop, pass {distinct: "all", again: "E1"} with every call`,
 			"E1 failed, E2 ok"},
 		{"two of them", `
@@ -685,7 +685,7 @@ func TestFailed(t *testing.T) {
 			attempt
 			shop.product_list({"page":1}) -> held: E1 made exactly this call and reported an error, so it may have
 			| taken effect. If shop.product_list only reads, pass {fresh: true} as the second argument.
-			| First look whether it did, if a tool can show that. If it did, leave this call out. If it did not,
+			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
 			| pass {again: "E1"} as the second argument
 			attempt
 			shop.product_list({"page":1}) {"fresh":true} -> "a"`, "E1 failed, E2 ok"},
@@ -717,7 +717,7 @@ func TestOtherArguments(t *testing.T) {
 	| argument to take its result. If it is another effect, pass {distinct: "all"} as the second
 	| argument of every call of db.add`
 	const failed1 = `held: earlier programs of this step called db.add with other arguments: E1
-	| db.add({"n":1}) (reported an error; it may have taken effect). First look whether E1 took
+	| db.add({"n":1}) (reported an error; it may have taken effect). First check whether E1 took
 	| effect, if a tool can show that, and leave out what is done. If it is another effect, pass
 	| {distinct: "E1"} as the second argument of every call of db.add. In a loop that also
 	| repeats what did not take effect, pass {again: "E1"} instead`
@@ -739,7 +739,7 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":1}) -> never
 			attempt
 			db.add({"n":2}) -> held: earlier programs of this step called db.add with other
-			| arguments: E1 db.add({"n":1}) (whether it took effect is unknown). First look whether
+			| arguments: E1 db.add({"n":1}) (whether it took effect is unknown). First check whether
 			| E1 took effect, if a tool can show that, and leave out what is done. If it is another
 			| effect, pass {distinct: "E1"} as the second argument of every call of db.add`, "E1 unknown"},
 		{"all of them, uncertain ones first", `
@@ -753,7 +753,7 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":5}) -> held: earlier programs of this step called db.add with other
 			| arguments: E3 db.add({"n":3}) (reported an error; it may have taken effect); E4
 			| db.add({"n":4}) (whether it took effect is unknown); E2 db.add({"n":2}) (done). First
-			| look whether E3 and E4 took effect, if a tool can show that, and leave out what is
+			| check whether E3 and E4 took effect, if a tool can show that, and leave out what is
 			| done. If this call repeats one that is done, pass {same: "E2"} as the second argument
 			| to take its result. If it is another effect, pass {distinct: ["all", "E3", "E4"]} as
 			| the second argument of every call of db.add. In a loop that also repeats what did not
@@ -835,7 +835,7 @@ func TestOtherArguments(t *testing.T) {
 			| db.add({"n":1}) (done); E2 db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4
 			| db.add({"n":4}) (done); E5 db.add({"n":5}) (done); E6 db.add({"n":6}) (done); E7
 			| db.add({"n":7}) (done); E8 db.add({"n":8}) (done); E9 db.add({"n":9}) (done); and 2
-			| more. First look whether E12 took effect, if a tool can show that, and leave out what
+			| more. First check whether E12 took effect, if a tool can show that, and leave out what
 			| is done. If this call repeats one that is done, pass {same: "E1"} as the second
 			| argument to take its result. If it is another effect, pass {distinct: ["all", "E12"]}
 			| as the second argument of every call of db.add. In a loop that also repeats what did
@@ -912,7 +912,7 @@ func TestOtherArguments(t *testing.T) {
 			db.count() -> 90
 			db.put({"k":80}) -> held: earlier programs of this step called db.put with other
 			| arguments: E2 db.put({"k":90}) (reported an error; it may have taken effect).
-			| db.count({}) now gives another value than before, perhaps because of that. First look
+			| db.count({}) now gives another value than before, perhaps because of that. First check
 			| whether E2 took effect, if a tool can show that, and leave out what is done. If it is
 			| another effect, pass {distinct: "E2"} as the second argument of every call of db.put.
 			| In a loop that also repeats what did not take effect, pass {again: "E2"} instead
@@ -924,7 +924,7 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other
 			| arguments: E1 shop.buy({"id":1}) (reported an error; it may have taken effect). If
-			| shop.buy only reads, pass {fresh: true} as the second argument. First look whether E1
+			| shop.buy only reads, pass {fresh: true} as the second argument. First check whether E1
 			| took effect, if a tool can show that, and leave out what is done. If it is another
 			| effect, pass {distinct: "E1"} as the second argument of every call of shop.buy. In a
 			| loop that also repeats what did not take effect, pass {again: "E1"} instead`, "E1 failed"},

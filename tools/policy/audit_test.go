@@ -70,7 +70,7 @@ func TestAuditOfAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Audit(logTo(&log), nil), func(tools.Caller) tools.Caller { return nil })
-		equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), "denied: a policy broke down")
+		equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), "denied: a policy crashed")
 		equal(t, "log", log.String(), `level=INFO msg="tool call" tool=it class=unclassified call=1 line=3 column=7 outcome=panic duration=0s args_bytes=2 result_bytes=0`+"\n")
 	})
 }

@@ -43,7 +43,7 @@ func TestTimeout(t *testing.T) {
 		{"a deadline of its own", func(context.Context) (json.RawMessage, error) { return nil, context.DeadlineExceeded }, 0,
 			"timeout: no answer in time; whether it took effect is unknown"},
 		{"fatal", func(context.Context) (json.RawMessage, error) { return nil, tools.Fatal(errors.New("no disk")) }, 0, "fatal: no disk"},
-		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0, "unknown: the tool broke down; whether it took effect is unknown"},
+		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0, "unknown: the tool crashed; whether it took effect is unknown"},
 		{"goexit", func(context.Context) (json.RawMessage, error) { runtime.Goexit(); return nil, nil }, 0,
 			"fatal: policy: the call ended its goroutine instead of returning"},
 	} {
@@ -84,7 +84,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		{"down at last", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
 		{"nothing to read at last", tools.Hints{Class: tools.Read}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
-			"unknown: an earlier try had no answer; the last one: down (tried 3 times)", ""},
+			"unknown: an earlier try got no answer; the last one: down (tried 3 times)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +139,7 @@ func TestTimeoutOfAPanic(t *testing.T) {
 		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) { panic("boom") })
 	}
 	_, err := call(t.Context(), newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Timeout(time.Hour), bomb), "it", `{}`)
-	equal(t, "the end", told(nil, err), "denied: a policy broke down")
+	equal(t, "the end", told(nil, err), "denied: a policy crashed")
 	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") || !strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
 		t.Errorf("the host does not see where: %v", cause)
 	}
