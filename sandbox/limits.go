@@ -34,7 +34,8 @@ func (l Limits) withDefaults() (Limits, error) {
 	output := or(l.Output, 64<<10)
 	limits := l.or(Limits{
 		Time: 30 * time.Second, Compute: 10 * time.Second, Wait: or(l.Time, 30*time.Second),
-		Memory: 256 << 20, Source: 64 << 10, Output: output, Argument: output, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
+		Memory: 256 << 20, Source: 64 << 10, Output: output, Argument: output,
+		Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
 	})
 	return limits, l.check()
 }
