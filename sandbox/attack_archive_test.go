@@ -55,7 +55,8 @@ func (a *attack) exhausts() bool {
 // memory is what the attack is given: the more, the longer the collector works before
 // it has run out.
 func (a *attack) memory() int64 {
-	if len(a.outcomes) > 0 && !slices.ContainsFunc(a.outcomes, func(o string) bool { return !strings.HasPrefix(o, outOfMemory) }) {
+	if len(a.outcomes) > 0 && !slices.ContainsFunc(a.outcomes,
+		func(o string) bool { return !strings.HasPrefix(o, outOfMemory) }) {
 		return attackLittle
 	}
 	return attackMemory

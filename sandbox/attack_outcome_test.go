@@ -43,14 +43,17 @@ var howMany = regexp.MustCompile(`\d+ calls? (was|were) not`)
 
 // leavesCalls reports whether a program ended so with calls under way.
 func leavesCalls(f *sandbox.Failure) bool {
-	return f != nil && (f.Kind == sandbox.KindUnawaited || f.Kind == sandbox.KindCallLimit || strings.HasSuffix(f.Message, "Error: ended") ||
+	return f != nil && (f.Kind == sandbox.KindUnawaited || f.Kind == sandbox.KindCallLimit ||
+		strings.HasSuffix(f.Message, "Error: ended") ||
 		strings.HasSuffix(f.Message, "Error: at once"))
 }
 
 // leak matches what only the host's inside has: Go's names, files and addresses.
-var leak = regexp.MustCompile(`goja|github\.com|golang|goroutine |runtime[.:]|reflect\.|interface \{\}|\bmap\[|\*?big\.Int|\.go\b|0x[0-9a-f]{6}|` +
+var leak = regexp.MustCompile(`goja|github\.com|golang|goroutine |runtime[.:]|reflect\.|interface \{\}` +
+	`|\bmap\[|\*?big\.Int|\.go\b|0x[0-9a-f]{6}|` +
 
-	`/(tmp|root|home|proc|work)/|exit status|panic|nil pointer|%!|\[\]byte|json: |strconv|unsafe|VmData|rlimit|makeslice|Builder|frame '`)
+	`/(tmp|root|home|proc|work)/|exit status|panic|nil pointer|%!|\[\]byte|json: ` +
+	`|strconv|unsafe|VmData|rlimit|makeslice|Builder|frame '`)
 
 // attackProblems looks for what no outcome may have.
 func attackProblems(out *sandbox.Outcome, text string) []string {

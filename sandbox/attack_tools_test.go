@@ -16,7 +16,8 @@ import (
 
 // attackInputs is what programs that attack are given.
 var attackInputs = map[string]any{
-	"data":    json.RawMessage(`{"__proto__":{"admin":true},"constructor":1,"toString":2,"then":3,"a":{"b":[1,2,{"c":"d"}]}}`),
+	"data": json.RawMessage(`{"__proto__":{"admin":true},"constructor":1,"toString":2,"then":3,"a":{"b":[1,2,` +
+		`{"c":"d"}]}}`),
 	"rows":    json.RawMessage(`[1,2,3]`),
 	"big":     json.RawMessage(`9007199254740993`),
 	"label":   json.RawMessage(`"p\ud83d\ude00\u2028\u0000"`),
@@ -104,7 +105,9 @@ func attackTools() (*tools.Set, *performed) {
 		list = append(list, raw(name, p.handler(name, h)))
 	}
 	add("echo", func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil })
-	add("proto", answers(`{"__proto__":{"admin":true},"constructor":{"prototype":1},"hasOwnProperty":1,"toJSON":2,"then":3,"a":1,"a":2}`))
+	add("proto",
+		answers(`{"__proto__":{"admin":true},"constructor":{"prototype":1},"hasOwnProperty":1,"toJSON":2,"then":3,`+
+			`"a":1,"a":2}`))
 	add("deep", answers(nested(499)))
 	add("deeper", answers(nested(10_000)))
 	add("odd", answers(`["\ud800","\udc00\ud800","\u0000",-0,1e400]`))
@@ -112,7 +115,8 @@ func attackTools() (*tools.Set, *performed) {
 	add("twice", answers(`{"a":1} {"a":2}`))
 	add("mangled", answers(`{"a":`))
 	add("wide", answers("["+strings.Repeat("1,", 100_000)+"1]"))
-	add("fail", fails(&tools.ToolError{Kind: "failed", Message: "failed on purpose", Data: json.RawMessage(`{"__proto__":{"admin":true},"code":42}`)}))
+	add("fail", fails(&tools.ToolError{Kind: "failed", Message: "failed on purpose",
+		Data: json.RawMessage(`{"__proto__":{"admin":true},"code":42}`)}))
 	add("leaky", fails(errors.New("failed on purpose")))
 	add("secret", fails(tools.HostOnly(errors.New("the password is 1234"))))
 	add("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") })
@@ -126,7 +130,8 @@ func attackTools() (*tools.Set, *performed) {
 	})
 	list = append(list,
 		&tools.Tool{Namespace: "files", Name: "read", Handler: p.handler("files.read", answers(`"some text"`)),
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],` +
+				`"additionalProperties":false}`)},
 		&tools.Tool{Namespace: "files", Name: "list", Handler: p.handler("files.list", answers(`["a","b"]`))},
 	)
 	set, err := tools.NewSet(context.Background(), list...)

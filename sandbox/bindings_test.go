@@ -31,10 +31,11 @@ func TestOddNames(t *testing.T) {
 		}
 	}
 	var touched []string
-	hooks := &tools.Tool{Namespace: "hooks", Name: "then", Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-		touched = append(touched, string(args))
-		return nil, nil
-	}}
+	hooks := &tools.Tool{Namespace: "hooks", Name: "then",
+		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+			touched = append(touched, string(args))
+			return nil, nil
+		}}
 	set := newSet(t, append(sources, hooks)...)
 	var program strings.Builder
 	program.WriteString("const got = [];\n")
@@ -48,7 +49,8 @@ func TestOddNames(t *testing.T) {
 		}
 	}
 	program.WriteString("await s; await hooks; `${s}${hooks}`; JSON.stringify([s, hooks]); s + s;\n")
-	program.WriteString("got.push(typeof console.log, typeof sleep, typeof submit, typeof Object.keys, typeof globalThis);\nsubmit(got)")
+	program.WriteString("got.push(typeof console.log, typeof sleep, typeof submit, typeof Object.keys, typeof " +
+		"globalThis);\nsubmit(got)")
 	want = append(want, `"function"`, `"function"`, `"function"`, `"function"`, `"object"`)
 	eachTier(t, sandbox.Limits{Calls: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: program.String(), Tools: set, Submit: true})

@@ -117,7 +117,8 @@ func TestSubmitIsRefused(t *testing.T) {
 		} {
 			d := newDesk()
 			out, err := box.Run(t.Context(), sandbox.Program{Source: test.program, Tools: d.tools(t), Submit: true})
-			if err != nil || out.Submitted || out.Value != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindUnawaited {
+			if err != nil || out.Submitted || out.Value != nil || out.Failure == nil ||
+				out.Failure.Kind != sandbox.KindUnawaited {
 				t.Fatalf("got %+v, %v", out, err)
 			}
 			_, list, _ := strings.Cut(out.Failure.Message, "(list.map(…))")
@@ -160,8 +161,10 @@ func TestPromptTool(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ source, want string }{
 		"waits for the next call": {`await Promise.all([step({now: "await"}), step({now: "meet"})])`, `["await","meet"]`},
-		"leaves":                  {`await step({now: "leave"})`, "sandbox: the handler of step ended its goroutine instead of returning"},
-		"panics":                  {`try { await step({now: "panic"}) } catch (e) { return [e.kind, await step({now: "on"})] }`, `["unknown","on"]`},
+		"leaves": {`await step({now: "leave"})`,
+			"sandbox: the handler of step ended its goroutine instead of returning"},
+		"panics": {`try { await step({now: "panic"}) } catch (e) { return [e.kind, await step({now: ` +
+			`"on"})] }`, `["unknown","on"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

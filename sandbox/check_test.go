@@ -107,7 +107,8 @@ func TestJudgingIsBounded(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
 	for i := range 300 {
-		list = append(list, raw(fmt.Sprintf("list_repository_items_%d", i), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }))
+		list = append(list, raw(fmt.Sprintf("list_repository_items_%d", i),
+			func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }))
 	}
 	set := newSet(t, list...)
 	var source strings.Builder

@@ -97,7 +97,8 @@ func outward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	message, fails := strings.CutPrefix(want, "error: ")
 	argument := `{"v":` + want + `}`
 	if fails {
-		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+strings.Replace(message, "element [0]", "v[0]", 1)
+		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+
+			strings.Replace(message, "element [0]", "v[0]", 1)
 	}
 	if value := program(t, box, "const v = "+row[1]+"; submit(v)"); value != want {
 		t.Errorf("submitted\n got: %s\nwant: %s", value, want)
@@ -192,7 +193,8 @@ func argument(t *testing.T, box *sandbox.Sandbox, row []string) {
 	if tool == nil {
 		t.Fatal("the test does not know this type")
 	}
-	source := "const [v] = [" + row[1] + "]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
+	source := "const [v] = [" + row[1] +
+		"]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
 	var got string
 	if err := json.Unmarshal([]byte(program(t, box, source, tool)), &got); err != nil || got != row[2] {
 		t.Errorf("got %q (%v), want %q", got, err, row[2])

@@ -32,21 +32,24 @@ func TestCancelledDuring(t *testing.T) {
 				defer cancel()
 				soon := func() { time.AfterFunc(20*time.Millisecond, cancel) } // it is called when there is something to cancel
 				begun := func(ctx context.Context, in slowArgs) (int, error) { soon(); return slow(ctx, in) }
-				set := newSet(t, raw("text", answers(`"007"`)), tools.Func("slow", "", begun, nil), raw("started", func(context.Context, json.RawMessage) (json.RawMessage, error) {
-					soon()
-					return nil, nil
-				}))
+				set := newSet(t, raw("text", answers(`"007"`)), tools.Func("slow", "", begun, nil),
+					raw("started", func(context.Context, json.RawMessage) (json.RawMessage, error) {
+						soon()
+						return nil, nil
+					}))
 				record := journal.New(nil)
 				start := time.Now()
 				out, err := box.Run(ctx, sandbox.Program{Source: source, Tools: set, Attempt: record.Attempt()})
-				if !errors.Is(err, context.Canceled) || out == nil || out.Failure == nil || out.Failure.Kind != sandbox.KindStopped {
+				if !errors.Is(err, context.Canceled) || out == nil || out.Failure == nil ||
+					out.Failure.Kind != sandbox.KindStopped {
 					t.Errorf("got %s", outcomeOf(out, err))
 				}
 				if late := time.Since(start); late > guard {
 					t.Errorf("it took %v", late)
 				}
 				for _, e := range record.Entries() {
-					if want := map[string]journal.State{"started": journal.OK, "text": journal.OK, "slow": journal.Unknown}[e.Tool]; e.State != want {
+					if want := map[string]journal.State{"started": journal.OK, "text": journal.OK,
+						"slow": journal.Unknown}[e.Tool]; e.State != want {
 						t.Errorf("the journal says of %s: %s, want %s", e.Tool, e.State, want)
 					}
 				}
@@ -72,7 +75,8 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 			record, last = journal.New(nil), limit
 			told.Store(0)
 			return box.Run(t.Context(), sandbox.Program{
-				Source: "await deaf({})", Tools: set, Timeout: limit, Attempt: record.Attempt(), OnCall: func(sandbox.Call) { told.Add(1) },
+				Source: "await deaf({})", Tools: set, Timeout: limit, Attempt: record.Attempt(),
+				OnCall: func(sandbox.Call) { told.Add(1) },
 			})
 		})))
 		want := fmt.Sprintf("call 1 at 1:7: deaf({}) is pending\nfailure: timeout\nthe program ran longer than %v\n", last)
@@ -212,7 +216,8 @@ func TestOnCallPanics(t *testing.T) {
 			Source: "await text({}); await text({})", Tools: testTools(t),
 			OnCall: func(sandbox.Call) { panic("oops") },
 		})
-		if err == nil || !strings.HasPrefix(err.Error(), "sandbox: Program.OnCall panicked: oops\n") || out == nil || len(out.Calls) == 0 {
+		if err == nil || !strings.HasPrefix(err.Error(), "sandbox: Program.OnCall panicked: oops\n") || out == nil ||
+			len(out.Calls) == 0 {
 			t.Errorf("got %s", outcomeOf(out, err))
 		}
 	})
@@ -222,10 +227,14 @@ func TestOnCallPanics(t *testing.T) {
 func TestFailureHasTheCause(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("the password is wrong")
-	set := newSet(t, raw("login", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tools.HostOnly(secret) }))
+	set := newSet(t, raw("login", func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return nil,
+			tools.HostOnly(secret)
+	}))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: "await login({})", Tools: set})
-		if err != nil || out.Failure == nil || !errors.Is(out.Failure.Tool, secret) || strings.Contains(out.Failure.String(), "password") {
+		if err != nil || out.Failure == nil || !errors.Is(out.Failure.Tool, secret) ||
+			strings.Contains(out.Failure.String(), "password") {
 			t.Errorf("got %s", outcomeOf(out, err))
 		}
 	})
@@ -240,7 +249,8 @@ func TestHandlerGoexit(t *testing.T) {
 	}))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		_, err := box.Run(t.Context(), sandbox.Program{Source: "await leave({})", Tools: set})
-		if want := "sandbox: the handler of leave ended its goroutine instead of returning"; err == nil || err.Error() != want {
+		if want := "sandbox: the handler of leave ended its goroutine instead of returning"; err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})

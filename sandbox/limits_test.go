@@ -33,7 +33,8 @@ func TestProgramLimits(t *testing.T) {
 			{source, sandbox.Limits{Argument: 10_000}, "value: 8000"},
 			{`"y".repeat(3000)`, sandbox.Limits{Argument: 10_000}, "as JSON it has more than 1000 bytes"},
 			{`"y".repeat(3000).length; "y".repeat(3000)`, sandbox.Limits{Output: 10_000}, "yyyyy"},
-			{`for (const i of [1, 2]) await length({Text: ""})`, sandbox.Limits{Calls: 1}, "this program has made the 1 tool calls that it may make"},
+			{`for (const i of [1, 2]) await length({Text: ""})`, sandbox.Limits{Calls: 1},
+				"this program has made the 1 tool calls that it may make"},
 			{`1`, sandbox.Limits{Time: -1}, "sandbox: a limit is negative"},
 			{`1`, sandbox.Limits{Time: 10_000 * time.Hour}, "sandbox: a limit of time is longer than"},
 			{`1`, sandbox.Limits{Memory: 1}, "sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"},
@@ -44,7 +45,8 @@ func TestProgramLimits(t *testing.T) {
 		}
 		session := box.NewSession(nil)
 		out, err := session.Run(t.Context(), sandbox.Program{
-			Source: source + `; submit("y".repeat(3000))`, Tools: set, Submit: true, Limits: sandbox.Limits{Output: 10_000, Argument: 10_000},
+			Source: source + `; submit("y".repeat(3000))`, Tools: set, Submit: true, Limits: sandbox.Limits{Output: 10_000,
+				Argument: 10_000},
 		})
 		if err != nil || !out.Submitted {
 			t.Fatal(outcomeOf(out, err))
@@ -62,19 +64,24 @@ func TestBudgets(t *testing.T) {
 		source string
 		want   string
 	}{
-		"computing":                {sandbox.Limits{Compute: short}, `for (;;);`, "compute_limit: the program computed for more than 150ms"},
-		"computing after waiting":  {sandbox.Limits{Compute: short}, `await sleep(20); for (;;);`, "compute_limit"},
-		"computing in turns":       {sandbox.Limits{Compute: short}, `const f = () => { for (let i = 0; i < 1e5; i++); setTimeout(f, 1) }; f(); await sleep(1e6)`, "compute_limit"},
-		"waiting for a timer":      {sandbox.Limits{Wait: short}, `await sleep(1e6)`, "wait_limit: the program waited for tools and timers for more than 150ms"},
-		"waiting for a tool":       {sandbox.Limits{Wait: short}, `await stay({})`, "wait_limit"},
-		"waiting in turns":         {sandbox.Limits{Wait: short}, `for (;;) await sleep(5)`, "wait_limit"},
-		"computing does not wait":  {sandbox.Limits{Wait: short, Compute: time.Minute, Time: 2 * short}, `for (;;);`, "timeout: the program ran longer than 300ms"},
+		"computing": {sandbox.Limits{Compute: short}, `for (;;);`,
+			"compute_limit: the program computed for more than 150ms"},
+		"computing after waiting": {sandbox.Limits{Compute: short}, `await sleep(20); for (;;);`, "compute_limit"},
+		"computing in turns": {sandbox.Limits{Compute: short},
+			`const f = () => { for (let i = 0; i < 1e5; i++); setTimeout(f, 1) }; f(); await sleep(1e6)`, "compute_limit"},
+		"waiting for a timer": {sandbox.Limits{Wait: short}, `await sleep(1e6)`,
+			"wait_limit: the program waited for tools and timers for more than 150ms"},
+		"waiting for a tool": {sandbox.Limits{Wait: short}, `await stay({})`, "wait_limit"},
+		"waiting in turns":   {sandbox.Limits{Wait: short}, `for (;;) await sleep(5)`, "wait_limit"},
+		"computing does not wait": {sandbox.Limits{Wait: short, Compute: time.Minute, Time: 2 * short}, `for (;;);`,
+			"timeout: the program ran longer than 300ms"},
 		"both":                     {sandbox.Limits{Time: short}, `for (;;) await sleep(1)`, "timeout"},
 		"waiting does not compute": {sandbox.Limits{}, `for (let i = 0; i < 5; i++) await sleep(10); "done"`, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachTier(t, test.limits, func(t *testing.T, box *sandbox.Sandbox) {
-				out, err := box.Run(t.Context(), sandbox.Program{Source: test.source, Tools: newSet(t, tools.Func("stay", "", stay, nil))})
+				out, err := box.Run(t.Context(), sandbox.Program{Source: test.source,
+					Tools: newSet(t, tools.Func("stay", "", stay, nil))})
 				got := ""
 				switch {
 				case err != nil:
@@ -107,7 +114,8 @@ func TestBudgetOfNatives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	for _, source := range []string{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, `/^(?=(a+)+$)\1b/.test("a".repeat(40) + "!")`} {
+	for _, source := range []string{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`,
+		`/^(?=(a+)+$)\1b/.test("a".repeat(40) + "!")`} {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: source})
 		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindComputeLimit || out.Duration > guard {
 			t.Errorf("%s: %v, %v", source, out, err)
@@ -130,7 +138,8 @@ func TestAbandoned(t *testing.T) {
 		deaf := func(context.Context, struct{}) (int, error) { <-release; return 1, nil }
 		set := newSet(t, tools.Func("deaf", "", deaf, nil), tools.Func("stay", "", stay, nil))
 		out, err := untilAbandoned(3, 2, func(limit time.Duration) (*sandbox.Outcome, error) {
-			return box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`, Tools: set, Timeout: limit})
+			return box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`,
+				Tools: set, Timeout: limit})
 		})
 		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindTimeout || out.Abandoned != 2 {
 			t.Fatalf("got %+v, %v", out, err)
@@ -146,7 +155,8 @@ func TestAbandoned(t *testing.T) {
 // untilAbandoned runs a program that ends by its deadline in so many calls, of which some
 // are abandoned. If it did not get that far, as on a busy machine, it has more time: it may
 // have made a call whose handler had yet to be called.
-func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbox.Outcome, error)) (*sandbox.Outcome, error) {
+func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbox.Outcome, error)) (*sandbox.Outcome,
+	error) {
 	for limit := 100 * time.Millisecond; ; limit *= 4 {
 		out, err := run(limit)
 		if err != nil || len(out.Calls) == calls && out.Abandoned == abandoned || limit > time.Minute {
@@ -161,17 +171,19 @@ func TestUncounted(t *testing.T) {
 	t.Parallel()
 	const calls = `const make = async (f, n) => { for (let i = 0; i < n; i++) await f({}) }; `
 	over := func(tool, besides string) string {
-		return tool + ": this program has made the 3 tool calls that it may make" + besides + "; the call was not made; look for a loop that does not end, or print what you have"
+		return tool + ": this program has made the 3 tool calls that it may make" + besides +
+			"; the call was not made; look for a loop that does not end, or print what you have"
 	}
 	eachTier(t, sandbox.Limits{Calls: 3}, func(t *testing.T, box *sandbox.Sandbox) {
 		for program, want := range map[string]string{
-			`await make(text, 2); await make(nothing, 3)`:            "",
-			`await make(nothing, 3); await make(text, 2)`:            "",
-			`await make(text, 5)`:                                    "",
-			`await make(text, 2); await make(files.list, 4)`:         "",
-			`await make(nothing, 4)`:                                 over("nothing", ""),
-			`await make(text, 6)`:                                    over("text", ", besides 2 of text that do not count"),
-			`await make(files.list, 1); await make(text, 6)`:         over("text", ", besides 1 of files.list and 2 of text that do not count"),
+			`await make(text, 2); await make(nothing, 3)`:    "",
+			`await make(nothing, 3); await make(text, 2)`:    "",
+			`await make(text, 5)`:                            "",
+			`await make(text, 2); await make(files.list, 4)`: "",
+			`await make(nothing, 4)`:                         over("nothing", ""),
+			`await make(text, 6)`:                            over("text", ", besides 2 of text that do not count"),
+			`await make(files.list, 1); await make(text, 6)`: over("text",
+				", besides 1 of files.list and 2 of text that do not count"),
 			`await Promise.all(Array(7).fill({}).map(x => text(x)))`: over("text", ", besides 2 of text that do not count"),
 		} {
 			uncounted := map[string]int{"text": 2, "files.list": 1, "nothing": -1, "none": 5}
@@ -211,14 +223,20 @@ func TestResultLimits(t *testing.T) {
 		limits       sandbox.Limits
 		source, want string
 	}{
-		{sandbox.Limits{Result: 100}, `[(await get({Bytes: 100})).length, await get({Bytes: 101}).catch(e => [e.kind, e.message])]`,
+		{sandbox.Limits{Result: 100},
+			`[(await get({Bytes: 100})).length, await get({Bytes: 101}).catch(e => [e.kind, e.message])]`,
 			`[98,["too_large","the call was made, but its result has 101 bytes; 100 are allowed; ask for less at a time"]]`},
-		{sandbox.Limits{Results: 150}, `const got = []; for (const Bytes of [100, 51, 50, 1e6]) got.push(await get({Bytes}).then(s => s.length, e => e.message)); got`,
-			`[98,"the call was made, but its result has 51 bytes, and all results of the program together may have 150, of which 50 are left; ask for less, or go on in another program",48,` +
-				`"the call was made, but its result has 1000000 bytes, and all results of the program together may have 150, of which 0 are left; ask for less, or go on in another program"]`},
+		{sandbox.Limits{Results: 150},
+			`const got = []; for (const Bytes of [100, 51, 50, 1e6]) got.push(await get({Bytes}).then(s => s.length, e ` +
+				`=> e.message)); got`,
+			`[98,"the call was made, but its result has 51 bytes, and all results of the program together may have 150, ` +
+				`of which 50 are left; ask for less, or go on in another program",48,` +
+				`"the call was made, but its result has 1000000 bytes, and all results of the program together may have 150,` +
+				` of which 0 are left; ask for less, or go on in another program"]`},
 		{sandbox.Limits{Result: 100}, `await fail({Bytes: 101}).catch(e => [e.kind, e.message, e.tool])`,
 			`["failed","the call failed, and its error has 101 bytes; 100 are allowed; ask for less at a time","fail"]`},
-		{sandbox.Limits{}, `[(await get({Bytes: 4 << 20})).length, await get({Bytes: (4 << 20) + 1}).catch(e => e.kind)]`, `[4194302,"too_large"]`},
+		{sandbox.Limits{}, `[(await get({Bytes: 4 << 20})).length, await get({Bytes: (4 << 20) + 1}).catch(e => e.kind)]`,
+			`[4194302,"too_large"]`},
 	} {
 		eachTier(t, c.limits, func(t *testing.T, box *sandbox.Sandbox) {
 			for range 2 { // each run has limits of its own

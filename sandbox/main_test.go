@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	}
 	if code == 0 {
 		err := leaks(before)
-		for begin := time.Now(); err != nil && time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) { // a busy machine takes its time
+		// a busy machine takes its time
+		for begin := time.Now(); err != nil && time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) {
 			err = leaks(before)
 		}
 		if err != nil {

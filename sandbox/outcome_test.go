@@ -22,7 +22,8 @@ func TestConsoleTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := out.Stdout; o.Bytes != 3890 || len(o.Text) != 160 || !strings.HasPrefix(o.Text, "0\n1\n2\n") || o.Tail != "7\n998\n999\n" || !o.Cut() {
+		if o := out.Stdout; o.Bytes != 3890 || len(o.Text) != 160 || !strings.HasPrefix(o.Text, "0\n1\n2\n") ||
+			o.Tail != "7\n998\n999\n" || !o.Cut() {
 			t.Errorf("stdout is %+v", o)
 		}
 		if o := out.Stderr; o != (sandbox.Output{Text: strings.Repeat("x", 159) + "\n", Bytes: 160}) {
@@ -34,11 +35,13 @@ func TestConsoleTail(t *testing.T) {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	var list []int
-	if err := (&sandbox.Outcome{Value: json.RawMessage(`[1,2]`)}).Decode(&list); err != nil || !slices.Equal(list, []int{1, 2}) {
+	if err := (&sandbox.Outcome{Value: json.RawMessage(`[1,2]`)}).Decode(&list); err != nil ||
+		!slices.Equal(list, []int{1, 2}) {
 		t.Errorf("got %v, %v", list, err)
 	}
 	var exact any
-	if err := (&sandbox.Outcome{Value: json.RawMessage(`9007199254740993`)}).Decode(&exact); err != nil || fmt.Sprint(exact) != "9007199254740993" {
+	if err := (&sandbox.Outcome{Value: json.RawMessage(`9007199254740993`)}).Decode(&exact); err != nil ||
+		fmt.Sprint(exact) != "9007199254740993" {
 		t.Errorf("got %v, %v", exact, err)
 	}
 	failure := &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindThrown, Message: "Error: x"}}
@@ -47,7 +50,8 @@ func TestDecode(t *testing.T) {
 		want string
 	}{
 		{sandbox.Outcome{}, "sandbox: the program gave no value; return one, or end with an expression"},
-		{sandbox.Outcome{Value: json.RawMessage(`"x"`)}, "sandbox: the program's value: json: cannot unmarshal string into Go value of type []int"},
+		{sandbox.Outcome{Value: json.RawMessage(`"x"`)},
+			"sandbox: the program's value: json: cannot unmarshal string into Go value of type []int"},
 		{sandbox.Outcome{Failure: failure, Value: json.RawMessage(`[]`)}, "Error: x"},
 	} {
 		if err := test.out.Decode(&list); err == nil || err.Error() != test.want {

@@ -41,7 +41,8 @@ func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(*sandbox.Options) (*sandbox.Sandbox, error){sandbox.New, sandbox.NewInProcess} {
-		for _, limits := range []sandbox.Limits{{Time: -1}, {Compute: -1}, {Wait: -1}, {Memory: -1}, {Source: -1}, {Output: -1}, {Argument: -1}, {Calls: -1}, {Concurrency: -1}, {Result: -1}, {Results: -1}} {
+		for _, limits := range []sandbox.Limits{{Time: -1}, {Compute: -1}, {Wait: -1}, {Memory: -1}, {Source: -1},
+			{Output: -1}, {Argument: -1}, {Calls: -1}, {Concurrency: -1}, {Result: -1}, {Results: -1}} {
 			box, err := open(&sandbox.Options{Limits: limits})
 			want := fmt.Sprintf("sandbox: a limit is negative: %+v; leave it zero for the default", limits)
 			if box != nil || err == nil || err.Error() != want {
@@ -52,7 +53,8 @@ func TestOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Wait: 30 * time.Second, Memory: 256 << 20, Source: 64 << 10, Output: 64 << 10, Argument: 64 << 10, Calls: 1000, Concurrency: 16,
+		want := sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Wait: 30 * time.Second, Memory: 256 << 20,
+			Source: 64 << 10, Output: 64 << 10, Argument: 64 << 10, Calls: 1000, Concurrency: 16,
 			Result: 4 << 20, Results: 64 << 20}
 		if got := box.Limits(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -92,16 +94,19 @@ func TestInputsRefused(t *testing.T) {
 			{"refund", 1, `sandbox: input "refund": a tool has that name`},
 			{"files", 1, `sandbox: input "files": a tool has that name`},
 			{"f", func() {}, `sandbox: input "f": json: unsupported type: func()`},
-			{"raw", json.RawMessage(`{`), `sandbox: input "raw": json: error calling MarshalJSON for type json.RawMessage: unexpected end of JSON input`},
+			{"raw", json.RawMessage(`{`),
+				`sandbox: input "raw": json: error calling MarshalJSON for type json.RawMessage: unexpected end of JSON input`},
 			{"nest", json.RawMessage(nested(501)), `sandbox: input "nest": the value is nested deeper than 500 levels`},
 		} {
-			out, err := box.Run(t.Context(), sandbox.Program{Source: "1", Tools: set, Inputs: map[string]any{test.name: test.value}})
+			out, err := box.Run(t.Context(), sandbox.Program{Source: "1", Tools: set,
+				Inputs: map[string]any{test.name: test.value}})
 			if out != nil || err == nil || err.Error() != test.want {
 				t.Errorf("%s: got %v, %v; want %s", test.name, out, err, test.want)
 			}
 		}
 		_, err := box.Run(t.Context(), sandbox.Program{Source: "1", Inputs: map[string]any{"b c": 1, "a": func() {}}})
-		want := "sandbox: input \"a\": json: unsupported type: func()\nsandbox: input \"b c\": the name is reserved or not a JavaScript identifier"
+		want := "sandbox: input \"a\": json: unsupported type: func()\nsandbox: input \"b c\": the name is reserved " +
+			"or not a JavaScript identifier"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -215,7 +215,8 @@ type filePath struct {
 }
 
 func (s *shop) readFile(_ context.Context, a filePath) (string, error) {
-	path, err := get(slices.Collect(maps.Keys(s.Files)), func(p string) bool { return p == a.Path }, "file", "path", a.Path)
+	files := slices.Collect(maps.Keys(s.Files))
+	path, err := get(files, func(p string) bool { return p == a.Path }, "file", "path", a.Path)
 	return s.Files[path], err
 }
 

@@ -37,10 +37,13 @@ var soakPrograms = []struct {
 	want   func(n int) string
 }{
 	{`n * 2`, func(n int) string { return fmt.Sprintf("value: %d\n", 2*n) }},
-	{`console.log("run", n); globalThis.left = n; Array.prototype.left = n; [n].length`, func(n int) string { return fmt.Sprintf("value: 1\nstdout:\n  run %d\n", n) }},
-	{`[typeof globalThis.left, [].left, Math.max(...Array.from({length: 100}, (_, i) => i + n))]`, func(n int) string { return fmt.Sprintf("value: [\"undefined\",null,%d]\n", n+99) }},
+	{`console.log("run", n); globalThis.left = n; Array.prototype.left = n; [n].length`,
+		func(n int) string { return fmt.Sprintf("value: 1\nstdout:\n  run %d\n", n) }},
+	{`[typeof globalThis.left, [].left, Math.max(...Array.from({length: 100}, (_, i) => i + n))]`,
+		func(n int) string { return fmt.Sprintf("value: [\"undefined\",null,%d]\n", n+99) }},
 	{`(await Promise.all([1, 2].map(i => echo({n: n * i})))).map(r => r.n)`, func(n int) string {
-		return fmt.Sprintf("value: [%[1]d,%[2]d]\ncall 1 at 1:36: echo({\"n\":%[1]d}) → {\"n\":%[1]d}\ncall 2 at 1:36: echo({\"n\":%[2]d}) → {\"n\":%[2]d}\n", n, 2*n)
+		return fmt.Sprintf("value: [%[1]d,%[2]d]\ncall 1 at 1:36: echo({\"n\":%[1]d}) → {\"n\":%[1]d}\ncall 2 at "+
+			"1:36: echo({\"n\":%[2]d}) → {\"n\":%[2]d}\n", n, 2*n)
 	}},
 	{`await sleep(1); submit({n})`, func(n int) string { return fmt.Sprintf("submitted: {\"n\":%d}\n", n) }},
 }
@@ -75,7 +78,8 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	before := resources()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample}, Workers: soakWorkers})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample},
+		Workers: soakWorkers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +177,8 @@ func resources() usage {
 // settled waits until no more is in use than before, which may take a moment.
 func settled(before usage) usage {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children {
+		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors &&
+			now.children <= before.children {
 			return now
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -31,9 +31,11 @@ func testTools(t testing.TB) *tools.Set {
 		raw("fatal", fails(tools.Fatal(errors.New("the account is closed")))),
 		raw("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") }),
 		&tools.Tool{Namespace: "files", Name: "read_file", Handler: answers(`"some text"`),
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],` +
+				`"additionalProperties":false}`)},
 		&tools.Tool{Namespace: "files", Name: "list", Handler: answers(`["a","b"]`)},
-		&tools.Tool{Namespace: "wiki", Name: "page_get", Handler: answers(`"\n{\"title\": \"Mole\", \"comments\": [{\"by\": \"Rat\"}]}"`)},
+		&tools.Tool{Namespace: "wiki", Name: "page_get",
+			Handler: answers(`"\n{\"title\": \"Mole\", \"comments\": [{\"by\": \"Rat\"}]}"`)},
 		&tools.Tool{Namespace: "odd-server", Name: "get/all.items", Handler: answers(`[1]`)},
 	)
 	if err != nil {

@@ -50,14 +50,16 @@ func TestMissingMembers(t *testing.T) {
 		return &tools.Tool{Namespace: "shop", Name: "list", Handler: answers(result), OutputSchema: json.RawMessage(schema)}
 	}
 	const (
-		page    = `{"next_cursor":"5","orders":[]}`
-		closed  = `{"type":"object","properties":{"orders":{"type":"array"},"next_cursor":{"type":"string"}},"required":["orders"]}`
+		page   = `{"next_cursor":"5","orders":[]}`
+		closed = `{"type":"object","properties":{"orders":{"type":"array"},"next_cursor":{"type":"string"}},` +
+			`"required":["orders"]}`
 		open    = `{"type":"object","properties":{"orders":{"type":"array"}},"additionalProperties":true}`
 		returns = "shop.list returns {orders, next_cursor?}"
 	)
 	box := openTiers(t, sandbox.Limits{})["inprocess"]
 	for _, test := range []struct{ schema, result, source, want string }{
-		{closed, page, "const p = await shop.list(); p.nextCursor ?? 0", "p has no nextCursor: " + returns + " (did you mean next_cursor?)"},
+		{closed, page, "const p = await shop.list(); p.nextCursor ?? 0", "p has no nextCursor: " + returns +
+			" (did you mean next_cursor?)"},
 		{closed, page, "const p = await shop.list(); p?.data?.items ?? []", "p has no data: " + returns},
 		{closed, page, "const {items} = await shop.list(); items ?? 0", "the result has no items: " + returns},
 		{closed, page, "(await shop.list()).length ?? 0", "the result has no length: " + returns},
