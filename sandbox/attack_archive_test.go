@@ -35,7 +35,7 @@ func sample(attacks []*attack) []*attack {
 	return list
 }
 
-// attack is a program that would harm a host which runs it itself.
+// attack is a program that would harm a host without isolation.
 type attack struct {
 	name     string // vector/attack
 	source   string
@@ -52,8 +52,8 @@ func (a *attack) exhausts() bool {
 	return a.options.timeout != attackTime || slices.ContainsFunc(a.outcomes, costs)
 }
 
-// memory is what the attack is given: the more, the longer the collector works before
-// it has run out.
+// memory returns the memory limit of the attack. With a lower limit, an attack that
+// exhausts it ends sooner.
 func (a *attack) memory() int64 {
 	if len(a.outcomes) > 0 && !slices.ContainsFunc(a.outcomes,
 		func(o string) bool { return !strings.HasPrefix(o, outOfMemory) }) {
@@ -62,16 +62,16 @@ func (a *attack) memory() int64 {
 	return attackMemory
 }
 
-// outOfMemory is how the outcome of such an attack begins.
+// outOfMemory is the beginning of the outcome of an attack that exhausts its memory.
 const outOfMemory = "failure: memory_limit\n"
 
-// attackOption is a line of an archive's comment: the name of an attack and the
-// options of behaviour tests.
+// attackOption matches a line of an archive's comment: the name of an attack and the
+// options of behavior tests.
 var attackOption = regexp.MustCompile(`(?m)^([a-z0-9-]+/[a-z0-9-]+): (.*)$`)
 
-// readAttacks reads an archive. It holds NAME.js and NAME.outcome for each
-// attack, and if need be NAME.then.js, and NAME.or for another outcome. Sources
-// may contain templates between « and », for what is too long to write.
+// readAttacks reads an archive. It contains NAME.js and NAME.outcome for each attack, and
+// optionally NAME.then.js, and NAME.or for another outcome. Sources may contain templates
+// between « and » for long text.
 func readAttacks(file string) ([]*attack, error) {
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
@@ -93,7 +93,7 @@ func readAttacks(file string) ([]*attack, error) {
 		case (ext == ".outcome" || ext == ".or") && a != nil:
 			a.outcomes = append(a.outcomes, string(f.Data))
 		default:
-			err = errors.New("it is not known what this is, or it stands twice")
+			err = errors.New("unknown or duplicate file")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", file, f.Name, err)
@@ -102,7 +102,7 @@ func readAttacks(file string) ([]*attack, error) {
 	for _, m := range attackOption.FindAllStringSubmatch(string(archive.Comment), -1) {
 		a := byName[m[1]]
 		if a == nil {
-			return nil, fmt.Errorf("%s: there is no %s", file, m[1])
+			return nil, fmt.Errorf("%s: unknown attack %s", file, m[1])
 		}
 		o, err := parseOptions(strings.ReplaceAll(m[2], ", ", "\n"))
 		if err != nil {
@@ -116,11 +116,11 @@ func readAttacks(file string) ([]*attack, error) {
 	return list, nil
 }
 
-// expand makes the source of what an archive has.
+// expand expands the templates of a source.
 func expand(text string) (string, error) {
 	t, err := template.New("").Delims("«", "»").Funcs(template.FuncMap{
 		"repeat": func(n int, s string) string { return strings.Repeat(s, n) },
-		"each": func(n int, format string) string { // its number stands for each #
+		"each": func(n int, format string) string { // each # is replaced by the index
 			var b strings.Builder
 			for i := range n {
 				b.WriteString(strings.ReplaceAll(format, "#", fmt.Sprint(i)))
@@ -136,8 +136,7 @@ func expand(text string) (string, error) {
 	return b.String(), err
 }
 
-// writeAttacks writes how attacks ended into their archive, where it does not
-// say so already.
+// writeAttacks writes new outcomes into the archive.
 func writeAttacks(file string, got map[string]attacked) error {
 	archive, err := txtar.ParseFile(file)
 	if err != nil {

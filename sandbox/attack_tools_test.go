@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// attackInputs is what programs that attack are given.
+// attackInputs are the inputs of all attacks.
 var attackInputs = map[string]any{
 	"data": json.RawMessage(`{"__proto__":{"admin":true},"constructor":1,"toString":2,"then":3,"a":{"b":[1,2,` +
 		`{"c":"d"}]}}`),
@@ -24,12 +24,12 @@ var attackInputs = map[string]any{
 	"nothing": nil,
 }
 
-// performed is what the tools of an attack were asked to do, and what the host
-// was told of it.
+// performed records the calls that the tools of an attack performed, and those that the
+// host observed.
 type performed struct {
-	mu    sync.Mutex
-	done  []string
-	heard []string
+	mu       sync.Mutex
+	done     []string
+	observed []string
 }
 
 func (p *performed) handler(tool string, h tools.Handler) tools.Handler {
@@ -41,14 +41,14 @@ func (p *performed) handler(tool string, h tools.Handler) tools.Handler {
 	}
 }
 
-func (p *performed) told(c sandbox.Call) {
+func (p *performed) observe(c sandbox.Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.heard = append(p.heard, c.Tool+string(c.Args))
+	p.observed = append(p.observed, c.Tool+string(c.Args))
 }
 
-// compare says what was done without a record of it, recorded without being
-// done, or not told.
+// compare describes calls that were performed but not recorded, recorded but not
+// performed, or not observed.
 func (p *performed) compare(out *sandbox.Outcome) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,10 +67,10 @@ func (p *performed) compare(out *sandbox.Outcome) string {
 		what          string
 		these, amidst []string
 	}{
-		{"done and not recorded", p.done, recorded},
-		{"recorded and not done", good, p.done},
-		{"ended and not told", ended, p.heard},
-		{"told and not ended", p.heard, ended},
+		{"performed but not recorded", p.done, recorded},
+		{"recorded but not performed", good, p.done},
+		{"ended but not observed", ended, p.observed},
+		{"observed but not ended", p.observed, ended},
 	} {
 		if rest := without(pair.these, pair.amidst); len(rest) > 0 {
 			return fmt.Sprintf("%s: %.500q", pair.what, rest)
@@ -79,7 +79,7 @@ func (p *performed) compare(out *sandbox.Outcome) string {
 	return ""
 }
 
-// without returns these less those, each as often as it occurs.
+// without returns these without those, each as often as it occurs.
 func without(these, those []string) []string {
 	rest := slices.Clone(these)
 	for _, s := range those {

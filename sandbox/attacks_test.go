@@ -21,10 +21,10 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// attackFamilies are the built-ins that are attacked, and attackVectors the ways
-// in which each of them is. The archives in testdata/attacks are the rows of
-// this matrix, and name their attacks vector/attack; the comment of an archive
-// says what stands for a vector that has no literal meaning there.
+// attackFamilies are the built-ins that are attacked, and attackVectors the ways in which
+// each of them is attacked. The archives in testdata/attacks are the rows of this matrix.
+// Their attacks are named vector/attack; the comment of an archive says what a vector
+// without literal meaning is used for.
 var (
 	attackFamilies = []string{
 		"additions", "array", "bigint", "console", "date", "error", "function", "generator", "inputs", "json", "map",
@@ -34,24 +34,23 @@ var (
 	attackVectors = []string{
 		"direct", "callback", "getter", "proxy", "iterator", "thenable", "species", "huge", "deep", "cyclic",
 	}
-	// attackedParts are archives on what is not a built-in.
+	// attackedParts are the archives about other parts than built-ins.
 	attackedParts = []string{"compiler", "converters", "found", "parser", "protocol", "sessions"}
 )
 
 const (
-	attackCompute = 4 * time.Minute // of a processor, that an attack has
-	attackMemory  = 128 << 20       // that it has
-	attackLittle  = 64 << 20        // that it has if it can only run out of it
-	// The rest is no verdict, but how long a machine that is busy with other things
-	// is waited for.
-	attackTime  = 4 * time.Minute // that an attack has, unless it is to run out of time
-	attackStart = time.Minute     // to start the worker that the last attack has cost
-	attackKill  = 8 * time.Minute // after which the host of an archive is killed
+	attackCompute = 4 * time.Minute // computing time of an attack
+	attackMemory  = 128 << 20       // memory of an attack
+	attackLittle  = 64 << 20        // memory of an attack that exhausts it
+	// The following limits only bound the time on a busy machine.
+	attackTime  = 4 * time.Minute // of an attack, unless it sets a timeout
+	attackStart = time.Minute     // to start another worker after an attack
+	attackKill  = 8 * time.Minute // of the host of an archive
 )
 
-// TestAttacks has each archive attacked by a process of its own, which is the
-// host of an isolated sandbox and is killed if it hangs. The host must survive
-// each attack, go on running programs, and see it end as the archive says.
+// TestAttacks runs each archive in a process of its own, which is the host of an isolated
+// sandbox and is killed if it hangs. The host must survive each attack and remain able to
+// run programs, and the attack must end as the archive says.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	two := make(chan struct{}, 2) // at a time: an attack takes what it can get
@@ -65,7 +64,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestAttackMatrix checks that no cell is empty, and that nothing else is there.
+// TestAttackMatrix checks that every cell of the matrix has an attack, and that every
+// archive is run.
 func TestAttackMatrix(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/attacks/*")
@@ -76,7 +76,7 @@ func TestAttackMatrix(t *testing.T) {
 		name, isArchive := strings.CutSuffix(filepath.Base(file), ".txtar")
 		family := slices.Contains(attackFamilies, name)
 		if !isArchive || !family && !slices.Contains(attackedParts, name) {
-			t.Errorf("nothing runs %s", file)
+			t.Errorf("no test runs %s", file)
 			continue
 		}
 		attacks, err := readAttacks(file)
@@ -87,7 +87,7 @@ func TestAttackMatrix(t *testing.T) {
 		for _, a := range attacks {
 			count[path.Dir(a.name)]++
 			if len(a.outcomes) == 0 {
-				t.Errorf("%s does not say how %s ends", file, a.name)
+				t.Errorf("%s has no outcome for %s", file, a.name)
 			}
 		}
 		if !family {
@@ -95,12 +95,12 @@ func TestAttackMatrix(t *testing.T) {
 		}
 		for _, vector := range attackVectors {
 			if count[vector] == 0 {
-				t.Errorf("%s has no attack by way of %s", file, vector)
+				t.Errorf("%s has no attack with vector %s", file, vector)
 			}
 			delete(count, vector)
 		}
 		if len(count) > 0 {
-			t.Errorf("%s has ways that the matrix does not: %v", file, slices.Sorted(maps.Keys(count)))
+			t.Errorf("%s has unknown vectors: %v", file, slices.Sorted(maps.Keys(count)))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func testAttacks(t *testing.T, file string) {
 		r, ok := got[a.name]
 		switch {
 		case !ok:
-			t.Errorf("%s: the host did not survive it, or an earlier one", a.name)
+			t.Errorf("%s: the host did not survive this attack or an earlier one", a.name)
 			continue
 		case !*update && !slices.Contains(a.outcomes, r.Outcome):
 			t.Errorf("%s: got\n%swant\n%s", a.name, r.Outcome, strings.Join(a.outcomes, "or\n"))
@@ -154,11 +154,10 @@ func testAttacks(t *testing.T, file string) {
 	}
 }
 
-// attackEnv names the archive that this process is the host of. TestMain looks
-// at it.
+// attackEnv names the archive whose host this process is. TestMain reads it.
 const attackEnv = "WRIT_TEST_ATTACKS"
 
-// attacked is what the host of an attack says of it.
+// attacked is the report of an attack by its host.
 type attacked struct {
 	Name     string
 	Outcome  string
@@ -166,8 +165,7 @@ type attacked struct {
 	Late     time.Duration // after its deadline; negative if before
 }
 
-// attackHost makes the attacks of an archive, one after the other, and writes
-// how they ended.
+// attackHost runs the attacks of an archive in order and writes their reports.
 func attackHost(file string, w io.Writer) error {
 	attacks, err := readAttacks(file)
 	if err != nil {
@@ -196,21 +194,21 @@ func attackHost(file string, w io.Writer) error {
 	return nil
 }
 
-// openForAttacks opens a sandbox with one worker, so that a program meets what
-// the one before it left behind.
+// openForAttacks opens a sandbox with one worker, so that each program runs where the
+// previous one ran.
 func openForAttacks(limits sandbox.Limits) (*sandbox.Sandbox, error) {
 	limits.Time = attackKill
 	limits.Compute = cmp.Or(limits.Compute, attackCompute)
 	return sandbox.New(&sandbox.Options{Limits: limits, Workers: 1})
 }
 
-// attackOne makes one attack.
+// attackOne runs one attack.
 func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	r := &attacked{Name: a.name}
 	set, record := attackTools()
 	p := sandbox.Program{
 		Source: a.source, Timeout: a.options.timeout, Submit: true, Tools: set, Inputs: attackInputs,
-		OnCall: func(c sandbox.Call) { record.told(c) },
+		OnCall: func(c sandbox.Call) { record.observe(c) },
 	}
 	start := time.Now()
 	out, err := runGuarded(box, p)
@@ -230,14 +228,14 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	}
 	out, err = runGuarded(box, sandbox.Program{Source: "1 + 1", Timeout: attackStart})
 	if got := outcomeOf(out, err); got != "value: 2\n" {
-		r.Problems = append(r.Problems, "the next run gave "+got)
+		r.Problems = append(r.Problems, "the next run returned "+got)
 	}
 	return r, nil
 }
 
-var errHangs = errors.New("it did not come back")
+var errHangs = errors.New("the run did not end")
 
-// runGuarded runs a program, and gives up if that does not end.
+// runGuarded runs a program and gives up if the run does not end.
 func runGuarded(box *sandbox.Sandbox, p sandbox.Program) (out *sandbox.Outcome, err error) {
 	done := make(chan struct{})
 	go func() {

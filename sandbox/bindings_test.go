@@ -11,15 +11,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// oddNames are names of tools and servers as they are met.
+// oddNames are unusual names of tools and servers.
 var oddNames = []string{
 	"export", "constructor", "console", "123start", "日本語", "naïve", "a-b", "a.b", "a/b", "a b", "a_b", "a_b",
 	"hasOwnProperty", "then", "toJSON", "toString", "valueOf", "__proto__", "prototype", "tools", "submit", "sleep",
 	"await", "delete", "arguments", "undefined", "globalThis", "😀", "\"", "\n", "", "$", "isPrototypeOf", "Object",
 }
 
-// Every tool can be called by each of its names, in a namespace of any name,
-// and what the language reads of the namespace is not a tool.
+// Every tool can be called by each of its names, in a namespace of any name. The members
+// of a namespace that the language reads are not tools.
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	var sources []tools.Source

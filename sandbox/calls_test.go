@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// desk is a tool that sends, and a policy that asks a person, who approves the first
-// call only and does not answer the others.
+// desk has a tool that sends, and a policy that asks a person, who approves the first call
+// and does not answer about the others.
 type desk struct {
 	asked, sent atomic.Int64
 	staying     chan struct{} // one for each call of stay
@@ -63,13 +63,13 @@ func (d *desk) tools(t *testing.T) *tools.Set {
 				defer close(d.ended)
 			}
 			<-ctx.Done()
-			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "nobody answered"}
+			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "no answer"}
 		})
 	}
 	return newSet(t, send, stay, asked).With(ask)
 }
 
-// When a program has ended, nothing more is dispatched for it, and nobody is asked.
+// When a program has ended, nothing more is dispatched for it, and no approver is asked.
 func TestNothingAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Concurrency: 2}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -100,20 +100,20 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	})
 }
 
-// An answer is refused while a call has not been answered. That call is waited for, so
-// that it is known what it did, and the program is told.
+// An answer is refused while a call is unanswered. That call is waited for, so that the
+// program can be told its result.
 func TestSubmitIsRefused(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		for _, test := range []struct{ program, want string }{
 			{"stay({});\nawait send({n: 1});\nsend({n: 2});\nawait asked({stays: 1}); submit('all sent')", `
 - line 1: stay was made, and answered too late
-- line 3: send was not made: nobody answered`},
+- line 3: send was not made: no answer`},
 			{"[1, 2].forEach(async n => {\n  await stay({}); await send({n});\n});\nawait send({n: 0});\nsend({n: 9});\n" +
 				"await asked({stays: 2}); submit('all sent')", `
 - line 2: stay was made, and answered too late
 - line 2: stay was made, and answered too late
-- line 5: send was not made: nobody answered`},
+- line 5: send was not made: no answer`},
 		} {
 			d := newDesk()
 			out, err := box.Run(t.Context(), sandbox.Program{Source: test.program, Tools: d.tools(t), Submit: true})
@@ -129,7 +129,7 @@ func TestSubmitIsRefused(t *testing.T) {
 	})
 }
 
-// moody is a tool that answers at once, until it is told to do otherwise.
+// moody is a tool that answers at once unless its argument says otherwise.
 type moody struct{ met, end chan struct{} }
 
 type mood struct {
@@ -152,11 +152,10 @@ func (m *moody) step(_ context.Context, in mood) (string, error) {
 	return in.Now, nil
 }
 
-// habit is how a program gets used to a tool that answers at once.
+// habit makes many calls that are answered at once.
 const habit = `for (let i = 0; i < 300; i++) await step({}); `
 
-// TestPromptTool has a tool that has always answered at once do something else,
-// in the midst of calls.
+// A tool that has always answered at once behaves differently in one of many calls.
 func TestPromptTool(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ source, want string }{
@@ -181,7 +180,8 @@ func TestPromptTool(t *testing.T) {
 	}
 }
 
-// TestPromptToolStays has it not answer before the program's time is over.
+// A tool that has always answered at once does not answer before the program's time is
+// over.
 func TestPromptToolStays(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Calls: 400}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -211,7 +211,7 @@ func TestPromptToolStays(t *testing.T) {
 	})
 }
 
-// TestPromptToolCancelled has the caller go in the midst of calls.
+// The caller cancels the run in one of many calls.
 func TestPromptToolCancelled(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Calls: 1000}, func(t *testing.T, box *sandbox.Sandbox) {

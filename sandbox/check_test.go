@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A name of an earlier program is not only said to be undefined.
+// The finding about a name of an earlier program explains why it is not defined.
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	box := openTiers(t, sandbox.Limits{})["isolated"]
@@ -45,7 +45,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestCheckOfManyProperties judges arguments whose names are all a little wrong.
+// A check of very many misspelled properties is fast and short.
 func TestCheckOfManyProperties(t *testing.T) {
 	t.Parallel()
 	var known, given strings.Builder
@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// A program decides how much there is to judge, and it happens in this process.
+// The program decides how much there is to judge, so judging is bounded.
 func TestJudgingIsBounded(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// compiler is a function that compiles.
+// compiler is a function that implements [sandbox.Compiler].
 type compiler func(ctx context.Context, source string) (*sandbox.Compiled, error)
 
 // Compile implements [sandbox.Compiler].
@@ -20,8 +20,8 @@ func (c compiler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 	return c(ctx, source)
 }
 
-// shouted compiles a language in which everything is in capitals, behind a line of
-// the compiler's own. Lines are three columns further right.
+// shouted compiles a language in capital letters. It adds a line before the program and
+// moves the other lines three columns to the right.
 func shouted(library string) compiler {
 	return func(_ context.Context, source string) (*sandbox.Compiled, error) {
 		lines := strings.Split(strings.ToLower(source), "\n")
@@ -35,8 +35,8 @@ func shouted(library string) compiler {
 	}
 }
 
-// columns are the mappings of lines that are three columns further right, and one
-// line further down.
+// columns returns the mappings of lines that are moved one line down and three columns to
+// the right.
 func columns(source string) string {
 	var b strings.Builder
 	back := 0
@@ -50,7 +50,7 @@ func columns(source string) string {
 	return b.String()
 }
 
-// digit writes a number as source maps do.
+// digit encodes a number as source maps do.
 func digit(n int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	v := n << 1
@@ -122,7 +122,7 @@ func TestCompiledCalls(t *testing.T) {
 	})
 }
 
-// Warnings of a run name the places of the text that was compiled, too.
+// Warnings of a run have positions in the text that was compiled.
 func TestCompiledWarnings(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`"{}"`)})
@@ -147,8 +147,8 @@ wrong_type: line 5, column 3: b is text: pay returns a string, which has no prop
 	})
 }
 
-// TestLibraryCalls ends a program while its library loads, with a call under way: the
-// call is either made and waited for, or not made at all.
+// A program ends while its library loads with a call in progress. The call is either made
+// and waited for, or not made at all.
 func TestLibraryCalls(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`7`)})
@@ -168,7 +168,7 @@ func TestLibraryCalls(t *testing.T) {
 	})
 }
 
-// TestCompilerRefuses shows findings of a compiler together with those of the rules.
+// Findings of a compiler are shown together with violations of the rules.
 func TestCompilerRefuses(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{
@@ -292,8 +292,8 @@ func TestCompilerErrors(t *testing.T) {
 	})
 }
 
-// TestCompiledSession has programs share a library, also when the VM is gone, and
-// when a worker has forgotten what it had compiled.
+// Programs of a session share a library, also if the VM is gone or the worker no longer
+// has the compiled library.
 func TestCompiledSession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {

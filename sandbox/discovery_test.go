@@ -13,9 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// TestDiscoveryInSessions keeps what a program has found for those that follow,
-// also where the session's programs are run again on its record: by then, the
-// tools of that time may be gone.
+// Later programs of a session keep what an earlier one has found, also if the session is
+// rebuilt after the tools are gone.
 func TestDiscoveryInSessions(t *testing.T) {
 	t.Parallel()
 	set := testTools(t)
@@ -76,7 +75,7 @@ func TestDiscoveryIsRecorded(t *testing.T) {
 	}
 }
 
-// TestDiscoveryOfMany lists a server that has very many tools by their names alone.
+// A server with very many tools is listed by their names alone.
 func TestDiscoveryOfMany(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -101,7 +100,7 @@ func TestDiscoveryOfMany(t *testing.T) {
 	}
 }
 
-// TestNothingFound warns once of searches that find no tool, and says what there is.
+// There is one warning about searches that find no tool. It lists what exists.
 func TestNothingFound(t *testing.T) {
 	t.Parallel()
 	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await " +

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Tamper changes the record of a session whose VM is gone.
+// Tamper changes the log of a session and drops its VM.
 func Tamper(s *Session) error {
 	if len(s.log) == 0 {
 		return errors.New("the session is empty")
@@ -17,8 +17,8 @@ func Tamper(s *Session) error {
 	return nil
 }
 
-// SetLog makes steps the record of a session.
+// SetLog replaces the log of a session.
 func SetLog(s *Session, log ...engine.Step) { s.log = log }
 
-// Log is the record of a session.
+// Log returns the log of a session.
 func Log(s *Session) []engine.Step { return s.log }

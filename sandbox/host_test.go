@@ -58,7 +58,7 @@ func TestCancelledDuring(t *testing.T) {
 	}
 }
 
-// A handler that does not listen is not waited for, and the outcome says so.
+// A handler that ignores cancellation is abandoned, and the outcome shows that.
 func TestHandlerIgnoresCancellation(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -84,7 +84,7 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		if told.Load() != 0 {
-			t.Error("OnCall was told of a call that has not ended")
+			t.Error("OnCall was called for a call that has not ended")
 		}
 		record.Attempt() // the next attempt finds what is not known
 		if entries := record.Entries(); len(entries) != 1 || entries[0].State != journal.Unknown {
@@ -114,7 +114,7 @@ the program was stopped
 	})
 }
 
-// A fatal error ends the run, also if a hold within what the tool ran is behind it.
+// A fatal error ends the run, even if it wraps a hold of another run.
 func TestFatalHold(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -127,7 +127,7 @@ func TestFatalHold(t *testing.T) {
 	})
 }
 
-// ledger is a fake that holds calls and answers from a record.
+// ledger is a fake attempt that holds a call or answers from a record.
 type ledger struct {
 	mu     sync.Mutex
 	issued []string
@@ -177,8 +177,8 @@ refund was held: E1 did that
 	})
 }
 
-// A program whose call was held has not submitted, however fast it was: it is asked
-// often, as it may be slow.
+// A program whose call was held has not succeeded, even if it submits before it notices.
+// This is a race, so the test repeats it.
 func TestSubmittedTooLate(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, tools.Func("slow", "", slow, nil))
@@ -208,7 +208,7 @@ func TestRecorded(t *testing.T) {
 	})
 }
 
-// A panic of the caller's own OnCall ends that run, not the process.
+// A panic of OnCall ends the run, not the process.
 func TestOnCallPanics(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -223,7 +223,7 @@ func TestOnCallPanics(t *testing.T) {
 	})
 }
 
-// The error of a failed tool is the host's own, with what is behind it.
+// The error of a failed tool has its cause, which is not shown to the program.
 func TestFailureHasTheCause(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("the password is wrong")
@@ -240,7 +240,7 @@ func TestFailureHasTheCause(t *testing.T) {
 	})
 }
 
-// A handler that leaves by runtime.Goexit does not leave the program waiting.
+// A handler that calls runtime.Goexit ends the run.
 func TestHandlerGoexit(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, raw("leave", func(context.Context, json.RawMessage) (json.RawMessage, error) {

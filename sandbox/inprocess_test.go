@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// slowly is a ledger in which the second call of a program waits, and the program with
-// it, as it does in a native function.
+// slowly is a ledger that blocks in the second call of a program. The program does not
+// react meanwhile, as in a native function.
 type slowly struct {
 	ledger
 	wait func()
@@ -24,8 +24,7 @@ func (l *slowly) Issue(c tools.Call) (tools.Entry, error) {
 	return l.ledger.Issue(c)
 }
 
-// A program that does not listen to the interrupt: the run comes back with what was
-// done, and the function's own end releases it.
+// If a program does not react to being stopped, the run returns the calls that were made.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	released := make(chan struct{})
@@ -38,7 +37,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// One that only has to wait for a processor, as on a busy machine, is not stuck.
+// A program that reacts late, as on a busy machine, is not stuck.
 func TestSlowToStop(t *testing.T) {
 	t.Parallel()
 	out, err := stopped(t, func() { <-time.After(500 * time.Millisecond) })
@@ -47,8 +46,8 @@ func TestSlowToStop(t *testing.T) {
 	}
 }
 
-// stopped runs a program in this process that is cancelled as soon as it waits, and
-// that never ends by itself.
+// stopped runs an endless program in this process and cancels the run when the program
+// blocks.
 func stopped(t *testing.T, wait func()) (*sandbox.Outcome, error) {
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {

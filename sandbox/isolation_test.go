@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// has says whether this system has the walls of which the tests demand the lot.
+// has reports whether this system provides full isolation.
 const has = runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 
 func TestIsolation(t *testing.T) {
@@ -46,7 +46,7 @@ func TestMinIsolation(t *testing.T) {
 	}
 }
 
-// TestNoIsolation is the process of the host, which isolates nothing.
+// In process there is no isolation.
 func TestNoIsolation(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)

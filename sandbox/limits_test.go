@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// A run may have limits of its own, larger ones, too. A session whose programs had such
-// limits is rebuilt with them.
+// A program may have limits of its own, which may be larger than the sandbox's. A session
+// whose programs had such limits is rebuilt with them.
 func TestProgramLimits(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Output: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -55,7 +55,7 @@ func TestProgramLimits(t *testing.T) {
 	})
 }
 
-// Wall time, computing and waiting are limits of their own, and are told apart.
+// Total time, computing time and waiting time have separate limits.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	const short = 150 * time.Millisecond
@@ -105,8 +105,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A program that computes in a native function, which nothing can interrupt, ends
-// with its worker, and says why.
+// A program that computes in a native function, which cannot be interrupted, ends with its
+// worker, and the failure names the limit.
 func TestBudgetOfNatives(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Compute: 100 * time.Millisecond}})
@@ -123,13 +123,13 @@ func TestBudgetOfNatives(t *testing.T) {
 	}
 }
 
-// stay returns when it is told to.
+// stay returns when it is canceled.
 func stay(ctx context.Context, _ struct{}) (int, error) {
 	<-ctx.Done()
 	return 0, ctx.Err()
 }
 
-// A handler that does not do what it is told is not waited for. It is counted.
+// A handler that ignores cancellation is abandoned and counted.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -152,9 +152,9 @@ func TestAbandoned(t *testing.T) {
 	})
 }
 
-// untilAbandoned runs a program that ends by its deadline in so many calls, of which some
-// are abandoned. If it did not get that far, as on a busy machine, it has more time: it may
-// have made a call whose handler had yet to be called.
+// untilAbandoned runs a program that makes some calls and is ended by its deadline, which
+// abandons some of them. On a busy machine the program may not get that far; then it runs
+// again with more time.
 func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbox.Outcome, error)) (*sandbox.Outcome,
 	error) {
 	for limit := 100 * time.Millisecond; ; limit *= 4 {
@@ -165,8 +165,8 @@ func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbo
 	}
 }
 
-// Calls of a tool that has a bound of its own do not count, as many as that is; the
-// others do, and so do those beyond.
+// Calls that Program.Uncounted covers do not count towards the limit; further calls of the
+// same tools do.
 func TestUncounted(t *testing.T) {
 	t.Parallel()
 	const calls = `const make = async (f, n) => { for (let i = 0; i < n; i++) await f({}) }; `
@@ -202,7 +202,7 @@ func TestUncounted(t *testing.T) {
 	})
 }
 
-// sized returns a text of so many bytes of JSON, or an error with so many.
+// sized returns a tool whose result or error has the requested number of bytes.
 func sized(name string, fail bool) *tools.Tool {
 	type args struct{ Bytes int }
 	return tools.Func(name, "", func(_ context.Context, a args) (string, error) {
@@ -214,8 +214,8 @@ func sized(name string, fail bool) *tools.Tool {
 	}, nil)
 }
 
-// Results beyond the limits do not reach the program, which is told that the calls
-// were made; what else it calls works.
+// A result that exceeds the limit is replaced by an error which says that the call was
+// made. Later calls work.
 func TestResultLimits(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, sized("get", false), sized("fail", true))
@@ -249,8 +249,8 @@ func TestResultLimits(t *testing.T) {
 	}
 }
 
-// An effect whose result is too large was made: the journal says so, and a second
-// attempt is answered from it.
+// An effect whose result is too large is recorded as made, and a second attempt is
+// answered from the record.
 func TestLargeResultOfEffect(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
@@ -274,7 +274,7 @@ func TestLargeResultOfEffect(t *testing.T) {
 	}
 }
 
-// A program that asks for large results again and again does not fill the host.
+// Results that are too large do not accumulate in the host.
 func TestResultsAreBounded(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.New)

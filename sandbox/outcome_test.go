@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// Of a console that is cut, the end is kept besides the beginning.
+// If console output is cut, its beginning and its end are kept.
 func TestConsoleTail(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Output: 160}, func(t *testing.T, box *sandbox.Sandbox) {

@@ -19,7 +19,7 @@ import (
 
 const password = "correct horse battery staple"
 
-// leaky are tools that say too much.
+// leaky returns tools whose results and errors contain the password.
 func leaky(t *testing.T) *tools.Set {
 	t.Helper()
 	fail := func(err error) tools.Handler {
@@ -49,8 +49,7 @@ func leaky(t *testing.T) *tools.Set {
 	return set
 }
 
-// A secret in a result or an error reaches neither the program nor anything that
-// is kept of it.
+// A secret in a result or an error reaches neither the program nor its record.
 func TestNoSecretEntersTheProgram(t *testing.T) {
 	t.Parallel()
 	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{password}})
@@ -111,8 +110,8 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 	}
 }
 
-// The approver sees the line that makes the call, and decides in the middle of
-// the program; others of its calls are limited.
+// An approver sees the line that makes the call and decides while the program waits. Other
+// calls of the program are denied by policies.
 func TestPoliciesInAProgram(t *testing.T) {
 	t.Parallel()
 	var seen []string

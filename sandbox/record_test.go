@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A session goes on from its record, step by step in another sandbox, and no tool is
+// A session continues from its record in another sandbox after every step, and no tool is
 // called again.
 func TestRestoreSession(t *testing.T) {
 	t.Parallel()
@@ -71,8 +71,7 @@ func TestRestoreSession(t *testing.T) {
 	})
 }
 
-// shouting compiles a program by adding a library, of which every program gets the
-// same count.
+// shouting compiles a program by adding a library.
 type shouting struct{}
 
 func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, error) {
@@ -82,7 +81,7 @@ func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, er
 	}, nil
 }
 
-// What was compiled is recorded as what ran, with its library once.
+// A record contains the compiled programs, and a library only once.
 func TestRestoreCompiled(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -110,7 +109,7 @@ func TestRestoreCompiled(t *testing.T) {
 	})
 }
 
-// TestRecordCarriesAll fails when a field is added that the record does not carry.
+// A record contains every field of a step.
 func TestRecordCarriesAll(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
@@ -136,7 +135,7 @@ func TestRecordCarriesAll(t *testing.T) {
 	}
 }
 
-// fill gives every field a value that is not zero.
+// fill sets every field to a nonzero value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch {
@@ -163,8 +162,8 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// TestRecordDamaged changes, takes away and adds every byte: what is left out is the
-// line that lacks its end, and all else is noticed.
+// Every changed, removed or added byte of a record is detected. Only an incomplete last
+// line is ignored.
 func TestRecordDamaged(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
@@ -215,7 +214,7 @@ func TestRecordDamaged(t *testing.T) {
 	}
 }
 
-// sealed makes a record of lines, as who forges one could.
+// sealed makes a record of lines with valid checksums, as a forger could.
 func sealed(lines ...string) []byte {
 	var record []byte
 	var sum [sha256.Size]byte
@@ -226,7 +225,7 @@ func sealed(lines ...string) []byte {
 	return record
 }
 
-// head is the first line of a sandbox's records.
+// head returns the first line of a sandbox's records.
 func head(t testing.TB, box *sandbox.Sandbox) string {
 	t.Helper()
 	record, err := box.NewSession(nil).AppendRecord(nil, 0)
@@ -273,8 +272,7 @@ func TestRecordRefused(t *testing.T) {
 	}
 }
 
-// What was made by another version, in the other tier, or judged by other rules, is
-// not gone on with.
+// A record made by another version, in the other mode or under other rules is refused.
 func TestRecordOfOthers(t *testing.T) {
 	t.Parallel()
 	boxes := []*sandbox.Sandbox{open(t, sandbox.NewInProcess), open(t, sandbox.New)}
@@ -302,8 +300,8 @@ func TestRecordOfOthers(t *testing.T) {
 	}
 }
 
-// FuzzRestoreSession forges lines: whoever writes a record gets an error, or a
-// session that runs or says why not.
+// FuzzRestoreSession restores forged records. The result is an error, or a session that
+// runs or returns an error.
 func FuzzRestoreSession(f *testing.F) {
 	boxes := map[bool]*sandbox.Sandbox{false: open(f, sandbox.NewInProcess), true: open(f, sandbox.New)}
 	for isolated, box := range boxes {

@@ -13,14 +13,14 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// scene is a program of a session with the tools that it has.
+// scene is a program of a session, its tools and its result.
 type scene struct {
 	source string
 	set    *tools.Set
 	want   string
 }
 
-// play runs the scenes in one session that is restored from its record before each.
+// play runs scenes in one session, which is restored from its record before each.
 func play(t *testing.T, box *sandbox.Sandbox, scenes []scene) {
 	t.Helper()
 	session := box.NewSession(nil)
@@ -36,8 +36,7 @@ func play(t *testing.T, box *sandbox.Sandbox, scenes []scene) {
 	}
 }
 
-// A session can be restored whatever its tools are called, and whatever a program
-// does with them.
+// A session can be restored with tools of any name and with any use of them.
 func TestRestoreWithTools(t *testing.T) {
 	t.Parallel()
 	var odd []tools.Source
@@ -96,7 +95,7 @@ func TestRestoreWithTools(t *testing.T) {
 	}
 }
 
-// The record of a program holds the tools that it used, and not the set.
+// The record of a program contains only the tools that it used.
 func TestRecordHoldsUsedTools(t *testing.T) {
 	t.Parallel()
 	var many []tools.Source
@@ -128,7 +127,7 @@ func TestRecordHoldsUsedTools(t *testing.T) {
 	})
 }
 
-// Whatever the programs of the archives do, a session that ran one can be restored.
+// A session that ran one of the archived programs can be restored.
 func TestRestoreArchives(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/behaviour/*.txtar")

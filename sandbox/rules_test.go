@@ -120,7 +120,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Which modules a program imports, only its compiler knows.
+// Only the compiler knows which modules a program imports.
 func TestModuleRules(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{Rules: &sandbox.Rules{Modules: []string{"lodash"}}})

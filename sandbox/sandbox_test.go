@@ -15,11 +15,11 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// guard is how soon after its deadline a run must be back, whatever happens: less than
-// what the tests' programs would take, and more than a busy machine makes them wait.
+// guard is an upper bound on any run of the tests, including on a busy machine. It is
+// shorter than what the programs would take without limits.
 const guard = 2 * time.Minute
 
-// eachTier runs a test in both tiers.
+// eachTier runs a test isolated and in process.
 func eachTier(t *testing.T, limits sandbox.Limits, test func(t *testing.T, box *sandbox.Sandbox)) {
 	for name, box := range openTiers(t, limits) {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Every program of a session has its inputs, also when the VM was lost.
+// Every program of a session has its inputs, also if the VM was lost.
 func TestSessionInputs(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -37,7 +37,7 @@ func TestSessionInputs(t *testing.T) {
 	})
 }
 
-// What is wrong with the inputs of a session, its runs say.
+// Runs of a session return an error if its inputs are invalid.
 func TestSessionInputsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -64,8 +64,8 @@ func TestSessionInputsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A large input goes to a session once and is no part of what it records, nor are
-// long arguments.
+// A large input is sent to a session once. Neither it nor long arguments are part of the
+// record.
 func TestSessionWithLargeInput(t *testing.T) {
 	t.Parallel()
 	const size = 6 << 20
@@ -89,7 +89,7 @@ func TestSessionWithLargeInput(t *testing.T) {
 	})
 }
 
-// A worker that died, or has forgotten the session, is given the inputs again.
+// If a worker died or has evicted a session, the inputs are sent again.
 func TestSessionInputsSurviveTheirWorker(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: sandbox.Limits{Memory: 64 << 20}})

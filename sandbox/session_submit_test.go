@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A session goes on after a program that submitted, wherever it did.
+// A session continues after a program that submitted, wherever it did.
 func TestSessionAfterSubmit(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {

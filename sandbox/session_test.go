@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// step is a program of a session and how it must end.
+// step is a program of a session and a part of its outcome.
 type step struct{ source, want string }
 
 func (s step) in(t *testing.T, session *sandbox.Session, set *tools.Set) {
@@ -89,8 +89,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// Sessions that have lost their VM to others go on as if they had not, and no
-// tool is called for that.
+// Sessions whose VM was evicted by others continue, and no tool is called to rebuild them.
 func TestSessionsAreRebuilt(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -136,7 +135,7 @@ func TestSessionsAreRebuilt(t *testing.T) {
 	})
 }
 
-// What a program did cannot always be repeated. Then the session says so.
+// A session whose programs do something else when they are run again is lost.
 func TestSessionLost(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{})
@@ -185,7 +184,8 @@ func TestPin(t *testing.T) {
 	})
 }
 
-// What fails in a function of an earlier program is not shown in this one's text.
+// A failure in a function of an earlier program has the position of the call in this
+// program.
 func TestSessionPositions(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -196,8 +196,8 @@ func TestSessionPositions(t *testing.T) {
 	})
 }
 
-// Sessions own no process: a thousand of them are no more workers than one run
-// at a time needs, and one whose worker died goes on in another.
+// Sessions own no process: a thousand of them need as few workers as one, and a session
+// whose worker died continues in another.
 func TestSessionsOwnNothing(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 2, Limits: sandbox.Limits{Memory: 64 << 20}})
@@ -217,7 +217,8 @@ func TestSessionsOwnNothing(t *testing.T) {
 	}
 }
 
-// What somebody found who attacked sessions.
+// Programs cannot break the session for later programs. The cases were found by attacking
+// sessions.
 func TestSessionsUnderAttack(t *testing.T) {
 	t.Parallel()
 	noted := func(context.Context, struct{}) (string, error) { return "from the tool", nil }
@@ -288,7 +289,7 @@ func TestRebuildIsBounded(t *testing.T) {
 	})
 }
 
-// What a session records is bounded, whatever it consists of.
+// The record of a session is bounded, whatever it consists of.
 func TestSessionIsFull(t *testing.T) {
 	t.Parallel()
 	// with less memory, what other tests use at the same time would count

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Before a program runs, the declarations say which results are text.
+// Before a program runs, the declarations tell which results are text.
 func TestCheckWarnsOfText(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(),
@@ -42,8 +42,8 @@ func TestCheckWarnsOfText(t *testing.T) {
 	}
 }
 
-// A member that no result has is reported if the declaration says which there are, or if
-// another name is much like it.
+// A member that no result has is reported if the declaration lists the members, or if
+// another name differs in style alone.
 func TestMissingMembers(t *testing.T) {
 	t.Parallel()
 	list := func(schema, result string) *tools.Tool {
@@ -102,7 +102,8 @@ func TestMissingMembers(t *testing.T) {
 	}
 }
 
-// A result that says how to get the next page is reported if the program does not read that.
+// A result with a reference to the next page is reported if the program does not read that
+// reference.
 func TestFirstPages(t *testing.T) {
 	t.Parallel()
 	const warning = "shop.list returned next_cursor, so there are more pages, and the program does not read it"

@@ -81,7 +81,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// No code of a value runs when it is listed, so that later programs do not notice.
+// No code of a value runs when variables are listed.
 func TestVariablesOfHostileValues(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Compute: 5 * time.Second}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -134,7 +134,8 @@ func TestVariablesOfHostileValues(t *testing.T) {
 	})
 }
 
-// The list is that of the programs which did not fail, also when the VM is gone.
+// The list contains the variables of the programs that did not fail, also if the VM is
+// gone.
 func TestVariablesOfASession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -188,7 +189,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	})
 }
 
-// Values that take long to look into are listed in time, also under many names.
+// Values that take long to inspect are listed in time, also under many names.
 func TestVariablesOfLargeValues(t *testing.T) {
 	t.Parallel()
 	box := openTiers(t, sandbox.Limits{})["isolated"]
